@@ -1,6 +1,6 @@
 /** The rules of the house that a machine can check: ARCHITECTURE.md tells their reasons. */
 const adapters = String.raw`(redis|bullmq)[^/]*\.ts$|/redis/|/testing/`;
-const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main\.|nest/|app/(cli|admin)/)|/nest-[^/]*\.ts$`;
+const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(rollkeeper/main\.|nest/|rollkeeper/(cli|admin)/)|/nest-[^/]*\.ts$`;
 
 /** A room of `src` imports from itself and from the rooms named, and from no other. */
 const room = (name, ...from) => ({
@@ -25,55 +25,79 @@ module.exports = {
       from: { path: '^src/', pathNot: nestWiring },
       to: { path: 'node_modules/@nestjs/' },
     },
-    room('base'),
-    room('kit', 'base'),
-    room('nest', 'base', 'kit'),
-    room('controllers', 'base', 'kit'),
-    room('api-server', 'base'),
-    room('node-simulator', 'base', 'kit'),
-    room('test-cluster', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+    room('machinery'),
+    room('tls', 'machinery'),
+    room('client', 'machinery'),
+    // What others may take the place of is loaded where it is not given: `createManager`.
     {
-      ...room('app', 'base', 'kit', 'nest', 'controllers', 'api-server', 'node-simulator'),
-      from: { path: '^src/app/', pathNot: String.raw`\.spec\.ts$|^src/app/cli/test-cluster\.command\.ts$` },
+      ...room('runtime', 'client', 'machinery'),
+      from: {
+        path: '^src/runtime/',
+        pathNot: String.raw`\.spec\.ts$|^src/runtime/operator/create-manager\.ts$`,
+      },
+    },
+    room('redis', 'client', 'machinery', 'runtime'),
+    room('opentelemetry', 'machinery', 'runtime'),
+    room('nest', 'machinery', 'opentelemetry', 'runtime'),
+    room('controllers', 'client', 'machinery', 'runtime', 'tls'),
+    room('apiserver', 'machinery', 'redis', 'tls'),
+    room('simulator', 'client', 'machinery'),
+    room(
+      'testing',
+      'apiserver',
+      'client',
+      'controllers',
+      'machinery',
+      'opentelemetry',
+      'redis',
+      'runtime',
+      'simulator',
+      'tls',
+    ),
+    {
+      name: 'no-package-imports-the-product',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/rollkeeper/' },
+      to: { path: '^src/rollkeeper/' },
     },
     {
       name: 'nothing-in-production-imports-the-test-cluster',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: String.raw`^src/(test-cluster|testing)/|^src/app/cli/test-cluster\.command\.ts$|\.spec\.ts$`,
+        pathNot: String.raw`^src/testing/|^src/rollkeeper/(testing|doors)/|^src/rollkeeper/cli/test-cluster\.command\.ts$|\.spec\.ts$`,
       },
-      to: { path: '^src/test-cluster/' },
+      to: { path: '^src/testing/' },
     },
     {
-      name: 'nest-and-controllers-use-the-kit-as-strangers-do',
+      name: 'nest-and-controllers-use-the-runtime-as-strangers-do',
       severity: 'error',
       from: { path: '^src/(nest|controllers)/', pathNot: String.raw`\.spec\.ts$` },
-      to: { path: '^src/kit/', pathNot: String.raw`^src/kit/index\.ts$` },
+      to: { path: '^src/(client|runtime)/', pathNot: String.raw`^src/runtime/index\.ts$` },
     },
     {
       name: 'queues-know-nothing-of-actors',
       severity: 'error',
-      from: { path: '^src/kit/work-queue/' },
-      to: { path: '^src/kit/actor' },
+      from: { path: '^src/(runtime|redis)/work-queue/' },
+      to: { path: '^src/(runtime|redis)/actor' },
     },
     {
       name: 'actors-know-nothing-of-queues',
       severity: 'error',
-      from: { path: '^src/kit/actor/' },
-      to: { path: '^src/kit/(work-queue|actor-queue)/' },
+      from: { path: '^src/(runtime|redis)/actor/' },
+      to: { path: '^src/(runtime|redis)/(work-queue|actor-queue)/' },
     },
     {
       name: 'the-kit-loads-no-server-and-no-command-line',
       severity: 'error',
-      from: { path: '^src/(base|kit)/' },
+      from: { path: '^src/(machinery|client|runtime|redis|opentelemetry)/' },
       to: { path: 'node_modules/(@nestjs|@bull-board|express|commander|helmet|lit-html)/' },
     },
     {
       name: 'product-does-not-import-test-code',
       severity: 'error',
-      from: { path: '^src/', pathNot: String.raw`^src/testing/|\.spec\.ts$` },
-      to: { path: String.raw`^src/testing/|^test/|\.spec\.ts$` },
+      from: { path: '^src/', pathNot: String.raw`^src/(rollkeeper/)?testing/|\.spec\.ts$` },
+      to: { path: String.raw`^src/rollkeeper/testing/|^test/|\.spec\.ts$` },
     },
     {
       name: 'no-orphans',
@@ -85,12 +109,12 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Runs in browsers, which find its parts by URL.
-    exclude: { path: '^src/app/console/public/' },
+    exclude: { path: '^src/rollkeeper/console/public/|^src/[^/]+/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'types'],
+      conditionNames: ['rollkeeper:source', 'import', 'node', 'types'],
       extensions: ['.ts', '.js', '.json'],
     },
   },

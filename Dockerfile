@@ -6,21 +6,29 @@
 FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS base
 WORKDIR /app
 
+# What npm reads: a change of a source makes nothing of it anew.
+FROM base AS manifests
+COPY package.json package-lock.json ./
+COPY src ./src
+RUN find src -type f ! -name package.json -delete && find src -type d -empty -delete
+
 # What runs: production dependencies, exactly those of the lockfile, whose install scripts are not run.
 FROM base AS dependencies
-COPY package.json package-lock.json ./
+COPY --from=manifests /app ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# Nothing at run time reads what compilers and debuggers do. typescript is an optional peer of a dependency; npm keeps it
-# because the build needs it. Which of two commands of one name is linked within a package is a matter of chance.
-RUN rm -rf node_modules/typescript \
+# Our own packages are in the bundle. Nothing at run time reads what compilers and debuggers do. typescript is an optional peer
+# of a dependency; npm keeps it because the build needs it. Which of two commands of one name is linked within a package is a
+# matter of chance.
+RUN rm -rf node_modules/typescript node_modules/@rollkeeper \
   && find node_modules -name .bin -prune -exec rm -rf {} + \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) -delete
 
 FROM base AS build
-COPY package.json package-lock.json ./
+COPY --from=manifests /app ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
-COPY scripts/bundle.mjs scripts/inline-lua.mjs ./scripts/
+COPY scripts/bundle.mjs scripts/inline-lua.mjs scripts/place-packages.mjs ./scripts/
+COPY scripts/lib/workspaces.mjs ./scripts/lib/
 COPY src ./src
 RUN npm run build \
   && find dist -type f \( -name '*.map' -o -name '*.d.ts' \) -delete \

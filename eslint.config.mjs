@@ -4,23 +4,23 @@ import tseslint from 'typescript-eslint';
 
 const globalTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'];
 
-/** Time and chance come from `src/base/clock` alone, so that a test can hold them in its hand. */
+/** Time and chance come from `src/machinery/clock` alone, so that a test can hold them in its hand. */
 const noAmbientTime = {
   'no-restricted-globals': [
     'error',
-    ...globalTimers.map((name) => ({ name, message: 'Use the injected Clock (src/base/clock).' })),
+    ...globalTimers.map((name) => ({ name, message: 'Use the injected Clock (src/machinery/clock).' })),
   ],
   'no-restricted-properties': [
     'error',
-    { object: 'Date', property: 'now', message: 'Use the injected Clock (src/base/clock).' },
-    { object: 'performance', property: 'now', message: 'Use the injected Clock (src/base/clock).' },
-    { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/base/clock).' },
+    { object: 'Date', property: 'now', message: 'Use the injected Clock (src/machinery/clock).' },
+    { object: 'performance', property: 'now', message: 'Use the injected Clock (src/machinery/clock).' },
+    { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/machinery/clock).' },
   ],
   'no-restricted-syntax': [
     'error',
     {
       selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-      message: 'Use the injected Clock (src/base/clock).',
+      message: 'Use the injected Clock (src/machinery/clock).',
     },
   ],
 };
@@ -33,7 +33,7 @@ const exactIntegers = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { use: 'Use {{name}} (src/base/kubernetes): integers are int64.' },
+    messages: { use: 'Use {{name}} (src/machinery/kubernetes): integers are int64.' },
   },
   create(context) {
     const { esTreeNodeToTSNodeMap, program } = context.sourceCode.parserServices;
@@ -59,6 +59,7 @@ export default tseslint.config(
   {
     ignores: [
       'dist/**',
+      'src/*/dist/**',
       'node_modules/**',
       '.rollkeeper/**',
       'coverage/**',
@@ -84,7 +85,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/app/console/public/*.js'],
+    files: ['src/rollkeeper/console/public/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
         [
@@ -127,22 +128,29 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/base/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
+    ignores: ['src/machinery/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
     rules: noAmbientTime,
   },
   {
     files: [
-      'src/{api-server,controllers,node-simulator,test-cluster}/**/*.ts',
-      'src/base/kubernetes/**/*.ts',
-      'src/kit/{api-client,informer,events}/**/*.ts',
-      'src/app/{explain,conformance,rollout-plan}/**/*.ts',
+      'src/{apiserver,controllers,simulator,testing/cluster,testing/conformance}/**/*.ts',
+      'src/machinery/kubernetes/**/*.ts',
+      'src/client/{api-client,informer,events}/**/*.ts',
+      'src/rollkeeper/{explain,rollout-plan}/**/*.ts',
     ],
     // What the server says of itself holds no objects.
-    ignores: ['src/base/kubernetes/json-text.ts', 'src/api-server/{openapi,routing}/**', 'src/**/*.spec.ts'],
+    ignores: [
+      'src/machinery/kubernetes/json-text.ts',
+      'src/apiserver/{openapi,routing}/**',
+      'src/**/*.spec.ts',
+    ],
     plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
     rules: { 'rollkeeper/exact-integers': 'error' },
   },
-  { files: ['src/app/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'], rules: { 'no-console': 'off' } },
+  {
+    files: ['src/rollkeeper/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'],
+    rules: { 'no-console': 'off' },
+  },
   {
     files: ['**/*.spec.ts', 'test/**/*.ts', 'src/testing/**/*.ts'],
     rules: {

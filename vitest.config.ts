@@ -8,6 +8,7 @@ import { includeOf } from './scripts/lib/test-suites.mjs';
 const HANGS_MS = 180_000;
 /** They wait for processes most of the time: one alone leaves a processor idle, more would starve each other. */
 const TWO_WORKERS = { maxWorkers: 2 };
+const SOURCES = ['rollkeeper:source', 'node', 'development|production'];
 const LONG = { testTimeout: HANGS_MS, hookTimeout: HANGS_MS };
 const setupFiles = ['test/support/properties.setup.ts'];
 const sharedProcess = {
@@ -15,7 +16,6 @@ const sharedProcess = {
   setupFiles: ['test/support/shared-process.setup.ts', ...setupFiles],
 };
 const withRedis = {
-  alias: { 'rollkeeper/testing': new URL('src/testing/index.ts', import.meta.url).pathname },
   globalSetup: ['test/integration/redis.global-setup.ts'],
 };
 
@@ -26,9 +26,13 @@ const withRedis = {
  * changes for all (src/testing/replace-functions.ts).
  */
 export default defineConfig({
+  // The packages' sources, not what was built of them.
+  resolve: { conditions: SOURCES },
+  ssr: { resolve: { conditions: SOURCES } },
   test: {
     projects: [
       {
+        extends: true,
         test: {
           name: 'unit',
           ...sharedProcess,
@@ -42,6 +46,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'integration',
           ...sharedProcess,
@@ -53,6 +58,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'e2e',
           setupFiles,
@@ -66,6 +72,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'nightly',
           setupFiles,

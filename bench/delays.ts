@@ -1,11 +1,11 @@
-import { DEPLOYMENTS } from '../src/base/kubernetes/index.js';
-import { silentLogger } from '../src/base/logging/index.js';
+import { DEPLOYMENTS } from '../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../src/machinery/logging/index.js';
 import { createDeploymentController } from '../src/controllers/deployment/index.js';
 import { createReplicaSetController } from '../src/controllers/replicaset/index.js';
 import type { ChangeWaits } from '../src/controllers/shared/change-waits.js';
-import { memoryCoordination } from '../src/kit/operator/memory-coordination.js';
-import type { ControllerManager } from '../src/kit/index.js';
-import { createManager } from '../src/kit/index.js';
+import { memoryCoordination } from '../src/runtime/operator/memory-coordination.js';
+import type { ControllerManager } from '../src/runtime/index.js';
+import { createManager } from '../src/runtime/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { Up } from '../test/e2e/support/up.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { SeededRandom } from '../src/base/clock/index.js';
-import type { Deployment } from '../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
+import { SeededRandom } from '../src/machinery/clock/index.js';
+import type { Deployment } from '../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import type { Hopeless } from '../test/chaos/hopeless/hopeless-kinds.js';
 import { HOPELESS_KINDS, hopelessDeployments, hopelessIdIn } from '../test/chaos/hopeless/hopeless-kinds.js';

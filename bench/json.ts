@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../src/base/kubernetes/index.js';
+import { parseJson, stringifyJson } from '../src/machinery/kubernetes/index.js';
 import { number, readFlags } from '../test/support/flags.js';
 
 /**

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureTlsFiles, writeKubeconfig } from '../src/api-server/index.js';
+import { ensureTlsFiles, writeKubeconfig } from '../src/apiserver/index.js';
 import { freePort } from '../src/testing/free-port.js';
 import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { waitFor } from '../src/testing/wait-for.js';

@@ -1,6 +1,6 @@
-import type { HttpApiClient } from '../src/kit/api-client/index.js';
-import type { Deployment, Pod } from '../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../src/client/api-client/index.js';
+import type { Deployment, Pod } from '../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
 import { RolloutHistory, findViolations } from '../src/testing/rollout-history.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';

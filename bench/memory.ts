@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENTS } from '../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../src/machinery/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { number, readFlags, text, texts } from '../test/support/flags.js';

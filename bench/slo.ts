@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RolloutDurations } from '../src/app/rollout-durations/rollout-durations.js';
-import { SeededRandom, SystemClock } from '../src/base/clock/index.js';
-import { ConcurrencyLimit } from '../src/base/concurrency/index.js';
+import { RolloutDurations } from '../src/rollkeeper/rollout-durations/rollout-durations.js';
+import { SeededRandom, SystemClock } from '../src/machinery/clock/index.js';
+import { ConcurrencyLimit } from '../src/machinery/concurrency/index.js';
 import type {
   Deployment,
   KubernetesObject,
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
-import { silentLogger } from '../src/base/logging/index.js';
-import { SharedInformer } from '../src/kit/informer/index.js';
+} from '../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../src/machinery/logging/index.js';
+import { SharedInformer } from '../src/client/informer/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { ChaosSet } from '../test/chaos/set/chaos-set.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';

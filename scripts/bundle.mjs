@@ -1,15 +1,16 @@
-// The second half of the build: `dist/main.js` with all that it loads, in few files (`dist/bundle`) in place of some 2500. A process
-// so has only that in memory which can be reached, and starts in half the time. What the compiler wrote stays beside it: as
-// `dist/main-modules.js` for tools that reach into single modules, and as the doors of the package.
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// The last step of the build: `dist/main.js` with all that it loads, in few files (`dist/bundle`) in place of some 2500. A process
+// so has only that in memory which can be reached, and starts in half the time. The modules stay where they are: as
+// `dist/main-modules.js` for tools that reach into single ones, and as the doors of the packages.
+import { cpSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { build } from 'esbuild';
+import './place-packages.mjs';
 import './inline-lua.mjs';
+import { BUILT, DIST, ROOT } from './lib/workspaces.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const DIST = join(ROOT, 'dist');
 const MODULES = join(DIST, 'main-modules.js');
+/** Files that modules read beside them; the bundle finds them at the same place below `dist`. */
+const ASSETS = ['apiserver/schema/generated', 'apiserver/protobuf/generated'];
 
 /** Loaded from node_modules: what has files or threads of its own. All of it is a dependency of ours or done without. */
 const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
@@ -80,7 +81,7 @@ const loadedWhenNeeded = {
   name: 'loaded-when-needed',
   setup({ onResolve }) {
     onResolve({ filter: /^[^.]/ }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path, external: true } : undefined,
+      kind === 'dynamic-import' && !path.startsWith('@rollkeeper/') ? { path, external: true } : undefined,
     );
     onResolve({ filter: /^\.\/tables\/.*\.json$/ }, ({ importer, path }) =>
       /\/iconv-lite\/encodings\/[^/]+$/.test(importer)
@@ -95,20 +96,32 @@ const whereTheyWere = {
   name: 'where-they-were',
   setup({ onLoad }) {
     onLoad({ filter: /\.js$/ }, ({ path }) => {
-      if (!path.startsWith(DIST + sep) || path === MODULES) return undefined;
+      const place = placeOf(path);
+      if (place === undefined) return undefined;
       const code = readFileSync(path, 'utf8');
       if (!code.includes('import.meta')) return undefined;
-      const own = `new URL(${JSON.stringify(`../${relative(DIST, path)}`)}, import.meta.url)`;
+      const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url)`;
       const contents = code
         .replaceAll('import.meta.url', `${own}.href`)
-        .replaceAll('import.meta.dirname', `require('node:url').fileURLToPath(new URL('.', ${own}))`);
+        .replaceAll('import.meta.dirname', `require('node:url').fileURLToPath(new URL('', ${own}))`);
       return { contents };
     });
   },
 };
 
-// The compiler empties the folder: where it is, this is the second run after one.
-if (!existsSync(MODULES)) renameSync(join(DIST, 'main.js'), MODULES);
+/** `apiserver/schema/schema-registry.js` for the module of that package; undefined for what is not ours. */
+function placeOf(path) {
+  for (const [name, folder] of BUILT) {
+    const real = realpathSync(folder);
+    if (path.startsWith(real + sep)) return join(name, relative(real, path));
+  }
+  return undefined;
+}
+
+for (const asset of ASSETS) {
+  const [name, ...rest] = asset.split('/');
+  cpSync(join(BUILT.get(name), ...rest), join(DIST, asset), { recursive: true });
+}
 rmSync(join(DIST, 'bundle'), { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: ROOT,

@@ -7,6 +7,6 @@ await ensureDependencies();
 const node = ensureNode();
 await ensureBuild(node);
 process.exitCode = await run(node, [
-  join(ROOT, 'dist', 'app', 'conformance', 'main.js'),
+  join(ROOT, 'src', 'testing', 'dist', 'conformance', 'main.js'),
   ...process.argv.slice(2),
 ]);

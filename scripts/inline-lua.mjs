@@ -1,12 +1,12 @@
-// A step of the build: in each module of `dist` that names a Lua file, the text of the file takes the place of its name, with what it
+// A step of the build: in each module that names a Lua file, the text of the file takes the place of its name, with what it
 // includes. So the package works wherever a bundler puts its code, and starts without reading a file for each script.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { BUILT, ROOT } from './lib/workspaces.mjs';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const [SRC, DIST] = [join(ROOT, 'src'), join(ROOT, 'dist')];
-const { LuaScript } = await import(pathToFileURL(join(DIST, 'base', 'redis', 'lua-script.js')).href);
+const lua = join(BUILT.get('redis'), 'connection', 'lua-script.js');
+const { LuaScript } = await import(pathToFileURL(lua).href);
 
 const NAMED = /new LuaScript\(new URL\('(\.\/lua\/[a-z0-9-]+\.lua)', import\.meta\.url\)/g;
 /** Any other way to name such a file would be read at run time, and not be found. */
@@ -14,17 +14,20 @@ const MISSED = /^(?!\s*(?:\/\/|\*)).*\.lua\b.*import\.meta\.url/m;
 
 /** Of this run or of an earlier one. */
 let inlined = 0;
-for (const name of readdirSync(DIST, { recursive: true })) {
-  if (!name.endsWith('.js') || name.startsWith('bundle')) continue;
-  const module = join(DIST, name);
+for (const [name, folder] of BUILT)
+  for (const path of readdirSync(folder, { recursive: true }))
+    if (path.endsWith('.js')) inlined += inline(join(folder, path), join(ROOT, 'src', name, path));
+if (inlined === 0) throw new Error('no module names a Lua file');
+
+/** @returns how many texts the module has now */
+function inline(module, source) {
   const code = readFileSync(module, 'utf8');
   const result = code.replace(NAMED, (_call, file) => {
-    const { numberOfKeys, source } = new LuaScript(new URL(file, pathToFileURL(join(SRC, name))));
-    return `new LuaScript(${JSON.stringify({ source, numberOfKeys })}`;
+    const script = new LuaScript(new URL(file, pathToFileURL(source)));
+    return `new LuaScript(${JSON.stringify({ source: script.source, numberOfKeys: script.numberOfKeys })}`;
   });
   if (MISSED.test(result))
     throw new Error(`${relative(ROOT, module)} names a Lua file in a way that is not inlined`);
-  inlined += result.split('new LuaScript({"source":').length - 1;
   if (result !== code) writeFileSync(module, result);
+  return result.split('new LuaScript({"source":').length - 1;
 }
-if (inlined === 0) throw new Error('no module of dist names a Lua file');

@@ -11,7 +11,7 @@ const READ_IN_THEIR_FILES = { 'busboy@1.6.0': 'MIT', 'streamsearch@1.1.0': 'MIT'
 const lockfile = resolve(process.argv[2] ?? join(ROOT, 'package-lock.json'));
 const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
 const shipped = Object.entries(packages)
-  .filter(([path, { dev }]) => path !== '' && !dev)
+  .filter(([path, { dev, link }]) => path.includes('node_modules/') && !link && !dev)
   .map(([path, { license, version }]) => {
     const name = `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`;
     return { name, licence: license ?? READ_IN_THEIR_FILES[name] ?? 'none named' };

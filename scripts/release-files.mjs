@@ -1,4 +1,4 @@
-// `npm run release-files`: everything that a release consists of, in `release/`; nothing is published. The package, the chart, a
+// `npm run release-files`: everything that a release consists of, in `release/`; nothing is published. The packages, the chart, a
 // bill of materials (CycloneDX), the licences, where it all comes from (an in-toto statement of SLSA provenance, for a release
 // workflow to sign), what is new, and the digests of these files.
 import { createHash } from 'node:crypto';
@@ -28,7 +28,15 @@ function must(command, ...args) {
   return output;
 }
 
-must('npm', 'pack', '--ignore-scripts', '--pack-destination', OUT);
+must(
+  'npm',
+  'pack',
+  '--ignore-scripts',
+  '--workspaces',
+  '--include-workspace-root',
+  '--pack-destination',
+  OUT,
+);
 must(ensureHelm() ?? 'helm', 'package', join('helm', 'rollkeeper'), '--destination', join(OUT, 'chart'));
 renameSync(join(OUT, 'chart', `${name}-${version}.tgz`), join(OUT, `${name}-chart-${version}.tgz`));
 rmSync(join(OUT, 'chart'), { recursive: true });

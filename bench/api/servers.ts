@@ -3,16 +3,16 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { withMemoryDefaults } from '../../src/base/process/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import type { RedisProcess } from '../../src/app/supervisor/redis-process.js';
-import { startRedis } from '../../src/app/supervisor/redis-process.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { withMemoryDefaults } from '../../src/machinery/process/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import type { RedisProcess } from '../../src/rollkeeper/supervisor/redis-process.js';
+import { startRedis } from '../../src/rollkeeper/supervisor/redis-process.js';
 import type { HttpTarget } from './http-connection.js';
 import type { LoadJob, LoadResult } from './load.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
-const TSX = ['--import', 'tsx'];
+const TSX = ['--conditions=rollkeeper:source', '--import', 'tsx'];
 
 export interface ApiServersOptions {
   /** Further arguments of the API server's Node. */

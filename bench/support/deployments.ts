@@ -1,9 +1,9 @@
-import type { ApiClient } from '../../src/kit/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
-import { SharedInformer } from '../../src/kit/informer/index.js';
-import type { Deployment, KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
+import { SharedInformer } from '../../src/client/informer/index.js';
+import type { Deployment, KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 
 /** The Deployments that are known here. */
 export interface WatchedDeployments {

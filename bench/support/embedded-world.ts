@@ -1,5 +1,5 @@
-import { SeededRandom } from '../../src/base/clock/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import { SeededRandom } from '../../src/machinery/clock/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { ChaosSet } from '../../test/chaos/set/chaos-set.js';
 import { setImage, watchDeployments } from './deployments.js';
 import { cpuSeconds } from './process-figures.js';

@@ -4,8 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { toRfc3339 } from '../../src/base/clock/index.js';
-import type { Pod, UnstructuredObject } from '../../src/base/kubernetes/index.js';
+import { toRfc3339 } from '../../src/machinery/clock/index.js';
+import type { Pod, UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
 import { LIGHT_DISCOVERY } from './light-discovery.js';
 
 type Stored = UnstructuredObject & { status?: unknown };

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import type { RedisProcess } from '../../src/app/supervisor/redis-process.js';
-import { startRedis } from '../../src/app/supervisor/redis-process.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import type { RedisProcess } from '../../src/rollkeeper/supervisor/redis-process.js';
+import { startRedis } from '../../src/rollkeeper/supervisor/redis-process.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { LightApi } from './light-api.js';

@@ -1,4 +1,4 @@
-import type { Deployment, UnstructuredObject } from '../../src/base/kubernetes/index.js';
+import type { Deployment, UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
 import { LightSet } from './light-set.js';
 import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
 

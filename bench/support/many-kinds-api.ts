@@ -4,14 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   NAMESPACES,
   PODS,
   REPLICA_SETS,
   apiVersionOf,
-} from '../../src/base/kubernetes/index.js';
+} from '../../src/machinery/kubernetes/index.js';
 
 export interface ManyKindsOptions {
   /** Beside pods, ReplicaSets, Deployments and namespaces, of which there are none. */

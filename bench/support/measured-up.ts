@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../../test/e2e/support/a-deployment.js';
 import { Up } from '../../test/e2e/support/up.js';

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
 
 export interface RolloutWorldOptions {
   /** The built program's folder. */

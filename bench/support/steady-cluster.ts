@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { toRfc3339 } from '../../src/base/clock/index.js';
-import type { StorageRecord } from '../../src/api-server/index.js';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
+import { toRfc3339 } from '../../src/machinery/clock/index.js';
+import type { StorageRecord } from '../../src/apiserver/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   NAMESPACES,
   PODS,
   REPLICA_SETS,
   qualifiedResource,
-} from '../../src/base/kubernetes/index.js';
-import type { ResourceType } from '../../src/base/kubernetes/index.js';
+} from '../../src/machinery/kubernetes/index.js';
+import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
 
 export interface SteadyClusterOptions {
   readonly deployments: number;

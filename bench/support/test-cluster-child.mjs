@@ -6,7 +6,7 @@ const options = redisUrl === undefined ? {} : { store: { redisUrl } };
 
 const cpuBefore = process.cpuUsage();
 const startedMs = performance.now();
-const { startTestCluster } = await import('../../dist/test-cluster/index.js');
+const { startTestCluster } = await import('@rollkeeper/testing');
 const loadedMs = performance.now() - startedMs;
 const first = await startTestCluster(options);
 const firstMs = performance.now() - startedMs;

@@ -1,5 +1,5 @@
-import type { RedisProcess } from '../../src/app/supervisor/redis-process.js';
-import { createRedisConnection } from '../../src/base/redis/index.js';
+import type { RedisProcess } from '../../src/rollkeeper/supervisor/redis-process.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
 import type { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { cpuSeconds } from './process-figures.js';
 import type { Usage } from './rollout-world.js';

@@ -1,12 +1,12 @@
 // Everything that `npm start` and `npm test` need on a bare machine. Plain Node 20, nothing from node_modules.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { packagesOf, runWithProgress } from './progress.mjs';
 import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
+import { ROOT } from './workspaces.mjs';
 
-export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export { ROOT };
 /** Of the Node that runs these scripts; what the product runs on is package.json's to say. */
 const OLDEST_NODE_FOR_SCRIPTS = '20.0.0';
 const OLDEST_REDIS_MAJOR = 7;
@@ -156,6 +156,8 @@ export async function ensureBuild(node) {
       'package-lock.json',
       'scripts/bundle.mjs',
       'scripts/inline-lua.mjs',
+      'scripts/lib/workspaces.mjs',
+      'scripts/place-packages.mjs',
     ].map((name) => join(ROOT, name)),
   ];
   const wanted = hashOf(sources);
@@ -168,9 +170,7 @@ export async function ensureBuild(node) {
 
 /** Runs the built program; resolves with its exit code. */
 export async function runProgram(node, args) {
-  const { withMemoryDefaults } = await import(
-    pathToFileURL(join(ROOT, 'dist', 'base', 'process', 'memory-environment.js')).href
-  );
+  const { withMemoryDefaults } = await import('@rollkeeper/machinery/process/memory-environment');
   const env = withMemoryDefaults(process.env, 'time');
   return run(node, [join(ROOT, 'dist', 'main.js'), ...args], { env });
 }
@@ -201,10 +201,14 @@ function sudoPrefix() {
 }
 
 function filesBelow(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort();
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+      // What was built of the packages is beside their sources.
+      .filter((file) => !/[\\/]src[\\/][^\\/]+[\\/]dist[\\/]/.test(file))
+      .sort()
+  );
 }
 
 function hashOf(files) {

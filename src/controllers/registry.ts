@@ -1,5 +1,5 @@
-import type { ControllerDefinition } from '../kit/index.js';
-import { InvalidOptionError } from '../base/errors/index.js';
+import type { ControllerDefinition } from '@rollkeeper/runtime';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { SigningAuthority } from './certificates/certificate-controllers.js';
 import {
   certificateApprovingController,

@@ -2,7 +2,7 @@
  * Controllers as providers of a Nest application: `import { RollkeeperModule, Reconciles, InjectLister } from 'rollkeeper/nest'`.
  * @packageDocumentation
  */
-import '../base/process/require-node.js';
+import '@rollkeeper/machinery/process/require-node';
 
 export { InjectApiClient, InjectLister, listerToken } from './injection.js';
 export { Reconciles } from './reconciles.decorator.js';

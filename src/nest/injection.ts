@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import type { Provider, Type } from '@nestjs/common';
 import { Inject } from '@nestjs/common';
-import type { Kind } from '../kit/index.js';
-import { ControllerManager, qualifiedResource } from '../kit/index.js';
+import type { Kind } from '@rollkeeper/runtime';
+import { ControllerManager, qualifiedResource } from '@rollkeeper/runtime';
 
 const LISTERS = Symbol('rollkeeper:listers');
 const API_CLIENT = Symbol('rollkeeper:ApiClient');

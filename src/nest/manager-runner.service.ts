@@ -1,7 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { ControllerManager, ShutdownError } from '../kit/index.js';
+import { ControllerManager, ShutdownError } from '@rollkeeper/runtime';
 import { controllerOfProvider } from './reconciles.decorator.js';
 
 /** Whether the application's start is the manager's. */

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import type { HealthCheckResult } from '@nestjs/terminus';
 import { HealthCheckService } from '@nestjs/terminus';
-import { ControllerManager } from '../kit/index.js';
+import { ControllerManager } from '@rollkeeper/runtime';
 import { RollkeeperHealthIndicator } from './rollkeeper.health.js';
 
 /**

@@ -7,8 +7,8 @@ import type {
   Kind,
   KubernetesObject,
   Reconciler,
-} from '../kit/index.js';
-import { defineController } from '../kit/index.js';
+} from '@rollkeeper/runtime';
+import { defineController } from '@rollkeeper/runtime';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { HealthIndicatorResult } from '@nestjs/terminus';
 import { HealthIndicatorService } from '@nestjs/terminus';
-import type { HealthCheck, HealthEndpoint } from '../kit/index.js';
-import { ControllerManager } from '../kit/index.js';
+import type { HealthCheck, HealthEndpoint } from '@rollkeeper/runtime';
+import { ControllerManager } from '@rollkeeper/runtime';
 
 /** A check that does not answer counts as failed after this long. */
 const CHECK_TIMEOUT_MS = 1500;

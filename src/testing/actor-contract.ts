@@ -5,9 +5,9 @@ import type {
   ActorOptions,
   ActorRuntime,
   UnansweredWrite,
-} from '../kit/actor/index.js';
-import { hasCode } from '../base/errors/index.js';
-import { REPLICA_SETS, newerResourceVersion } from '../base/kubernetes/index.js';
+} from '@rollkeeper/runtime/actor';
+import { hasCode } from '@rollkeeper/machinery/errors';
+import { REPLICA_SETS, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */

@@ -1,5 +1,5 @@
-import type { ApiClient } from '../kit/api-client/index.js';
-import type { KubernetesObject } from '../base/kubernetes/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 export interface RecordedCall {
   readonly verb: string;

@@ -1,6 +1,6 @@
-import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../api-server/discovery/index.js';
-import type { KindDefinition, KindRegistry } from '../api-server/kinds/index.js';
-import { apiVersionOf } from '../base/kubernetes/index.js';
+import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '@rollkeeper/apiserver/discovery';
+import type { KindDefinition, KindRegistry } from '@rollkeeper/apiserver/kinds';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ClusterClaims } from '../kit/operator/coordination.js';
+import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
 export interface ClusterClaimsUnderTest {
   /** As each of two replicas of one installation has it. */

@@ -2,7 +2,7 @@
  * The contracts of the kit's ports as suites for vitest, for whoever implements one: `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
-import '../base/process/require-node.js';
+import '@rollkeeper/machinery/process/require-node';
 
 export { runActorContract } from './actor-contract.js';
 export type { ActorContractOptions, ActorHarness } from './actor-contract.js';

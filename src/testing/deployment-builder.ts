@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSpec } from '../base/kubernetes/index.js';
+import type { Deployment, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 
 export interface DeploymentShape {
   readonly replicas?: number;

@@ -1,6 +1,6 @@
-import type { ObjectSchema, SchemaRegistry } from '../api-server/schema/index.js';
-import { createSchemaRegistry } from '../api-server/schema/index.js';
-import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '../base/kubernetes/index.js';
+import type { ObjectSchema, SchemaRegistry } from '@rollkeeper/apiserver/schema';
+import { createSchemaRegistry } from '@rollkeeper/apiserver/schema';
+import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 type Schema = Record<string, unknown>;
 type Fields = Record<string, Schema>;

@@ -1,21 +1,21 @@
 import { trace } from '@opentelemetry/api';
-import type { ApiClient } from '../kit/api-client/index.js';
-import { ApiConnectionError, ApiStatusError, delegatingClient } from '../kit/api-client/index.js';
-import { MemoryActorRuntime, MemoryActorStore } from '../kit/actor/index.js';
-import { Controller, activationClient } from '../kit/controller/index.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
-import { FakeClock } from '../base/clock/index.js';
-import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
-import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../base/kubernetes/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeeper/client/api-client';
+import { MemoryActorRuntime, MemoryActorStore } from '@rollkeeper/runtime/actor';
+import { Controller, activationClient } from '@rollkeeper/runtime/controller';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
+import { FakeClock } from '@rollkeeper/machinery/clock';
+import { compileDeploymentControllerOptions } from '@rollkeeper/controllers/deployment/deployment.options';
+import { DeploymentReconciler } from '@rollkeeper/controllers/deployment/reconcile';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
   compareResourceVersions,
   qualifiedResource,
-} from '../base/kubernetes/index.js';
-import { silentLogger } from '../base/logging/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
 import { FakeCluster, refusal } from './fake-cluster.js';
 import { LaggingCache } from './lagging-cache.js';
 import { MemoryEventRecorder } from './memory-event-recorder.js';

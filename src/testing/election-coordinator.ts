@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock/index.js';
-import { toRfc3339Micro } from '../base/clock/index.js';
-import type { Lease, LeaseCandidate } from '../base/kubernetes/index.js';
-import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '../base/kubernetes/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import type { Lease, LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
+import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
 
 const STEP_MS = 200;

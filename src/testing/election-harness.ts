@@ -1,6 +1,6 @@
-import { FakeClock, SeededRandom } from '../base/clock/index.js';
-import type { LeaderElectionOptions } from '../kit/leader-election/index.js';
-import { LeaderElector, MemoryLease, MemoryResourceLock } from '../kit/leader-election/index.js';
+import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+import type { LeaderElectionOptions } from '@rollkeeper/runtime/leader-election';
+import { LeaderElector, MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
 import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
 import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
 

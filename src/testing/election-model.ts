@@ -1,10 +1,10 @@
-import type { Clock, TimerHandle } from '../base/clock/index.js';
-import { FakeClock, SeededRandom } from '../base/clock/index.js';
-import { hasCode } from '../base/errors/index.js';
-import type { HolderWitness, LeaderElectionOptions, Sighting } from '../kit/leader-election/index.js';
-import { LeaderElector, MemoryLease, MemoryResourceLock } from '../kit/leader-election/index.js';
-import type { LeaderAdds, LeaderTerm } from '../kit/work-queue/index.js';
-import { MemoryWorkQueue } from '../kit/work-queue/index.js';
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+import { hasCode } from '@rollkeeper/machinery/errors';
+import type { HolderWitness, LeaderElectionOptions, Sighting } from '@rollkeeper/runtime/leader-election';
+import { LeaderElector, MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
+import type { LeaderAdds, LeaderTerm } from '@rollkeeper/runtime/work-queue';
+import { MemoryWorkQueue } from '@rollkeeper/runtime/work-queue';
 import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
 import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
 

@@ -12,17 +12,17 @@ import type {
   ReadOptions,
   WatchEvent,
   WriteOptions,
-} from '../kit/api-client/index.js';
-import { ApiStatusError } from '../kit/api-client/index.js';
-import type { Clock } from '../base/clock/index.js';
-import { FakeClock, toRfc3339 } from '../base/clock/index.js';
-import { UnsupportedError } from '../base/errors/index.js';
+} from '@rollkeeper/client/api-client';
+import { ApiStatusError } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type {
   KubernetesObject,
   ObjectRef,
   ResourceType,
   UnstructuredObject,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   EVENTS,
@@ -36,7 +36,7 @@ import {
   qualifiedResource,
   stringifyJson,
   toDouble,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 

@@ -1,5 +1,5 @@
-import { aborted } from '../base/cancellation/index.js';
-import type { HolderWitness, Sighting } from '../kit/leader-election/index.js';
+import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-election';
 
 /** A server at which processes can be seen while their connections stand. */
 export class MemoryPresence {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../base/clock/index.js';
-import { InMemoryApi } from '../app/conformance/in-memory-api.js';
-import { InMemoryInformers } from '../app/conformance/in-memory-informers.js';
-import type { ResourceEvent } from '../kit/informer/index.js';
-import type { KubernetesObject, Pod } from '../base/kubernetes/index.js';
-import { PODS } from '../base/kubernetes/index.js';
+import { FakeClock } from '../machinery/clock/index.js';
+import { InMemoryApi } from './conformance/in-memory-api.js';
+import { InMemoryInformers } from './conformance/in-memory-informers.js';
+import type { ResourceEvent } from '../client/informer/index.js';
+import type { KubernetesObject, Pod } from '../machinery/kubernetes/index.js';
+import { PODS } from '../machinery/kubernetes/index.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeInformers } from './fake-informers.js';
 import { aPod } from './pod-builder.js';

@@ -1,4 +1,4 @@
-import type { InformerSource } from '../kit/controller/index.js';
+import type { InformerSource } from '@rollkeeper/runtime/controller';
 import type {
   IndexFunction,
   Informer,
@@ -6,14 +6,14 @@ import type {
   MetadataInformer,
   ResourceEvent,
   PartialType,
-} from '../kit/informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../kit/informer/index.js';
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../base/kubernetes/index.js';
+} from '@rollkeeper/client/informer';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '@rollkeeper/client/informer';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import {
   compareResourceVersions,
   newerResourceVersion,
   qualifiedResource,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */

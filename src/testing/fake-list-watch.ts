@@ -1,10 +1,10 @@
-import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../kit/api-client/index.js';
-import { ApiStatusError } from '../kit/api-client/index.js';
-import type { Clock } from '../base/clock/index.js';
-import { TimeoutError } from '../base/errors/index.js';
-import type { KubernetesObject, ResourceType } from '../base/kubernetes/index.js';
-import { apiVersionOf, keyOf, qualifiedResource } from '../base/kubernetes/index.js';
-import type { ListWatcher } from '../kit/informer/index.js';
+import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '@rollkeeper/client/api-client';
+import { ApiStatusError } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { TimeoutError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { ListWatcher } from '@rollkeeper/client/informer';
 import { FakeCluster } from './fake-cluster.js';
 
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;

@@ -1,10 +1,10 @@
-import type { Clock } from '../base/clock/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type {
   LeaderElectionRecord,
   LeaseAttempt,
   LeaseRequest,
   ResourceLock,
-} from '../kit/leader-election/index.js';
+} from '@rollkeeper/runtime/leader-election';
 
 /** What happens to the next messages of a lock: how long each way takes, or that it is lost. */
 export interface LinkFaults {

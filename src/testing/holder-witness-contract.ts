@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HolderWitness, Sighting } from '../kit/leader-election/index.js';
+import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-election';
 import { waitFor } from './wait-for.js';
 
 export interface HolderWitnessesUnderTest {

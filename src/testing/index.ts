@@ -3,20 +3,20 @@
  * vitest, stand in `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
-import '../base/process/require-node.js';
+import '@rollkeeper/machinery/process/require-node';
 
-export { FakeClock, SeededRandom } from '../base/clock/index.js';
-export { MemoryActorStore, StoredActorRuntime } from '../kit/actor/index.js';
-export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
+export { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+export { MemoryActorStore, StoredActorRuntime } from '@rollkeeper/runtime/actor';
+export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 export { aDeployment } from './deployment-builder.js';
 export type { DeploymentShape } from './deployment-builder.js';
 export { ExclusiveProbe } from './exclusive-probe.js';
 export { FakeCluster, refusal } from './fake-cluster.js';
 export type { ClusterRequest } from './fake-cluster.js';
 export { FakeInformers } from './fake-informers.js';
-export { MemoryLease, MemoryResourceLock } from '../kit/leader-election/index.js';
+export { MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
 export { freePort } from './free-port.js';
-export { memoryCoordination } from '../kit/operator/memory-coordination.js';
+export { memoryCoordination } from '@rollkeeper/runtime/operator/memory-coordination';
 export { MemoryEventRecorder } from './memory-event-recorder.js';
 export { aPod } from './pod-builder.js';
 export type { PodTraits } from './pod-builder.js';
@@ -26,5 +26,5 @@ export { runController } from './run-controller.js';
 export type { RunningController } from './run-controller.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';
-export { BUILT_IN_CONTROLLERS, startTestCluster } from '../test-cluster/index.js';
-export type * from '../test-cluster/index.js';
+export { BUILT_IN_CONTROLLERS, startTestCluster } from './cluster/index.js';
+export type * from './cluster/index.js';

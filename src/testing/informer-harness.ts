@@ -1,9 +1,9 @@
-import { FakeClock, SeededRandom } from '../base/clock/index.js';
-import type { ResourceEvent, SharedInformerOptions } from '../kit/informer/index.js';
-import { SharedInformer } from '../kit/informer/index.js';
-import type { KubernetesObject } from '../base/kubernetes/index.js';
-import { PODS, keyOf } from '../base/kubernetes/index.js';
-import { silentLogger } from '../base/logging/index.js';
+import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+import type { ResourceEvent, SharedInformerOptions } from '@rollkeeper/client/informer';
+import { SharedInformer } from '@rollkeeper/client/informer';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
 import { FakeListWatch } from './fake-list-watch.js';
 
 /** What tests of the informer store: anything with a field to change. */

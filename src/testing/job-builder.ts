@@ -1,6 +1,6 @@
-import type { Pod } from '../base/kubernetes/index.js';
-import { newControllerRef } from '../base/kubernetes/index.js';
-import type { Job } from '../kit/index.js';
+import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import { newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import type { Job } from '@rollkeeper/runtime';
 import { aPod } from './pod-builder.js';
 import type { PodTraits } from './pod-builder.js';
 

@@ -1,8 +1,8 @@
-import type { AttemptedWrite } from '../app/conformance/in-memory-api.js';
-import { IllegalStateError } from '../base/errors/index.js';
-import type { ReplicaSet } from '../base/kubernetes/index.js';
-import { REPLICA_SETS, isPodReady } from '../base/kubernetes/index.js';
-import { isRollingUpdate, maxTotalReplicas, minAvailable } from '../controllers/deployment/index.js';
+import type { AttemptedWrite } from './conformance/in-memory-api.js';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { isRollingUpdate, maxTotalReplicas, minAvailable } from '@rollkeeper/controllers/deployment';
 import type { WorldOptions } from './rollout-world.js';
 import { RolloutWorld } from './rollout-world.js';
 

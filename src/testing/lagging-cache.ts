@@ -1,10 +1,10 @@
-import { TEMPLATE_HASH_INDEX, templateHashIndex } from '../controllers/replicaset/related-pods.js';
-import { ORPHAN_INDEX, orphanIndex } from '../controllers/shared/index.js';
-import { IllegalStateError } from '../base/errors/index.js';
-import type { IndexFunction, Lister } from '../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../kit/informer/informer.js';
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../base/kubernetes/index.js';
-import { compareResourceVersions, keyOf, qualifiedResource } from '../base/kubernetes/index.js';
+import { TEMPLATE_HASH_INDEX, templateHashIndex } from '@rollkeeper/controllers/replicaset/related-pods';
+import { ORPHAN_INDEX, orphanIndex } from '@rollkeeper/controllers/shared';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { IndexFunction, Lister } from '@rollkeeper/client/informer/informer';
+import { OWNER_UID_INDEX } from '@rollkeeper/client/informer/informer';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {

@@ -1,14 +1,14 @@
-import { aborted } from '../base/cancellation/index.js';
+import { aborted } from '@rollkeeper/machinery/cancellation';
 import { trace } from '@opentelemetry/api';
-import { MemoryActorRuntime } from '../kit/actor/index.js';
-import { FakeClock } from '../base/clock/index.js';
-import type { BuiltController, Reconciler } from '../kit/controller/index.js';
-import { Controller } from '../kit/controller/index.js';
-import { ShutdownError } from '../base/errors/index.js';
-import { silentLogger } from '../base/logging/index.js';
-import type { Elector, ManagedController, ManagerOptions } from '../kit/manager/index.js';
-import { Manager } from '../kit/manager/index.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
+import { MemoryActorRuntime } from '@rollkeeper/runtime/actor';
+import { FakeClock } from '@rollkeeper/machinery/clock';
+import type { BuiltController, Reconciler } from '@rollkeeper/runtime/controller';
+import { Controller } from '@rollkeeper/runtime/controller';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { Elector, ManagedController, ManagerOptions } from '@rollkeeper/runtime/manager';
+import { Manager } from '@rollkeeper/runtime/manager';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 import { FakeCluster } from './fake-cluster.js';
 
 type Lead = Parameters<Elector['run']>[0];

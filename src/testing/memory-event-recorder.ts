@@ -1,6 +1,6 @@
-import type { EventNote, EventRecorder } from '../kit/events/event-recorder.js';
-import type { DeepReadonly, KubernetesObject } from '../base/kubernetes/index.js';
-import { keyOf } from '../base/kubernetes/index.js';
+import type { EventNote, EventRecorder } from '@rollkeeper/client/events/event-recorder';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
 
 export interface RecordedEvent extends EventNote {
   readonly kind: string;

@@ -1,5 +1,10 @@
-import type { KubernetesObject, ObjectMeta, OwnerReference, ResourceType } from '../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '../base/kubernetes/index.js';
+import type {
+  KubernetesObject,
+  ObjectMeta,
+  OwnerReference,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
 
 /** Puts an object with these owners into the cluster; in the namespace `default` where it has one. */

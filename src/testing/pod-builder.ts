@@ -1,4 +1,4 @@
-import type { Pod, PodSpec, PodStatus } from '../base/kubernetes/index.js';
+import type { Pod, PodSpec, PodStatus } from '@rollkeeper/machinery/kubernetes';
 
 export interface PodTraits {
   readonly name?: string;

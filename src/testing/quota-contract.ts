@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Admission, SERVER } from '../api-server/admission/index.js';
-import { createSigningKey, ServiceAccountTokens } from '../api-server/auth/index.js';
-import { createKindRegistry, createSchemaRegistry } from '../api-server/index.js';
-import type { Storage } from '../api-server/index.js';
-import { FollowedResources } from '../api-server/storage/index.js';
-import { createObject, deleteObject, updateObject } from '../api-server/registry/index.js';
-import type { RegistryContext } from '../api-server/registry/index.js';
-import { SharedEvents } from '../api-server/shared-events.js';
-import { SystemClock, SystemRandom } from '../base/clock/index.js';
-import { cloneJson } from '../base/kubernetes/index.js';
-import type { UnstructuredObject } from '../base/kubernetes/index.js';
-import { silentLogger } from '../base/logging/index.js';
+import { Admission, SERVER } from '@rollkeeper/apiserver/admission';
+import { createSigningKey, ServiceAccountTokens } from '@rollkeeper/apiserver/auth';
+import { createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
+import type { Storage } from '@rollkeeper/apiserver';
+import { FollowedResources } from '@rollkeeper/apiserver/storage';
+import { createObject, deleteObject, updateObject } from '@rollkeeper/apiserver/registry';
+import type { RegistryContext } from '@rollkeeper/apiserver/registry';
+import { SharedEvents } from '@rollkeeper/apiserver/shared-events';
+import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
+import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
 
 const NAMESPACE = 'shop';
 const WRITERS = 32;

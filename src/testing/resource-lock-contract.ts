@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '../kit/leader-election/index.js';
+import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '@rollkeeper/runtime/leader-election';
 import { waitFor } from './wait-for.js';
 
 export interface ResourceLocksUnderTest {

@@ -1,18 +1,18 @@
-import type { ApiClient } from '../kit/api-client/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
 import type {
   Deployment,
   KubernetesObject,
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
   compareResourceVersions,
   isPodReady,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 
 /** One change of the store, as a watch showed it. */
 export interface HistoryEvent {

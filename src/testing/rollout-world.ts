@@ -1,12 +1,12 @@
-import { ApiStatusError } from '../kit/api-client/api-status-error.js';
-import type { DeleteOptions, DeleteResult, WriteOptions } from '../kit/api-client/api-client.js';
-import type { RandomSource } from '../base/clock/index.js';
-import { InMemoryApi } from '../app/conformance/in-memory-api.js';
-import type { AttemptedWrite } from '../app/conformance/in-memory-api.js';
-import { ReconcilerRun } from '../app/conformance/run-reconciler.js';
-import { StandingClock } from '../app/conformance/standing-clock.js';
-import type { ControllerDefinition } from '../kit/controller/controller-definition.js';
-import { deploymentController } from '../controllers/deployment/index.js';
+import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
+import type { DeleteOptions, DeleteResult, WriteOptions } from '@rollkeeper/client/api-client/api-client';
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { InMemoryApi } from './conformance/in-memory-api.js';
+import type { AttemptedWrite } from './conformance/in-memory-api.js';
+import { ReconcilerRun } from './conformance/run-reconciler.js';
+import { StandingClock } from './conformance/standing-clock.js';
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
+import { deploymentController } from '@rollkeeper/controllers/deployment';
 import type {
   Deployment,
   KubernetesObject,
@@ -14,7 +14,7 @@ import type {
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   PODS,
@@ -22,7 +22,7 @@ import {
   newControllerRef,
   semanticEqual,
   isPodReady,
-} from '../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 
 export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 

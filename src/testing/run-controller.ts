@@ -1,15 +1,15 @@
-import type { Clock, RandomSource } from '../base/clock/index.js';
-import { FakeClock, SeededRandom } from '../base/clock/index.js';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
 import type {
   BuiltController,
   ControllerDefinition,
   Decision,
   EnqueueRequest,
-} from '../kit/controller/index.js';
-import { carryThrough } from '../kit/controller/index.js';
-import type { EventNote } from '../kit/events/index.js';
-import { keyOf, parseKey } from '../base/kubernetes/index.js';
-import { silentLogger } from '../base/logging/index.js';
+} from '@rollkeeper/runtime/controller';
+import { carryThrough } from '@rollkeeper/runtime/controller';
+import type { EventNote } from '@rollkeeper/client/events';
+import { keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { FakeCluster } from './fake-cluster.js';
 import { FakeInformers } from './fake-informers.js';
 

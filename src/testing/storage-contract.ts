@@ -7,18 +7,18 @@ import type {
   StorageList,
   StorageRecord,
   StoredObject,
-} from '../api-server/storage/index.js';
+} from '@rollkeeper/apiserver/storage';
 import {
   StorageConflictError,
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
   StorageTooLargeError,
-} from '../api-server/storage/index.js';
-import { FakeClock } from '../base/clock/index.js';
-import { IllegalStateError } from '../base/errors/index.js';
-import { parseJson } from '../base/kubernetes/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../base/kubernetes/index.js';
+} from '@rollkeeper/apiserver/storage';
+import { FakeClock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { propertyRuns } from './property-runs.js';
 import { runStorageRanges } from './storage-ranges.js';
 import { runStorageModel } from './storage-model.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Revision, Storage, StorageKey } from '../api-server/storage/index.js';
-import { isStorageConflict, isStorageExists, isStorageNotFound } from '../api-server/storage/index.js';
-import type { UnstructuredObject } from '../base/kubernetes/index.js';
+import type { Revision, Storage, StorageKey } from '@rollkeeper/apiserver/storage';
+import { isStorageConflict, isStorageExists, isStorageNotFound } from '@rollkeeper/apiserver/storage';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * The model: a map from key to revision and value, and a counter.

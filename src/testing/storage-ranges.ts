@@ -7,8 +7,8 @@ import type {
   StorageEvent,
   StorageKey,
   StorageListOptions,
-} from '../api-server/storage/index.js';
-import type { UnstructuredObject } from '../base/kubernetes/index.js';
+} from '@rollkeeper/apiserver/storage';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * A store with objects in namespaces and resources whose names begin alike or sort around each other, and any request to it.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hasCode } from '../base/errors/index.js';
-import type { WorkHandler, WorkItem, WorkQueueOptions } from '../kit/work-queue/index.js';
+import { hasCode } from '@rollkeeper/machinery/errors';
+import type { WorkHandler, WorkItem, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 import type {
   MakeWorkQueueHarness,

@@ -4,7 +4,7 @@ import type {
   WorkQueueInspector,
   WorkQueueOptions,
   WorkQueueTending,
-} from '../kit/work-queue/index.js';
+} from '@rollkeeper/runtime/work-queue';
 
 /** A queue with everything that is promised of one. */
 export type TestedWorkQueue = WorkQueue & WorkQueueInspector & WorkQueueTending;

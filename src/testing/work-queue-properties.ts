@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { WorkItem } from '../kit/work-queue/index.js';
+import type { WorkItem } from '@rollkeeper/runtime/work-queue';
 import type {
   MakeWorkQueueHarness,
   TestedWorkQueue as WorkQueue,

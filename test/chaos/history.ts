@@ -1,13 +1,13 @@
-import type { ApiClient } from '../../src/kit/api-client/index.js';
-import { isExpired } from '../../src/kit/api-client/index.js';
-import type { KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { isExpired } from '../../src/client/api-client/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
   compareResourceVersions,
   newerResourceVersion,
-} from '../../src/base/kubernetes/index.js';
+} from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deployment } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { HopelessKind } from './hopeless/hopeless-kinds.js';

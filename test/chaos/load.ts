@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../src/kit/api-client/index.js';
-import { ApiStatusError, isNotFound } from '../../src/kit/api-client/index.js';
-import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { SeededRandom } from './random.js';
 

@@ -1,4 +1,4 @@
-import type { ReplicaStatus } from '../../src/app/admin/index.js';
+import type { ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
 /** What waits, runs, or is parked in the queues, as a replica's admin page says; empty when nothing does. */

@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import type { RedisConnection } from '../../src/base/redis/index.js';
+import type { RedisConnection } from '../../src/redis/connection/index.js';
 import type { TermLine } from './checkers/epochs.js';
 
 const NOTES = /^\{.*:queue:([\w-]+)\}:state:term:chaos$/;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deployment, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
 import { isReadyPod } from './checkers/store-replay.js';
 import type { Violation } from './checkers/violation.js';

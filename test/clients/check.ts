@@ -1,4 +1,4 @@
-import type { TestCluster } from '../../src/test-cluster/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
 
 /** Where a check is carried out. */
 export interface Place {

@@ -1,4 +1,4 @@
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { readFlags, text, yes } from '../support/flags.js';
 import type { ForeignClient } from './check.js';

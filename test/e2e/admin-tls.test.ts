@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterSnapshot } from '../../src/app/admin/index.js';
-import type { ReplicaLine } from '../../src/app/supervisor/index.js';
+import type { ClusterSnapshot } from '../../src/rollkeeper/admin/index.js';
+import type { ReplicaLine } from '../../src/rollkeeper/supervisor/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { trustedAgent } from '../../src/base/tls/index.js';
+import { trustedAgent } from '../../src/tls/index.js';
 import { SharedUp } from './support/shared-up.js';
 import { run } from './support/up.js';
 

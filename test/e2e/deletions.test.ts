@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   EVENTS,
@@ -7,9 +7,9 @@ import {
   NAMESPACES,
   NODES,
   SERVICE_ACCOUNTS,
-} from '../../src/base/kubernetes/index.js';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { isNotFound } from '../../src/kit/api-client/index.js';
+} from '../../src/machinery/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { isNotFound } from '../../src/client/api-client/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';

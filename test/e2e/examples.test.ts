@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment } from '../../src/kit/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import { Deployment } from '../../src/runtime/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { freePort } from '../../src/testing/free-port.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import { ChaosSet } from '../chaos/set/chaos-set.js';

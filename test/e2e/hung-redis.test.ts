@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterSnapshot, ReplicaStatus } from '../../src/app/admin/index.js';
-import type { Explanation } from '../../src/app/explain/index.js';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { ClusterSnapshot, ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
+import type { Explanation } from '../../src/rollkeeper/explain/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { SharedUp } from './support/shared-up.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Lease } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES } from '../../src/base/kubernetes/index.js';
-import { askStatus } from '../../src/app/supervisor/replica-probe.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { Lease } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, LEASES } from '../../src/machinery/kubernetes/index.js';
+import { askStatus } from '../../src/rollkeeper/supervisor/replica-probe.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Rollouts } from './support/rollouts.js';

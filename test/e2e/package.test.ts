@@ -97,7 +97,11 @@ describe('the packed package in an empty project', () => {
     expect(exports).toEqual(expect.arrayContaining(['createManager', 'defineController', 'withFinalizer']));
     expect(loaded.filter((url) => HEAVY.test(url) || ADAPTERS.test(url))).toEqual([]);
     expect(
-      loaded.filter((url) => /rollkeeper\/dist\/(app|api-server|controllers|testing)\//.test(url)),
+      loaded.filter((url) =>
+        /@rollkeeper\/(apiserver|controllers|simulator|testing|redis|nest|opentelemetry)\/|rollkeeper\/dist\/rollkeeper\/(?!doors\/)/.test(
+          url,
+        ),
+      ),
     ).toEqual([]);
   });
 
@@ -114,6 +118,18 @@ describe('the packed package in an empty project', () => {
     expect(loaded.some((url) => HEAVY.test(url))).toBe(
       ['rollkeeper/nest', 'rollkeeper/admin'].includes(door),
     );
+  });
+
+  it('names the package of what is neither given nor installed', () => {
+    const attempt = `
+      const { createManager } = await import('@rollkeeper/runtime');
+      const { code, message } = await createManager({ name: 'some', redisUrl: 'redis://127.0.0.1:1' }).catch((error) => error);
+      console.log(JSON.stringify({ code, message }));`;
+    const without = project.without('@rollkeeper/redis', () => project.evaluate(attempt));
+    expect(without).toEqual({
+      code: 'INVALID_OPTION',
+      message: 'coordination: needs the package @rollkeeper/redis where it is not given; install it',
+    });
   });
 
   it('keeps everything else to itself', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Pod } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, controllerOf } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { Pod } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, controllerOf } from '../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../../src/testing/rollout-history.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';

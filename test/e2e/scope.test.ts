@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
 import type { ChaosSetOptions } from '../chaos/set/chaos-set.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Deployment } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
-import type { EventObject } from '../../src/kit/events/index.js';
-import type { ReplicaLine } from '../../src/app/supervisor/status.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
+import type { EventObject } from '../../src/client/events/index.js';
+import type { ReplicaLine } from '../../src/rollkeeper/supervisor/status.js';
 import { isNightly } from '../../src/testing/property-runs.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -10,7 +10,7 @@ import { waitFor } from '../../src/testing/wait-for.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAIN = join(ROOT, 'dist', 'main.js');
-const LIBRARY = join(ROOT, 'dist', 'testing', 'index.js');
+const LIBRARY = join(ROOT, 'src', 'testing', 'dist', 'index.js');
 const SHOP = join(ROOT, 'examples', 'test-your-app', 'shop.yaml');
 
 interface Running {

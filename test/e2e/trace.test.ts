@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Deployment, Pod } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';

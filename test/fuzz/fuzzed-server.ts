@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'undici';
-import { withMemoryDefaults } from '../../src/base/process/index.js';
+import { withMemoryDefaults } from '../../src/machinery/process/index.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createProgram } from '../../src/app/cli/program.js';
+import { createProgram } from '../../src/rollkeeper/cli/program.js';
 import { ROOT } from './dockerfile.js';
 
 export interface Service {

@@ -1,24 +1,24 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HealthRegistry } from '../../src/kit/health/index.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
 import {
   DEPLOYMENTS,
   NAMESPACES,
   PODS,
   REPLICA_SETS,
   newControllerRef,
-} from '../../src/base/kubernetes/index.js';
-import { MemoryWorkQueue } from '../../src/kit/work-queue/index.js';
-import { createMetrics } from '../../src/kit/opentelemetry.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
+} from '../../src/machinery/kubernetes/index.js';
+import { MemoryWorkQueue } from '../../src/runtime/work-queue/index.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
-import { AdminModule } from '../../src/app/admin/admin.module.js';
-import type { AdminPorts } from '../../src/app/admin/admin-ports.js';
-import type { AdminServer } from '../../src/app/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/app/admin/nest-admin-server.js';
-import { OPENAPI_DOCUMENT } from '../../src/app/admin/openapi-document.js';
+import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
+import type { AdminPorts } from '../../src/rollkeeper/admin/admin-ports.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { OPENAPI_DOCUMENT } from '../../src/rollkeeper/admin/openapi-document.js';
 
 interface Answer {
   readonly status: number;

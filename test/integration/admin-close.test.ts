@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/base/clock/index.js';
-import { HealthRegistry } from '../../src/kit/health/index.js';
-import { createMetrics } from '../../src/kit/opentelemetry.js';
-import { anAdminPorts } from '../../src/testing/admin-ports.js';
+import { FakeClock } from '../../src/machinery/clock/index.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import { anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { AdminModule } from '../../src/app/admin/admin.module.js';
-import type { AdminServer } from '../../src/app/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/app/admin/nest-admin-server.js';
+import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 
 const REQUEST = 'GET /readyz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n';
 

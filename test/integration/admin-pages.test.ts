@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { ClusterSnapshot } from '../../src/app/admin/index.js';
-import type { AdminPagesOptions } from '../../src/app/admin-pages/door.js';
-import { adminPages } from '../../src/app/admin-pages/door.js';
-import type { LogFields } from '../../src/kit/index.js';
+import type { ClusterSnapshot } from '../../src/rollkeeper/admin/index.js';
+import type { AdminPagesOptions } from '../../src/rollkeeper/doors/admin.js';
+import { adminPages } from '../../src/rollkeeper/doors/admin.js';
+import type { LogFields } from '../../src/runtime/index.js';
 import {
   ConfigMap,
   TerminalError,
@@ -14,11 +14,11 @@ import {
   defineController,
   silentLogger,
   typeMeta,
-} from '../../src/kit/index.js';
-import type { KeyView } from '../../src/kit/work-queue/index.js';
-import { memoryCoordination } from '../../src/kit/operator/memory-coordination.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+} from '../../src/runtime/index.js';
+import type { KeyView } from '../../src/runtime/work-queue/index.js';
+import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => Promise<T | undefined | false>) =>

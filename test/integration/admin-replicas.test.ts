@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { AdminModule, proofOf, startAdminServer } from '../../src/app/admin/index.js';
-import type { AdminServer } from '../../src/app/admin/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { HealthRegistry } from '../../src/kit/health/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import { RedisPeerRegistry } from '../../src/app/admin-pages/redis-peer-registry.js';
-import { createMetrics } from '../../src/kit/opentelemetry.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/rollkeeper/admin/index.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import { RedisPeerRegistry } from '../../src/rollkeeper/admin-pages/redis-peer-registry.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/kit/redis.js';
+import { BullMqWorkQueue } from '../../src/redis/index.js';
 
 describe('replicas that find each other through Redis', () => {
   const clock = new SystemClock();

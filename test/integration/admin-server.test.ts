@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HealthRegistry } from '../../src/kit/health/index.js';
-import { createMetrics } from '../../src/kit/opentelemetry.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
-import { AdminModule } from '../../src/app/admin/admin.module.js';
-import type { AdminServer } from '../../src/app/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/app/admin/nest-admin-server.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
+import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 
 describe('the admin server', () => {
   let server: AdminServer;

@@ -7,22 +7,17 @@ import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
 import { request } from 'undici';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AdminPorts, AdminServer, Peer } from '../../src/app/admin/index.js';
-import { AdminModule, proofOf, startAdminServer } from '../../src/app/admin/index.js';
-import { FakeClock } from '../../src/base/clock/index.js';
-import { HealthRegistry } from '../../src/kit/health/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import { createMetrics } from '../../src/kit/opentelemetry.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
+import type { AdminPorts, AdminServer, Peer } from '../../src/rollkeeper/admin/index.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/rollkeeper/admin/index.js';
+import { FakeClock } from '../../src/machinery/clock/index.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
-import { createSelfSigned } from '../../src/base/tls/certificates.js';
-import type { KeyPair } from '../../src/base/tls/index.js';
-import {
-  ServedCertificate,
-  certificateFiles,
-  fingerprintOf,
-  trustedAgent,
-} from '../../src/base/tls/index.js';
+import { createSelfSigned } from '../../src/tls/certificates.js';
+import type { KeyPair } from '../../src/tls/index.js';
+import { ServedCertificate, certificateFiles, fingerprintOf, trustedAgent } from '../../src/tls/index.js';
 
 interface Served {
   readonly server: AdminServer;

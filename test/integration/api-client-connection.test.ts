@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { LoadKubeconfigOptions } from '../../src/kit/api-client/index.js';
-import { ApiConnectionError, createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
-import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
-import { InvalidOptionError, UnsupportedError } from '../../src/base/errors/index.js';
+import type { LoadKubeconfigOptions } from '../../src/client/api-client/index.js';
+import {
+  ApiConnectionError,
+  createHttpApiClient,
+  loadKubeconfig,
+} from '../../src/client/api-client/index.js';
+import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
+import { InvalidOptionError, UnsupportedError } from '../../src/machinery/errors/index.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { ApiClientServer } from '../../src/testing/api-client-server.js';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createHttpApiClient, fixedCredentials } from '../../src/kit/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
-import { InformerFactory } from '../../src/kit/informer/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import { createHttpApiClient, fixedCredentials } from '../../src/client/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
+import { InformerFactory } from '../../src/client/informer/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

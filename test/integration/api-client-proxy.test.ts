@@ -1,9 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterConnection } from '../../src/kit/api-client/index.js';
-import { ApiConnectionError, bearerToken, createHttpApiClient } from '../../src/kit/api-client/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
+import type { ClusterConnection } from '../../src/client/api-client/index.js';
+import { ApiConnectionError, bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient, HttpApiClientOptions } from '../../src/kit/api-client/index.js';
+import type { HttpApiClient, HttpApiClientOptions } from '../../src/client/api-client/index.js';
 import {
   ApiConnectionError,
   ApiProtocolError,
@@ -11,11 +11,11 @@ import {
   isConflict,
   isNotFound,
   withWriteGuard,
-} from '../../src/kit/api-client/index.js';
-import { FakeClock, SeededRandom, SystemClock } from '../../src/base/clock/index.js';
-import { TimeoutError } from '../../src/base/errors/index.js';
-import type { Deployment, Pod } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, NODES, PODS } from '../../src/base/kubernetes/index.js';
+} from '../../src/client/api-client/index.js';
+import { FakeClock, SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
+import { TimeoutError } from '../../src/machinery/errors/index.js';
+import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, hangUp, json, silence } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -1,11 +1,11 @@
 import { SpanStatusCode, context, propagation, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { createHttpApiClient, fixedCredentials, withSpans } from '../../src/kit/api-client/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import type { Pod } from '../../src/base/kubernetes/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { createHttpApiClient, fixedCredentials, withSpans } from '../../src/client/api-client/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import type { Pod } from '../../src/machinery/kubernetes/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
 
 let server: ApiClientServer;

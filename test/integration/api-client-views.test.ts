@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { bearerToken, createHttpApiClient, withWriteGuard } from '../../src/kit/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
-import { LEASES, NODES } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { bearerToken, createHttpApiClient, withWriteGuard } from '../../src/client/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
+import { LEASES, NODES } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
 
 let server: ApiClientServer;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient, WatchEvent, WatchOptions } from '../../src/kit/api-client/index.js';
+import type { HttpApiClient, WatchEvent, WatchOptions } from '../../src/client/api-client/index.js';
 import {
   ApiConnectionError,
   ApiProtocolError,
@@ -8,11 +8,11 @@ import {
   createHttpApiClient,
   fixedCredentials,
   isExpired,
-} from '../../src/kit/api-client/index.js';
-import { FakeClock } from '../../src/base/clock/index.js';
-import { TimeoutError } from '../../src/base/errors/index.js';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
+} from '../../src/client/api-client/index.js';
+import { FakeClock } from '../../src/machinery/clock/index.js';
+import { TimeoutError } from '../../src/machinery/errors/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
 import { ApiClientServer, json, silence, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 

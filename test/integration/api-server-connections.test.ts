@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connections, compileServerLimits, createListener } from '../../src/api-server/http/index.js';
-import { ensureTlsFiles } from '../../src/api-server/tls-files.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { Connections, compileServerLimits, createListener } from '../../src/apiserver/http/index.js';
+import { ensureTlsFiles } from '../../src/apiserver/tls-files.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 describe('a server with TLS', () => {

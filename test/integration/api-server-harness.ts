@@ -10,10 +10,10 @@ import {
   ensureTlsFiles,
   MemoryStorage,
   writeKubeconfig,
-} from '../../src/api-server/index.js';
-import type { ServerLimits, Storage, TokenUser } from '../../src/api-server/index.js';
-import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+} from '../../src/apiserver/index.js';
+import type { ServerLimits, Storage, TokenUser } from '../../src/apiserver/index.js';
+import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 
 export const TOKEN = 'the-token-of-the-tests';
 

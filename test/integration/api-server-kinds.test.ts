@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { createKindRegistry } from '../../src/api-server/index.js';
-import type { KindDefinition } from '../../src/api-server/kinds/index.js';
-import { apiVersionOf } from '../../src/base/kubernetes/index.js';
+import { createKindRegistry } from '../../src/apiserver/index.js';
+import type { KindDefinition } from '../../src/apiserver/kinds/index.js';
+import { apiVersionOf } from '../../src/machinery/kubernetes/index.js';
 import { startApiServer } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock, SeededRandom } from '../../src/base/clock/index.js';
-import type { Logger } from '../../src/base/logging/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import type { ApiServerMetrics } from '../../src/api-server/api-server-metrics.js';
-import { noApiServerMetrics } from '../../src/api-server/api-server-metrics.js';
-import { ApiServer } from '../../src/api-server/api-server.js';
-import { createKindRegistry } from '../../src/api-server/kinds/index.js';
-import { createSchemaRegistry } from '../../src/api-server/schema/index.js';
-import { MemoryStorage } from '../../src/api-server/storage/index.js';
+import { FakeClock, SeededRandom } from '../../src/machinery/clock/index.js';
+import type { Logger } from '../../src/machinery/logging/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import type { ApiServerMetrics } from '../../src/apiserver/api-server-metrics.js';
+import { noApiServerMetrics } from '../../src/apiserver/api-server-metrics.js';
+import { ApiServer } from '../../src/apiserver/api-server.js';
+import { createKindRegistry } from '../../src/apiserver/kinds/index.js';
+import { createSchemaRegistry } from '../../src/apiserver/schema/index.js';
+import { MemoryStorage } from '../../src/apiserver/storage/index.js';
 
 /** Asks a server whose metrics are broken; answers what came of it, and what the server has logged. */
 async function askBroken(broken: Partial<ApiServerMetrics>, path: string) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServerLimits } from '../../src/api-server/index.js';
+import type { ServerLimits } from '../../src/apiserver/index.js';
 import { aDeployment, aPod, startApiServer, TOKEN } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { waitFor } from '../../src/testing/wait-for.js';

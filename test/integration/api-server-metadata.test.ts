@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { bearerToken, createHttpApiClient } from '../../src/kit/api-client/index.js';
-import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
-import { EVENTS, LEASES, NODES, PODS } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
+import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { EVENTS, LEASES, NODES, PODS } from '../../src/machinery/kubernetes/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { TOKEN, aPod, startApiServer } from './api-server-harness.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { MemoryStorage, RedisStorage } from '../../src/api-server/index.js';
-import type { Storage } from '../../src/api-server/index.js';
+import { MemoryStorage, RedisStorage } from '../../src/apiserver/index.js';
+import type { Storage } from '../../src/apiserver/index.js';
 import type { ApiAnswer, RunningApiServer } from './api-server-harness.js';
 import { startApiServer } from './api-server-harness.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import { RedisStorage } from '../../src/api-server/index.js';
+import { RedisStorage } from '../../src/apiserver/index.js';
 import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
 
 const PODS = '/api/v1/namespaces/default/pods';

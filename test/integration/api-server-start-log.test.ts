@@ -4,9 +4,9 @@ import {
   createKindRegistry,
   createSchemaRegistry,
   MemoryStorage,
-} from '../../src/api-server/index.js';
-import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+} from '../../src/apiserver/index.js';
+import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 
 it('a server says once, at its start, what it does not defend', async () => {
   const said: unknown[] = [];

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { createAuthority } from '../../src/base/tls/certificates.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { createAuthority } from '../../src/tls/certificates.js';
 import { startApiServer } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
 import { startWebhookServer } from './support/webhook-server.js';

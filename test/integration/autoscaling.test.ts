@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
-import { apiStatusOf } from '../../src/kit/api-client/index.js';
-import { defineKind } from '../../src/kit/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { apiStatusOf } from '../../src/client/api-client/index.js';
+import { defineKind } from '../../src/runtime/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 const USAGE = 'node.rollkeeper.dev/cpu-usage';
 

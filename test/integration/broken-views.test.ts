@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { MemoryStorage, RedisStorage } from '../../src/api-server/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { MemoryStorage, RedisStorage } from '../../src/apiserver/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { startApiServer } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';

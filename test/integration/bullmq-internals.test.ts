@@ -3,13 +3,13 @@ import type { JobsOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createRedisConnection } from '../../src/base/redis/index.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
 import {
   BULLMQ_LAYOUT,
   BullMqInternals,
   ObservedWorker,
   withCopies,
-} from '../../src/kit/work-queue/bullmq-internals.js';
+} from '../../src/redis/work-queue/bullmq-internals.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 /**

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject, Pod, ResourceType } from '../../src/base/kubernetes/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
-import { apiStatusOf } from '../../src/kit/api-client/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { KubernetesObject, Pod, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { apiStatusOf } from '../../src/client/api-client/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runConversion } from '../../src/app/convert/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import type { Deployment, Pod, ReplicaSet, ResourceType } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
-import type { ApiClient } from '../../src/kit/api-client/index.js';
-import { WriteInterceptingClient } from '../../src/kit/api-client/around-writes.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
+import { runConversion } from '../../src/rollkeeper/convert/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import type { Deployment, Pod, ReplicaSet, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { WriteInterceptingClient } from '../../src/client/api-client/around-writes.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startManagedCluster, web } from './support/managed-cluster.js';
 
 const REF = { namespace: 'default', name: 'web' };

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { MemoryStorage } from '../../src/api-server/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { MemoryStorage } from '../../src/apiserver/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
 import { startApiServer } from './api-server-harness.js';
 

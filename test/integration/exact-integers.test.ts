@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bearerToken, createHttpApiClient } from '../../src/kit/api-client/index.js';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { PODS, parseJson, stringifyJson } from '../../src/base/kubernetes/index.js';
-import type { Pod } from '../../src/base/kubernetes/index.js';
+import { bearerToken, createHttpApiClient } from '../../src/client/api-client/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { PODS, parseJson, stringifyJson } from '../../src/machinery/kubernetes/index.js';
+import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { startApiServer } from './api-server-harness.js';
 import type { ApiAnswer, RunningApiServer } from './api-server-harness.js';
 

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startTracing } from '../../src/kit/opentelemetry.js';
+import { startTracing } from '../../src/opentelemetry/index.js';
 
 /** Takes connections and never answers. */
 let silent: Server;

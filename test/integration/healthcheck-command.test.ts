@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { askHealth } from '../../src/app/cli/healthcheck.command.js';
+import { askHealth } from '../../src/rollkeeper/cli/healthcheck.command.js';
 
 /** Asks a server that answers so. */
 async function asked(status: number, text: string): Promise<string> {

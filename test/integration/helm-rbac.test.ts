@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { Authorizer } from '../../src/api-server/authorization/index.js';
-import type { ResourceAttributes } from '../../src/api-server/authorization/index.js';
-import { compileReplicaOptions, runReplica } from '../../src/app/replica/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
-import type { ManifestObject, TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import { Authorizer } from '../../src/apiserver/authorization/index.js';
+import type { ResourceAttributes } from '../../src/apiserver/authorization/index.js';
+import { compileReplicaOptions, runReplica } from '../../src/rollkeeper/replica/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { ManifestObject, TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { Rendered } from '../unit/support/helm.js';
 import { helm, render } from '../unit/support/helm.js';
 import { DEFINITION } from './support/managed-cluster.js';

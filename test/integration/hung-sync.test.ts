@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorQueue, RedisActorRuntime } from '../../src/kit/redis.js';
-import { withWriteGuard } from '../../src/kit/api-client/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import type { ReconcileContext } from '../../src/kit/controller/index.js';
-import { Controller } from '../../src/kit/controller/index.js';
-import { PODS } from '../../src/base/kubernetes/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import { RedisActorQueue, RedisActorRuntime } from '../../src/redis/index.js';
+import { withWriteGuard } from '../../src/client/api-client/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import type { ReconcileContext } from '../../src/runtime/controller/index.js';
+import { Controller } from '../../src/runtime/controller/index.js';
+import { PODS } from '../../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import { gate } from '../../src/testing/exclusive-probe.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { aPod } from '../../src/testing/pod-builder.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import { BullMqWorkQueueConsumer } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 const KEY = 'default/web';

@@ -5,7 +5,7 @@ import type {
   ControllerManager,
   CoordinationFactory,
   CreateManagerOptions,
-} from '../../src/kit/index.js';
+} from '../../src/runtime/index.js';
 import {
   Deployment,
   Namespace,
@@ -20,14 +20,14 @@ import {
   silentLogger,
   updateStatus,
   watch,
-} from '../../src/kit/index.js';
-import { EVENTS } from '../../src/base/kubernetes/index.js';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
-import { redisCoordination } from '../../src/kit/redis.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+} from '../../src/runtime/index.js';
+import { EVENTS } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { redisCoordination } from '../../src/redis/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import { memoryCoordination } from '../../src/kit/operator/memory-coordination.js';
+import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
-import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
-import { LeaderElector, LeaseCandidacy, LeaseResourceLock } from '../../src/kit/leader-election/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../src/client/api-client/index.js';
+import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
+import { LeaderElector, LeaseCandidacy, LeaseResourceLock } from '../../src/runtime/leader-election/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { RunningApiServer } from './api-server-harness.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deployment, ReplicaSet } from '../../src/base/kubernetes/index.js';
-import { ROLLKEEPER_DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
+import type { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { ROLLKEEPER_DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
 import type { Loose } from './support/managed-cluster.js';
 import { startManagedCluster, web } from './support/managed-cluster.js';
 

@@ -12,7 +12,7 @@ import type {
   ReconcileContext,
   ReconcileRequest,
   Reconciler,
-} from '../../src/kit/index.js';
+} from '../../src/runtime/index.js';
 import {
   ControllerManager,
   Deployment,
@@ -20,7 +20,7 @@ import {
   defineController,
   generationChanged,
   silentLogger,
-} from '../../src/kit/index.js';
+} from '../../src/runtime/index.js';
 import type { RollkeeperModuleExtras } from '../../src/nest/index.js';
 import {
   InjectApiClient,
@@ -30,10 +30,10 @@ import {
   RollkeeperModule,
   listerToken,
 } from '../../src/nest/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import { memoryCoordination } from '../../src/kit/operator/memory-coordination.js';
+import { memoryCoordination } from '../../src/runtime/operator/memory-coordination.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>

@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RedisProcess, RedisProcessOptions } from '../../src/app/supervisor/redis-process.js';
-import { startRedis } from '../../src/app/supervisor/redis-process.js';
-import { abortable } from '../../src/base/cancellation/index.js';
-import type { Clock } from '../../src/base/clock/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import type { RedisProcess, RedisProcessOptions } from '../../src/rollkeeper/supervisor/redis-process.js';
+import { startRedis } from '../../src/rollkeeper/supervisor/redis-process.js';
+import { abortable } from '../../src/machinery/cancellation/index.js';
+import type { Clock } from '../../src/machinery/clock/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 /** Large enough for the disk to be busy with what came before. */

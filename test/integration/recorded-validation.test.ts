@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { runConformance } from '../../src/app/conformance/run-conformance.js';
-import { validationAnswers } from '../../src/app/conformance/validation-answers.js';
+import { runConformance } from '../../src/testing/conformance/run-conformance.js';
+import { validationAnswers } from '../../src/testing/conformance/validation-answers.js';
 
 const RECORDED = fileURLToPath(new URL('../vectors/validation.jsonl.gz', import.meta.url));
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { ActorWorkItem, CausedAdds } from '../../src/kit/actor-queue/index.js';
-import { BullMqWorkQueueConsumer, RedisActorQueue, RedisActorRuntime } from '../../src/kit/redis.js';
+import type { ActorWorkItem, CausedAdds } from '../../src/runtime/actor-queue/index.js';
+import { BullMqWorkQueueConsumer, RedisActorQueue, RedisActorRuntime } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 const KEY = 'ns/a';

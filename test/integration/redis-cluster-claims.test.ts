@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { createRedisConnection } from '../../src/base/redis/index.js';
-import { Deployment, createManager, defineController, silentLogger } from '../../src/kit/index.js';
-import type { CreateManagerOptions } from '../../src/kit/index.js';
-import { RedisClusterClaims } from '../../src/kit/operator/redis-cluster-claims.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
+import { Deployment, createManager, defineController, silentLogger } from '../../src/runtime/index.js';
+import type { CreateManagerOptions } from '../../src/runtime/index.js';
+import { RedisClusterClaims } from '../../src/redis/operator/redis-cluster-claims.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { runClusterClaimsContract } from '../../src/testing/cluster-claims-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createRedisConnection } from '../../src/base/redis/index.js';
+import { createRedisConnection } from '../../src/redis/connection/index.js';
 
 /** Between a client and the server; `withholds` is asked about each piece that the client sends. */
 async function aProxy(withholds: (piece: string) => boolean) {

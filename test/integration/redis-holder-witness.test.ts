@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { LeaderElector } from '../../src/kit/leader-election/index.js';
-import { RedisHolderWitness, RedisResourceLock } from '../../src/kit/redis.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { LeaderElector } from '../../src/runtime/leader-election/index.js';
+import { RedisHolderWitness, RedisResourceLock } from '../../src/redis/index.js';
 import { runHolderWitnessContract } from '../../src/testing/holder-witness-contract.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../src/app/supervisor/free-port.js';
-import { shutDownRedisOf } from '../../src/app/supervisor/redis-leftover.js';
-import type { Clock } from '../../src/base/clock/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { freePort } from '../../src/rollkeeper/supervisor/free-port.js';
+import { shutDownRedisOf } from '../../src/rollkeeper/supervisor/redis-leftover.js';
+import type { Clock } from '../../src/machinery/clock/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 const clock = new SystemClock();

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
-import type { LeaderElectionOptions } from '../../src/kit/leader-election/index.js';
-import { LeaderElector } from '../../src/kit/leader-election/index.js';
-import { RedisResourceLock } from '../../src/kit/redis.js';
+import type { LeaderElectionOptions } from '../../src/runtime/leader-election/index.js';
+import { LeaderElector } from '../../src/runtime/leader-election/index.js';
+import { RedisResourceLock } from '../../src/redis/index.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -8,17 +8,17 @@ import type {
   StorageEvent,
   StorageKey,
   StoredObject,
-} from '../../src/api-server/storage/index.js';
+} from '../../src/apiserver/storage/index.js';
 import {
   RedisStorage,
   StorageConflictError,
   StorageExpiredError,
   StorageNotFoundError,
   StorageUnavailableError,
-} from '../../src/api-server/storage/index.js';
-import { FakeClock } from '../../src/base/clock/index.js';
-import { InvalidOptionError } from '../../src/base/errors/index.js';
-import type { UnstructuredObject } from '../../src/base/kubernetes/index.js';
+} from '../../src/apiserver/storage/index.js';
+import { FakeClock } from '../../src/machinery/clock/index.js';
+import { InvalidOptionError } from '../../src/machinery/errors/index.js';
+import type { UnstructuredObject } from '../../src/machinery/kubernetes/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { contentOf } from '../../src/testing/storage-contract.js';

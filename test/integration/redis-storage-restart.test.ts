@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StorageEvent, StorageKey } from '../../src/api-server/storage/index.js';
-import { RedisStorage, StorageExpiredError, isStorageExists } from '../../src/api-server/storage/index.js';
+import type { StorageEvent, StorageKey } from '../../src/apiserver/storage/index.js';
+import { RedisStorage, StorageExpiredError, isStorageExists } from '../../src/apiserver/storage/index.js';
 import { freePort } from '../../src/testing/free-port.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import type { RedisStorageOptions } from '../../src/api-server/storage/index.js';
-import { RedisStorage } from '../../src/api-server/storage/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import type { RedisStorageOptions } from '../../src/apiserver/storage/index.js';
+import { RedisStorage } from '../../src/apiserver/storage/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
 import { runQuotaContract } from '../../src/testing/quota-contract.js';
 import type { StorageUnderTest } from '../../src/testing/storage-contract.js';
 import { runStorageContract } from '../../src/testing/storage-contract.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/base/redis/index.js';
-import { RedisStorage } from '../../src/api-server/storage/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/redis/connection/index.js';
+import { RedisStorage } from '../../src/apiserver/storage/index.js';
 import {
   BullMqWorkQueueConsumer,
   RedisActorQueue,
   RedisActorRuntime,
   RedisResourceLock,
-} from '../../src/kit/redis.js';
+} from '../../src/redis/index.js';
 import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';

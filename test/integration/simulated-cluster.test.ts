@@ -2,19 +2,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { createHttpApiClient, isNotFound, loadKubeconfig } from '../../src/kit/api-client/index.js';
-import { ApiServer } from '../../src/api-server/api-server.js';
-import { createKindRegistry } from '../../src/api-server/kinds/index.js';
-import { createSchemaRegistry } from '../../src/api-server/schema/index.js';
-import { MemoryStorage } from '../../src/api-server/storage/index.js';
-import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
-import type { ControllerDefinition } from '../../src/kit/controller/index.js';
-import { carryThrough } from '../../src/kit/controller/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { createHttpApiClient, isNotFound, loadKubeconfig } from '../../src/client/api-client/index.js';
+import { ApiServer } from '../../src/apiserver/api-server.js';
+import { createKindRegistry } from '../../src/apiserver/kinds/index.js';
+import { createSchemaRegistry } from '../../src/apiserver/schema/index.js';
+import { MemoryStorage } from '../../src/apiserver/storage/index.js';
+import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
+import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
+import { carryThrough } from '../../src/runtime/controller/index.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
 import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
-import { InformerFactory } from '../../src/kit/informer/index.js';
-import type { KubernetesObject, OwnerReference, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
+import { InformerFactory } from '../../src/client/informer/index.js';
+import type {
+  KubernetesObject,
+  OwnerReference,
+  Pod,
+  ReplicaSet,
+} from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   NAMESPACES,
@@ -23,10 +28,10 @@ import {
   REPLICA_SETS,
   keyOf,
   parseKey,
-} from '../../src/base/kubernetes/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
-import { KeyedExecutor } from '../../src/node-simulator/keyed-executor.js';
-import { runNodeProcess } from '../../src/node-simulator/index.js';
+} from '../../src/machinery/kubernetes/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
+import { KeyedExecutor } from '../../src/simulator/keyed-executor.js';
+import { runNodeProcess } from '../../src/simulator/index.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 /** Generous, because the whole cluster shares a process that may share its machine. */

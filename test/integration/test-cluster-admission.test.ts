@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DeepReadonly, Deployment, Pod, UnstructuredObject } from '../../src/base/kubernetes/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  Pod,
+  UnstructuredObject,
+} from '../../src/machinery/kubernetes/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };

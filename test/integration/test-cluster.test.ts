@@ -5,11 +5,11 @@ import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Redis } from 'ioredis';
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
-import type { ControllerDefinition } from '../../src/kit/controller/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
-import type { TestCluster, TestClusterOptions } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import type { TestCluster, TestClusterOptions } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { isNightly } from '../../src/testing/property-runs.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
-import type { ManifestObject, TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import type { ManifestObject, TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { UnqueuedSweep } from '../../src/kit/controller/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { UnqueuedSweep } from '../../src/runtime/controller/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { WorkHandler, WorkQueueOptions } from '../../src/kit/work-queue/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import type { WorkHandler, WorkQueueOptions } from '../../src/runtime/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';
 import { CuttableLink } from './support/cuttable-link.js';
 
 const clock = new SystemClock();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { PROPERTY_SEED } from '../../src/testing/property-runs.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/kit/redis.js';
+import { BullMqWorkQueue } from '../../src/redis/index.js';
 import { proofKeys } from './support/queue-proof.js';
 import { WorkerProcesses } from './support/worker-processes.js';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { silentLogger } from '../../src/base/logging/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 

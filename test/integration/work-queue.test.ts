@@ -4,8 +4,8 @@ import { propertyRuns } from '../../src/testing/property-runs.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import { MovedTime } from '../support/moved-time.js';
 import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
-import type { BullMqWorkQueueDependencies } from '../../src/kit/redis.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActorQueue } from '../../src/kit/redis.js';
+import type { BullMqWorkQueueDependencies } from '../../src/redis/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActorQueue } from '../../src/redis/index.js';
 
 /**
  * BullMQ renews locks by the machine's clock. So long, no pause of that is taken for the death of a worker; a replica may not have it.

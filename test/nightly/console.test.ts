@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
-import type { Deployment } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';

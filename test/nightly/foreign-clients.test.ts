@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { runCheck } from '../clients/check.js';
 import { CLIENT_NODE_CHECKS } from '../clients/client-node/index.js';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deployment, Pod } from '../../src/base/kubernetes/index.js';
-import type { TestCluster } from '../../src/test-cluster/index.js';
-import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
+import type { TestCluster } from '../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { CHART, helm, helmEnv } from '../unit/support/helm.js';
 import { web } from '../integration/support/managed-cluster.js';
 

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime } from '../../src/kit/redis.js';
-import { RedisStorage } from '../../src/api-server/storage/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
-import { LeaderElector, noLeaderElectionMetrics } from '../../src/kit/leader-election/index.js';
-import { RedisHolderWitness, RedisResourceLock } from '../../src/kit/redis.js';
-import type { LogFields } from '../../src/base/logging/index.js';
-import { assertUsableRedis, createRedisConnection } from '../../src/base/redis/index.js';
+import { RedisActorRuntime } from '../../src/redis/index.js';
+import { RedisStorage } from '../../src/apiserver/storage/index.js';
+import { SystemClock } from '../../src/machinery/clock/index.js';
+import { LeaderElector, noLeaderElectionMetrics } from '../../src/runtime/leader-election/index.js';
+import { RedisHolderWitness, RedisResourceLock } from '../../src/redis/index.js';
+import type { LogFields } from '../../src/machinery/logging/index.js';
+import { assertUsableRedis, createRedisConnection } from '../../src/redis/connection/index.js';
 import type { ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 

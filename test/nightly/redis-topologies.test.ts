@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ActorOptions } from '../../src/kit/actor/index.js';
-import { RedisActorRuntime } from '../../src/kit/redis.js';
-import { RedisStorage } from '../../src/api-server/storage/index.js';
-import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
-import { RedisResourceLock } from '../../src/kit/redis.js';
-import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/base/redis/index.js';
+import type { ActorOptions } from '../../src/runtime/actor/index.js';
+import { RedisActorRuntime } from '../../src/redis/index.js';
+import { RedisStorage } from '../../src/apiserver/storage/index.js';
+import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
+import { RedisResourceLock } from '../../src/redis/index.js';
+import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/redis/connection/index.js';
 import { redisWitnesses } from '../integration/support/redis-witnesses.js';
 import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
@@ -16,7 +16,7 @@ import { runResourceLockContract } from '../../src/testing/resource-lock-contrac
 import { runStorageContract } from '../../src/testing/storage-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 /** Ten candidates make all their handshakes at once: on a busy machine that takes longer than an elector waits for one answer. */

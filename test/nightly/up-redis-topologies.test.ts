@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Deployment } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';

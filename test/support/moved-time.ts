@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { FakeClock } from '../../src/base/clock/index.js';
+import { FakeClock } from '../../src/machinery/clock/index.js';
 
 const MOVE = readFileSync(join(import.meta.dirname, 'move-time.lua'), 'utf8');
 /** No chain of commands that follows from one moment of a contract is longer. */

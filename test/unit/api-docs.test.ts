@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createKindRegistry } from '../../src/api-server/index.js';
+import { createKindRegistry } from '../../src/apiserver/index.js';
 import { apiTable, strayNotes } from '../../src/testing/api-table.js';
 
 const kinds = createKindRegistry();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createProcessMetrics } from '../../src/kit/opentelemetry.js';
+import { createProcessMetrics } from '../../src/opentelemetry/index.js';
 import { lintExposition } from './support/exposition-lint.js';
 
 it.each([

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OLDEST_NODE, nodeProblem } from '../../src/base/process/node-version.js';
+import { OLDEST_NODE, nodeProblem } from '../../src/machinery/process/node-version.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -55,7 +55,15 @@ describe('the Node that is needed', () => {
   });
 
   it('is asked for in one line by the program itself, before it loads anything else', () => {
-    const { output, status } = asNode('20.20.2', '--import', 'tsx', 'src/main.ts', '--version');
+    const { output, status } = asNode(
+      '20.20.2',
+      '-C',
+      'rollkeeper:source',
+      '--import',
+      'tsx',
+      'src/rollkeeper/main.ts',
+      '--version',
+    );
     expect(output).toBe(
       `rollkeeper: Node ${oldest} or newer is needed, this is v20.20.2; \`npm start\` and \`npx rollkeeper\` bring one along\n`,
     );
@@ -64,11 +72,18 @@ describe('the Node that is needed', () => {
 
   it.each(DOORS)('is asked for by the door %s before it imports anything else', (door) => {
     const [first] = /^(import|export) .*$/m.exec(read(door)) ?? [''];
-    expect(first).toMatch(/^import '[./]+\/base\/process\/require-node\.js';$/);
+    expect(first).toBe("import '@rollkeeper/machinery/process/require-node';");
   });
 
   it('is asked for in one line by what the doors import first', () => {
-    const { output, status } = asNode('20.20.2', '--import', 'tsx', 'src/base/process/require-node.ts');
+    const { output, status } = asNode(
+      '20.20.2',
+      '-C',
+      'rollkeeper:source',
+      '--import',
+      'tsx',
+      'src/machinery/process/require-node.ts',
+    );
     expect(output).toContain(`Error: rollkeeper: Node ${oldest} or newer is needed, this is v20.20.2\n`);
     expect(status).toBe(1);
   });

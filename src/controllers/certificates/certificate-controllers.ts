@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { toRfc3339 } from '../../base/clock/index.js';
-import { errorMessage } from '../../base/errors/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { DerError, readCertificateRequest } from '../../base/tls/index.js';
-import type { CertificateRequest } from '../../base/tls/index.js';
-import type { KeyPair } from '../../base/tls/index.js';
-import type { ApiClient, ControllerDefinition } from '../../kit/index.js';
-import { defineKind, typeMeta } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { DerError, readCertificateRequest } from '@rollkeeper/tls';
+import type { CertificateRequest } from '@rollkeeper/tls';
+import type { KeyPair } from '@rollkeeper/tls';
+import type { ApiClient, ControllerDefinition } from '@rollkeeper/runtime';
+import { defineKind, typeMeta } from '@rollkeeper/runtime';
 import { clusterController, unlessGone } from '../shared/index.js';
 import { CertificateSigningRequest } from '../shared/kinds.js';
 import { decideRemoval, decideValidity, hasCondition, isApproved } from './decide-request.js';
@@ -17,7 +17,7 @@ type Request = DeepReadonly<CertificateSigningRequest>;
 type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
 
 /** Only where there is something to sign: the library for certificates is large. */
-const certificates = () => import('../../base/tls/issue-certificate.js');
+const certificates = () => import('@rollkeeper/tls/issue-certificate');
 
 /** What signs: a certificate authority, as it is now. */
 export interface SigningAuthority {

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 import type { CertificateSigningRequest } from '../shared/kinds.js';
 

@@ -1,4 +1,4 @@
-import type { CertificateRequest } from '../../base/tls/index.js';
+import type { CertificateRequest } from '@rollkeeper/tls';
 
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 export const KUBELET_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';

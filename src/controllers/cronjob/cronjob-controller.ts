@@ -1,8 +1,8 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import { errorMessage } from '../../base/errors/index.js';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { cloneJson, isControlledBy, newControllerRef } from '../../base/kubernetes/index.js';
-import type { EventNote, ReconcileContext, ReconcileResult } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, isControlledBy, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import type { EventNote, ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
 import {
   CronJob,
   Job,
@@ -10,7 +10,7 @@ import {
   isNamespaceTerminating,
   typeMeta,
   updateStatus,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { isJobFinished } from '../job/decide-end.js';
 import { clusterController, unlessGone } from '../shared/index.js';
 import type { JobReference } from './decide-jobs.js';

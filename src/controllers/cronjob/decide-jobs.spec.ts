@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CronJob, Job } from '../../kit/index.js';
+import type { CronJob, Job } from '../../runtime/index.js';
 import { aJob } from '../../testing/job-builder.js';
 import { decideHistory, decideJobs, referenceTo } from './decide-jobs.js';
 

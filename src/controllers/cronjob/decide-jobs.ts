@@ -1,7 +1,7 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { apiVersionOf } from '../../base/kubernetes/index.js';
-import type { CronJob, EventNote, Job } from '../../kit/index.js';
-import { Job as JOB, isConditionTrue } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { CronJob, EventNote, Job } from '@rollkeeper/runtime';
+import { Job as JOB, isConditionTrue } from '@rollkeeper/runtime';
 import { isJobFinished } from '../job/decide-end.js';
 import { parseTimeMs } from '../shared/index.js';
 

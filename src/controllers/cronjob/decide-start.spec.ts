@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CronJob } from '../../kit/index.js';
+import type { CronJob } from '../../runtime/index.js';
 import { decideStart, msUntilNextStart } from './decide-start.js';
 import { compileSchedule } from './schedule.js';
 

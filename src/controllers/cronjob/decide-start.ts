@@ -1,6 +1,6 @@
-import type { DeepReadonly, Int64 } from '../../base/kubernetes/index.js';
-import { toDouble } from '../../base/kubernetes/index.js';
-import type { CronJob } from '../../kit/index.js';
+import type { DeepReadonly, Int64 } from '@rollkeeper/machinery/kubernetes';
+import { toDouble } from '@rollkeeper/machinery/kubernetes';
+import type { CronJob } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 import type { Schedule } from './schedule.js';
 

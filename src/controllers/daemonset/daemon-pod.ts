@@ -1,6 +1,6 @@
-import type { DeepReadonly, Node, Pod, Taint, Toleration } from '../../base/kubernetes/index.js';
-import { isNodeSelected, nodeNamedByAffinity, tolerates } from '../../base/kubernetes/index.js';
-import type { DaemonSet } from '../../kit/index.js';
+import type { DeepReadonly, Node, Pod, Taint, Toleration } from '@rollkeeper/machinery/kubernetes';
+import { isNodeSelected, nodeNamedByAffinity, tolerates } from '@rollkeeper/machinery/kubernetes';
+import type { DaemonSet } from '@rollkeeper/runtime';
 import { podFromTemplate, podNamePrefix, seedOf, stablePodNames } from '../shared/index.js';
 
 export type ReadableSet = DeepReadonly<DaemonSet>;

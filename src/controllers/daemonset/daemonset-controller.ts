@@ -1,7 +1,7 @@
-import { isEmptySelector, keyOf, sameJson } from '../../base/kubernetes/index.js';
-import type { Clock } from '../../base/clock/index.js';
-import type { ReconcileContext, ReconcileResult } from '../../kit/index.js';
-import { DaemonSet, Node, Pod, updateStatus, watch } from '../../kit/index.js';
+import { isEmptySelector, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import { DaemonSet, Node, Pod, updateStatus, watch } from '@rollkeeper/runtime';
 import { REVISION_INDEXES, syncRevisions, truncateRevisions } from '../revisions/revision-history.js';
 import {
   ControllerRevision,

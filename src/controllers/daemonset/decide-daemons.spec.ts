@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod } from '../../base/kubernetes/index.js';
-import type { DaemonSet } from '../../kit/index.js';
+import type { Node, Pod } from '../../machinery/kubernetes/index.js';
+import type { DaemonSet } from '../../runtime/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { daemonPod, fitOf, targetNodeOf } from './daemon-pod.js';

@@ -1,5 +1,5 @@
-import { isPodFinished, isPodReady } from '../../base/kubernetes/index.js';
-import type { DaemonSet } from '../../kit/index.js';
+import { isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DaemonSet } from '@rollkeeper/runtime';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs, scaledValue } from '../shared/index.js';
 import type { NodeFit, ReadableNode, ReadablePod, ReadableSet } from './daemon-pod.js';
 import { HASH_LABEL, fitOf, targetNodeOf } from './daemon-pod.js';

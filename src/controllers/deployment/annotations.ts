@@ -1,5 +1,5 @@
-import { parseInt64 } from '../../base/kubernetes/index.js';
-import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
+import { parseInt64 } from '@rollkeeper/machinery/kubernetes';
+import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import { MAX_INT32 } from './int32.js';
 
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */

@@ -1,13 +1,13 @@
-import type { ApiClient, EventRecorder } from '../../kit/index.js';
-import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kit/index.js';
-import { NameTakenError, errorMessage } from '../../base/errors/index.js';
+import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '@rollkeeper/runtime';
+import { NameTakenError, errorMessage } from '@rollkeeper/machinery/errors';
 import type {
   DeepReadonly,
   Deployment,
   DeploymentCondition,
   ReplicaSet,
-} from '../../base/kubernetes/index.js';
-import { REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
 import type { RolloutRules } from './deployment.options.js';

@@ -1,7 +1,7 @@
-import type { ApiClient, Lister } from '../../kit/index.js';
-import { OWNER_UID_INDEX, unlessGone } from '../../kit/index.js';
-import { StaleCacheError } from '../../base/errors/index.js';
-import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { ApiClient, Lister } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX, unlessGone } from '@rollkeeper/runtime';
+import { StaleCacheError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
 import { typeOfDeployment } from './deployment-api.js';

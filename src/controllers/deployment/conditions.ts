@@ -1,4 +1,4 @@
-import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
 
 export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
 type Conditions = DeepReadonly<DeploymentStatus>['conditions'];

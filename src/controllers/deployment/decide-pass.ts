@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Decision, Lister } from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Decision, Lister } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
 import { describeDecision } from './describe-decision.js';

@@ -3,22 +3,22 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
   ContentTrim,
-} from '../../kit/index.js';
-import { dueObjects } from '../../kit/index.js';
+} from '@rollkeeper/runtime';
+import { dueObjects } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
   Pod,
   ReplicaSet,
   ResourceQuota,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   PODS,
   REPLICA_SETS,
   RESOURCE_QUOTAS,
   ROLLKEEPER_DEPLOYMENTS,
   qualifiedResource,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,

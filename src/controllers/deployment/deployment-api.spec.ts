@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { InMemoryApi } from '../../app/conformance/in-memory-api.js';
-import { ReconcilerRun } from '../../app/conformance/run-reconciler.js';
-import { StandingClock } from '../../app/conformance/standing-clock.js';
-import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS, ROLLKEEPER_DEPLOYMENTS } from '../../base/kubernetes/index.js';
+import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
+import { ReconcilerRun } from '../../testing/conformance/run-reconciler.js';
+import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { REPLICA_SETS, ROLLKEEPER_DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
 import { createDeploymentController } from './definition.js';

@@ -1,17 +1,17 @@
-import { defaultDeployment } from '../../base/defaults/index.js';
+import { defaultDeployment } from '@rollkeeper/machinery/defaults';
 import type {
   Amounts,
   DeepReadonly,
   Deployment,
   PodSpec,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   ROLLKEEPER_DEPLOYMENTS,
   apiVersionOf,
   canonicalQuantity,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 
 /** The APIs by which Deployments come: Kubernetes' own, and the custom resource that asks for the same. */
 export const DEPLOYMENT_APIS = ['apps/v1', 'rollkeeper.dev/v1'] as const;

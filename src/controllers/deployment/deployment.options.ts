@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileOptions } from '../../base/options/compile-options.js';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
 import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../kit/index.js';
+import type { Decision } from '@rollkeeper/runtime';
 import { sumAvailable, totalReplicas } from './draft.js';
 import type { RolloutDraft } from './draft.js';
 import { OWN_RULES } from './deployment.options.js';

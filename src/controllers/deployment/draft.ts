@@ -1,4 +1,4 @@
-import type { EventNote } from '../../kit/index.js';
+import type { EventNote } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
@@ -9,8 +9,8 @@ import type {
   ReplicaSet,
   ReplicaSetSpec,
   ReplicaSetStatus,
-} from '../../base/kubernetes/index.js';
-import { newControllerRef, semanticEqual } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { newControllerRef, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';

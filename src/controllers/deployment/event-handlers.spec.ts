@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../base/clock/index.js';
-import { InMemoryApi } from '../../app/conformance/in-memory-api.js';
-import { InMemoryInformers } from '../../app/conformance/in-memory-informers.js';
-import { StandingClock } from '../../app/conformance/standing-clock.js';
-import type { EnqueueRequest } from '../../kit/controller/controller-definition.js';
-import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, keyOf, newControllerRef } from '../../base/kubernetes/index.js';
-import { silentLogger } from '../../base/logging/index.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
+import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
+import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
+import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  keyOf,
+  newControllerRef,
+} from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
-import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
+import { TRACE_ANNOTATION } from '../../machinery/trace-context/index.js';
 import { createDeploymentController } from './definition.js';
 
 /** A cache with one Deployment, its ReplicaSet and a pod; `happens` gives what a change enqueues. */

@@ -1,5 +1,5 @@
-import type { Enqueue, EnqueueRequest, Informer, ResourceEvent } from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
+import type { Enqueue, EnqueueRequest, Informer, ResourceEvent } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
@@ -8,7 +8,7 @@ import type {
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   PODS,
@@ -17,8 +17,8 @@ import {
   keyOf,
   semanticEqual,
   tryCompileLabelSelector,
-} from '../../base/kubernetes/index.js';
-import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';

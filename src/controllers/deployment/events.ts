@@ -1,4 +1,4 @@
-import type { EventNote } from '../../kit/index.js';
+import type { EventNote } from '@rollkeeper/runtime';
 import {
   INVALID_DEPLOYMENT,
   REPLICA_SET_CREATE_ERROR,

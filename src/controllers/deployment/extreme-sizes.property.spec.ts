@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { newControllerRef } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '../../machinery/clock/index.js';
+import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';

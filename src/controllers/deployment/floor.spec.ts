@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../base/clock/index.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../testing/judged-rollout.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../base/errors/index.js';
+import { InvalidOptionError } from '../../machinery/errors/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { MAX_INT32 } from './int32.js';
 import { maxTotalReplicas, maxUnavailable, minAvailable, resolveFenceposts } from './limits.js';

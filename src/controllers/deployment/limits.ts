@@ -1,8 +1,13 @@
-import type { DeepReadonly, DeploymentSpec, Deployment, LabelMatcher } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  DeploymentSpec,
+  Deployment,
+  LabelMatcher,
+} from '@rollkeeper/machinery/kubernetes';
 import { scaledValue } from '../shared/index.js';
 import { clampToInt32 } from './int32.js';
-import { compileLabelSelector } from '../../base/kubernetes/index.js';
-import { errorMessage } from '../../base/errors/index.js';
+import { compileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 
 type Spec = DeepReadonly<DeploymentSpec>;
 

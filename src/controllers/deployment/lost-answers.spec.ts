@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../base/clock/index.js';
-import { REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { WriteFault } from '../../testing/deployment-harness.js';
 import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';

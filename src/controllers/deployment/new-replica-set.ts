@@ -1,6 +1,6 @@
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
-import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '../../base/kubernetes/index.js';
-import { newControllerRef } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '@rollkeeper/machinery/kubernetes';
+import { newControllerRef } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import { findCondition, newCondition, withCondition } from './conditions.js';
 import { isCustomDeployment } from './deployment-api.js';

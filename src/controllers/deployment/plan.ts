@@ -1,6 +1,6 @@
-import type { EventNote } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../base/kubernetes/index.js';
-import { apiVersionOf, REPLICA_SETS, semanticEqual } from '../../base/kubernetes/index.js';
+import type { EventNote } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
 import { scaledNote } from './events.js';

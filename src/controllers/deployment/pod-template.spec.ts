@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../base/kubernetes/index.js';
-import type { PodTemplateSpec } from '../../base/kubernetes/index.js';
+import { parseJson } from '../../machinery/kubernetes/index.js';
+import type { PodTemplateSpec } from '../../machinery/kubernetes/index.js';
 import { equalIgnoringHash, podTemplateHash } from './pod-template.js';
 
 const template = {

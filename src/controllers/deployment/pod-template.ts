@@ -1,5 +1,5 @@
-import { semanticEqual } from '../../base/kubernetes/index.js';
-import type { DeepReadonly, PodTemplateSpec } from '../../base/kubernetes/index.js';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH, stableHash } from '../shared/index.js';
 import { markedStructs, sameStructs } from './optional-structs.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { newControllerRef } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '../../machinery/clock/index.js';
+import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { decideRollout } from './decide.js';
 import { OWN_RULES } from './deployment.options.js';

@@ -3,7 +3,7 @@ import type {
   DeploymentCondition,
   DeploymentSpec,
   DeploymentStatus,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';

@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../kit/index.js';
-import { StaleCacheError } from '../../base/errors/index.js';
-import type { DeepReadonly, Deployment, Pod } from '../../base/kubernetes/index.js';
-import { PODS, controllerOf, isPodFinished } from '../../base/kubernetes/index.js';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { StaleCacheError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS, controllerOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Asks the API itself, past the cache, whether the last old pod has ended before a Recreate starts the new version:

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { InMemoryApi } from '../../app/conformance/in-memory-api.js';
-import { ReconcilerRun } from '../../app/conformance/run-reconciler.js';
-import { StandingClock } from '../../app/conformance/standing-clock.js';
-import { ApiStatusError } from '../../kit/api-client/api-status-error.js';
-import { TerminalError } from '../../base/errors/index.js';
+import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
+import { ReconcilerRun } from '../../testing/conformance/run-reconciler.js';
+import { StandingClock } from '../../testing/conformance/standing-clock.js';
+import { ApiStatusError } from '../../client/api-client/api-status-error.js';
+import { TerminalError } from '../../machinery/errors/index.js';
 import type {
   Deployment,
   KubernetesObject,
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+} from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { WORLD_NOW_MS } from '../../testing/rollout-world.js';
 import { deploymentController } from './definition.js';

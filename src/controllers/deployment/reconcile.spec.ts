@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../base/clock/index.js';
-import type { AttemptedWrite } from '../../app/conformance/in-memory-api.js';
-import { ApiStatusError } from '../../kit/api-client/api-status-error.js';
-import type { ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
+import { ApiStatusError } from '../../client/api-client/api-status-error.js';
+import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';

@@ -5,11 +5,11 @@ import type {
   SyncContext,
   SyncReconciler,
   SyncStep,
-} from '../../kit/index.js';
-import { isNamespaceTerminating, noteCachesRead } from '../../kit/index.js';
-import { TerminalError } from '../../base/errors/index.js';
-import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { isEmptySelector } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/runtime';
+import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
+import { TerminalError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { cleanUpHistory } from './cleanup.js';
 import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { activeOf, isUpToDate } from './draft.js';

@@ -1,4 +1,4 @@
-import { setField } from '../../base/kubernetes/index.js';
+import { setField } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';

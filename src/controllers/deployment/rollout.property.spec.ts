@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptedWrite } from '../../app/conformance/in-memory-api.js';
-import { SeededRandom } from '../../base/clock/index.js';
-import type { Deployment } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS } from '../../base/kubernetes/index.js';
+import type { AttemptedWrite } from '../../testing/conformance/in-memory-api.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import type { Deployment } from '../../machinery/kubernetes/index.js';
+import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { JudgedRollout } from '../../testing/judged-rollout.js';
 import { propertyRuns } from '../../testing/property-runs.js';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, DeploymentStatus } from '../../base/kubernetes/index.js';
-import { selectorText } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
+import { selectorText } from '@rollkeeper/machinery/kubernetes';
 import { newCondition, withCondition } from './conditions.js';
 import { isCustomDeployment } from './deployment-api.js';
 import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../machinery/clock/index.js';
 import type {
   DeepReadonly,
   Deployment,
   DeploymentCondition,
   Pod,
   ReplicaSet,
-} from '../../base/kubernetes/index.js';
-import { newControllerRef } from '../../base/kubernetes/index.js';
+} from '../../machinery/kubernetes/index.js';
+import { newControllerRef } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideRollout, playSteps } from './decide.js';

@@ -1,4 +1,4 @@
-import { semanticEqual } from '../../base/kubernetes/index.js';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ClassifiedPod, PodState } from '../shared/index.js';
 import { classifyPod, describeReason, worstTrouble } from '../shared/index.js';
 import { findCondition } from './conditions.js';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isConflict } from '../../kit/api-client/api-status-error.js';
-import { FakeClock } from '../../base/clock/index.js';
-import type { ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { isConflict } from '../../client/api-client/api-status-error.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 import { updateReplicaSet } from './update-replica-set.js';

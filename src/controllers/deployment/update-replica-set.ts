@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../kit/index.js';
-import { isConflict } from '../../kit/index.js';
-import type { ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS, semanticEqual } from '../../base/kubernetes/index.js';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { isConflict } from '@rollkeeper/runtime';
+import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Writes a ReplicaSet as it was decided. Its own controller writes its status all the while, so that every other

@@ -1,6 +1,6 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodReady, ownField } from '../../base/kubernetes/index.js';
-import { setCondition } from '../../kit/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, ownField } from '@rollkeeper/machinery/kubernetes';
+import { setCondition } from '@rollkeeper/runtime';
 import type { PodDisruptionBudget } from '../shared/index.js';
 import { parseTimeMs, scaledValue } from '../shared/index.js';
 

@@ -1,7 +1,7 @@
-import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
-import { PODS, compileLabelSelector, sameJson, isPodReady } from '../../base/kubernetes/index.js';
-import { TerminalError, errorMessage } from '../../base/errors/index.js';
-import type { EventNote, ListerOf } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS, compileLabelSelector, sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { EventNote, ListerOf } from '@rollkeeper/runtime';
 import {
   Deployment,
   ReplicaSet,
@@ -10,7 +10,7 @@ import {
   indexBy,
   updateStatus,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import {
   LABEL_INDEX,
   PodDisruptionBudget,

@@ -1,8 +1,8 @@
-import type { DeepReadonly, KubernetesObject, OwnerReference, Pod } from '../../base/kubernetes/index.js';
-import { apiVersionOf, controllerOf } from '../../base/kubernetes/index.js';
-import { TerminalError } from '../../base/errors/index.js';
-import type { ApiClient, Kind, ListerOf } from '../../kit/index.js';
-import { Deployment, ReplicaSet, StatefulSet, isNotFound } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { TerminalError } from '@rollkeeper/machinery/errors';
+import type { ApiClient, Kind, ListerOf } from '@rollkeeper/runtime';
+import { Deployment, ReplicaSet, StatefulSet, isNotFound } from '@rollkeeper/runtime';
 
 interface Scaled extends KubernetesObject {
   readonly spec?: { readonly replicas?: number };

@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * A selector as it is spelled in the genuine controller's Events, which print it as Go prints the struct. People search for

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Pod } from '../../kit/index.js';
+import type { Pod } from '../../runtime/index.js';
 import { wantedClaims } from './ephemeral-volume.js';
 
 const template = {

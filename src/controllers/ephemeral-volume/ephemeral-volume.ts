@@ -1,6 +1,11 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { cloneJson, ephemeralClaimName, isControlledBy, isPodFinished } from '../../base/kubernetes/index.js';
-import { errorMessage } from '../../base/errors/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import {
+  cloneJson,
+  ephemeralClaimName,
+  isControlledBy,
+  isPodFinished,
+} from '@rollkeeper/machinery/kubernetes';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import {
   PersistentVolumeClaim,
   Pod,
@@ -10,7 +15,7 @@ import {
   newControllerRef,
   typeMeta,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { WHOLE_PODS, clusterController } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

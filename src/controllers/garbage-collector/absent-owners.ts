@@ -3,7 +3,7 @@ import type {
   KubernetesObject,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import { groupOf } from './dependency-graph.js';
 
 type Reference = Pick<DeepReadonly<OwnerReference>, 'apiVersion' | 'kind' | 'name' | 'uid'>;

@@ -1,11 +1,11 @@
-import type { ApiClient } from '../../kit/index.js';
-import { isConflict, isNotFound } from '../../kit/index.js';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { isConflict, isNotFound } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   KubernetesObject,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import type { CollectionPlan } from './decide-collection.js';
 import type { GraphNode } from './ownership-index.js';
 

@@ -1,11 +1,11 @@
-import type { ApiClient, EventRecorder } from '../../kit/index.js';
-import { isForbidden, isNotFound, isObjectNotFound } from '../../kit/index.js';
+import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
+import { isForbidden, isNotFound, isObjectNotFound } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   KubernetesObject,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import type { AbsentOwners } from './absent-owners.js';
 import type { ClassifiedOwner, OwnerState } from './decide-collection.js';
 import type { DependencyGraph } from './dependency-graph.js';

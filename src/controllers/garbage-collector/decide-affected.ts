@@ -1,11 +1,11 @@
-import type { ResourceEvent } from '../../kit/index.js';
+import type { ResourceEvent } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   KubernetesObject,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
-import { sameJson } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './item-key.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../machinery/kubernetes/index.js';
 import type { ClassifiedOwner, OwnerState } from './decide-collection.js';
 import { decideCollection, decideOwnerDuty } from './decide-collection.js';
 

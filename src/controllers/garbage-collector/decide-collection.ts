@@ -1,4 +1,4 @@
-import type { DeepReadonly, KubernetesObject, OwnerReference } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, OwnerReference } from '@rollkeeper/machinery/kubernetes';
 import {
   FOREGROUND_FINALIZER,
   ORPHAN_FINALIZER,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DiscoveredResource } from '../../kit/api-client/index.js';
-import type { ResourceType } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, PODS } from '../../base/kubernetes/index.js';
+import type { DiscoveredResource } from '../../client/api-client/index.js';
+import type { ResourceType } from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, PODS } from '../../machinery/kubernetes/index.js';
 import { served } from '../../testing/fake-cluster.js';
 import { decideMonitorState, decideMonitors } from './decide-monitors.js';
 

@@ -1,6 +1,6 @@
-import type { DiscoveredResource, DiscoveredResources } from '../../kit/index.js';
-import type { ResourceType } from '../../base/kubernetes/index.js';
-import { apiVersionOf, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { DiscoveredResource, DiscoveredResources } from '@rollkeeper/runtime';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 /** What the collector has to be able to do with a type. Source: `GetDeletableResources`. */
 const NEEDED_VERBS = ['delete', 'list', 'watch'];

@@ -1,12 +1,12 @@
-import type { Informer, ResourceEvent } from '../../kit/index.js';
+import type { Informer, ResourceEvent } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   KubernetesObject,
   ObjectRef,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { GraphNode } from './ownership-index.js';
 import { OwnershipIndex } from './ownership-index.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';

@@ -1,6 +1,6 @@
-import type { Decision } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { PODS, keyOf, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { Decision } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { PODS, keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { OwnerClassification } from './classify-owners.js';
 import type { CollectionPlan, OwnerDuty, OwnerState } from './decide-collection.js';
 import type { CollectableItem } from './item-key.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ResourceType } from '../../base/kubernetes/index.js';
+import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   EVENTS,
@@ -10,7 +10,7 @@ import {
   REPLICA_SETS,
   SERVICE_ACCOUNTS,
   keyOf,
-} from '../../base/kubernetes/index.js';
+} from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
 import type { OwnedObject } from '../../testing/owner-tree.js';

@@ -1,4 +1,4 @@
-import type { DueWork } from '../../kit/index.js';
+import type { DueWork } from '@rollkeeper/runtime';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents, itemRef } from './item-key.js';

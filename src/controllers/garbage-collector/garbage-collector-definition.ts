@@ -1,5 +1,5 @@
-import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
-import { PODS, parseKey } from '../../base/kubernetes/index.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies } from '@rollkeeper/runtime';
+import { PODS, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';

@@ -5,11 +5,11 @@ import type {
   SyncContext,
   SyncReconciler,
   SyncStep,
-} from '../../kit/index.js';
-import { isConflict, isNotFound, noteCachesRead, unlessGone } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
-import type { Logger } from '../../base/logging/index.js';
+} from '@rollkeeper/runtime';
+import { isConflict, isNotFound, noteCachesRead, unlessGone } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerClassification, OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileOptions } from '../../base/options/compile-options.js';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 export interface GarbageCollectorOptions {
   /**

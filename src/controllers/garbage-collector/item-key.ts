@@ -1,5 +1,10 @@
-import type { ObjectRef, ResourceType, DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type {
+  ObjectRef,
+  ResourceType,
+  DeepReadonly,
+  KubernetesObject,
+} from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 /** An object that the collector looks at. */
 export interface CollectableItem {

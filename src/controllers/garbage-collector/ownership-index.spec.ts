@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, apiVersionOf } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, apiVersionOf } from '../../machinery/kubernetes/index.js';
 import { OwnershipIndex } from './ownership-index.js';
 
 function anObject(type: ResourceType, uid: string, owners: readonly string[] = []): KubernetesObject {

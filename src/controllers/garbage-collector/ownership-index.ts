@@ -1,6 +1,6 @@
-import type { ResourceEvent } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
-import { qualifiedResource, ownerUids } from '../../base/kubernetes/index.js';
+import type { ResourceEvent } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource, ownerUids } from '@rollkeeper/machinery/kubernetes';
 
 /** An object together with its type, which the object's `kind` alone does not tell. */
 export interface GraphNode {

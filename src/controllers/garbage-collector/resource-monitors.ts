@@ -6,13 +6,13 @@ import type {
   InformerSource,
   LeadingWork,
   UnreadableResource,
-} from '../../kit/index.js';
-import { LinkedAbort, abortable } from '../../base/cancellation/index.js';
-import type { Clock } from '../../base/clock/index.js';
-import { errorMessage } from '../../base/errors/index.js';
-import type { DeepReadonly, OwnerReference, ResourceType } from '../../base/kubernetes/index.js';
-import { qualifiedResource, sameJson } from '../../base/kubernetes/index.js';
-import type { Logger } from '../../base/logging/index.js';
+} from '@rollkeeper/runtime';
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, OwnerReference, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
 import type { MonitorState } from './decide-monitors.js';
 import { LONGEST_FIRST_LIST_MS, decideMonitorState, decideMonitors } from './decide-monitors.js';
 import type { DependencyGraph } from './dependency-graph.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ResourceType } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import type { ResourceType } from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';

@@ -1,11 +1,11 @@
-import type { Enqueue, ResourceEvent } from '../../kit/index.js';
+import type { Enqueue, ResourceEvent } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   KubernetesObject,
   OwnerReference,
   ResourceType,
-} from '../../base/kubernetes/index.js';
-import { newerResourceVersion } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import type { AbsentOwners } from './absent-owners.js';
 import { decideAffected, waitingOwners } from './decide-affected.js';
 import type { DependencyGraph } from './dependency-graph.js';

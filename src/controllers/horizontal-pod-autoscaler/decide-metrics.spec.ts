@@ -1,6 +1,6 @@
-import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
+import type { MetricSpec } from '../../machinery/generated/types/autoscaling-v2.js';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
 import { decideMetrics } from './decide-metrics.js';
 import type { PodMetrics } from './read-metric.js';
 
@@ -31,21 +31,21 @@ const METRICS: PodMetrics = {
   ],
 };
 
-const ofPod = (name: string, averageValue: string): IMetricSpec => ({
+const ofPod = (name: string, averageValue: string): MetricSpec => ({
   type: 'Resource',
   resource: { name, target: { type: 'AverageValue', averageValue } },
 });
-const ofContainer = (container: string): IMetricSpec => ({
+const ofContainer = (container: string): MetricSpec => ({
   type: 'ContainerResource',
   containerResource: { container, name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
 });
-const ofPods: IMetricSpec = {
+const ofPods: MetricSpec = {
   type: 'Pods',
   pods: { metric: { name: 'requests' }, target: { type: 'AverageValue', averageValue: '1' } },
 };
 
 const decide = (
-  specs: readonly IMetricSpec[],
+  specs: readonly MetricSpec[],
   currentReplicas = 1,
   metrics: Parameters<typeof decideMetrics>[1] = [METRICS],
 ) => {

@@ -1,6 +1,5 @@
-import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
-import type { IMetricStatus } from 'kubernetes-models/autoscaling/v2/MetricStatus';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { MetricSpec, MetricStatus } from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { Problem, ScaleFacts } from './decide-replicas.js';
 import { decideReplicas, isProblem } from './decide-replicas.js';
 import type { PodMetrics } from './read-metric.js';
@@ -25,7 +24,7 @@ export interface DecidedMetrics {
   /** Absent: no decision can be made. */
   readonly wanted?: { readonly replicas: number; readonly metric: string };
   /** One a metric of the spec, in their order; of one that failed only its place is known. */
-  readonly statuses: readonly IMetricStatus[];
+  readonly statuses: readonly MetricStatus[];
   readonly failures: readonly FailedMetric[];
 }
 
@@ -36,12 +35,12 @@ export interface DecidedMetrics {
  * Source: `computeReplicasForMetrics` in k/k pkg/controller/podautoscaler.
  */
 export function decideMetrics(
-  specs: readonly DeepReadonly<IMetricSpec>[],
+  specs: readonly DeepReadonly<MetricSpec>[],
   metrics: readonly PodMetrics[] | Problem,
   facts: Omit<ScaleFacts, 'samples'>,
 ): DecidedMetrics {
   let wanted: DecidedMetrics['wanted'];
-  const statuses: IMetricStatus[] = [];
+  const statuses: MetricStatus[] = [];
   const failures: FailedMetric[] = [];
   for (const spec of specs) {
     const decided = decideMetric(spec, metrics, facts);
@@ -58,10 +57,10 @@ export function decideMetrics(
 }
 
 function decideMetric(
-  spec: DeepReadonly<IMetricSpec>,
+  spec: DeepReadonly<MetricSpec>,
   metrics: readonly PodMetrics[] | Problem,
   facts: Omit<ScaleFacts, 'samples'>,
-): FailedMetric | { readonly replicas: number; readonly metric: string; readonly status: IMetricStatus } {
+): FailedMetric | { readonly replicas: number; readonly metric: string; readonly status: MetricStatus } {
   const reason = failureReason(spec);
   const metric = compileMetric(spec);
   if (isProblem(metric)) return { reason, message: metric.problem };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
 import type { ResourceMetric, ScaleFacts } from './decide-replicas.js';
 import { decideReplicas } from './decide-replicas.js';
 

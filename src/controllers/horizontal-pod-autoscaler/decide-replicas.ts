@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { parseQuantity, readyConditionOf } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { parseQuantity, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 
 /** While a pod may still be starting, its use of CPU counts only once it is ready. */

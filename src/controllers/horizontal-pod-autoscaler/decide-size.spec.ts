@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/clock/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
 import type { Bounds, History, Stamped } from './decide-size.js';
 import { decideSize, remember } from './decide-size.js';
 

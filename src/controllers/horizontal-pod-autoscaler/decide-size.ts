@@ -1,6 +1,8 @@
-import type { IHorizontalPodAutoscalerBehavior } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscalerBehavior';
-import type { IHPAScalingRules } from 'kubernetes-models/autoscaling/v2/HPAScalingRules';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type {
+  HPAScalingRules,
+  HorizontalPodAutoscalerBehavior,
+} from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 
 /** Recommendations of this time hold a decrease back where nobody says otherwise. */
 const DEFAULT_DOWN_WINDOW_MS = 300_000;
@@ -29,7 +31,7 @@ export function remember(entries: readonly Stamped[], replicas: number, nowMs: n
 export interface Bounds {
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  readonly behavior?: DeepReadonly<IHorizontalPodAutoscalerBehavior>;
+  readonly behavior?: DeepReadonly<HorizontalPodAutoscalerBehavior>;
 }
 
 export interface Verdict {
@@ -144,7 +146,7 @@ function atMost(wanted: number, maxReplicas: number, fastest: number): Limited {
 /** How far the policies let the number go, by what was changed within their periods already. */
 function rateLimit(
   direction: 'up' | 'down',
-  rules: DeepReadonly<IHPAScalingRules> | undefined,
+  rules: DeepReadonly<HPAScalingRules> | undefined,
   current: number,
   changes: readonly Stamped[],
   nowMs: number,
@@ -165,7 +167,7 @@ function rateLimit(
   return (rules?.selectPolicy === 'Min') === (direction === 'up') ? Math.min(...limits) : Math.max(...limits);
 }
 
-function windowMsOf(rules: DeepReadonly<IHPAScalingRules> | undefined, defaultMs: number): number {
+function windowMsOf(rules: DeepReadonly<HPAScalingRules> | undefined, defaultMs: number): number {
   const { stabilizationWindowSeconds: seconds } = rules ?? {};
   return seconds === undefined ? defaultMs : seconds * 1000;
 }

@@ -1,9 +1,14 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { LabelSelectorSyntaxError, PODS, parseLabelSelector, sameJson } from '../../base/kubernetes/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
-import { TerminalError, errorMessage } from '../../base/errors/index.js';
-import type { Condition, ControllerDefinition, ReconcileContext } from '../../kit/index.js';
-import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '../../kit/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import {
+  LabelSelectorSyntaxError,
+  PODS,
+  parseLabelSelector,
+  sameJson,
+} from '@rollkeeper/machinery/kubernetes';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Condition, ControllerDefinition, ReconcileContext } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '@rollkeeper/runtime';
 import { HorizontalPodAutoscaler, WHOLE_PODS, clusterControllerFrom } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';

@@ -1,9 +1,8 @@
-import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
-import type { IMetricStatus } from 'kubernetes-models/autoscaling/v2/MetricStatus';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { formatQuantity } from '../../base/kubernetes/index.js';
-import type { ApiClient } from '../../kit/index.js';
-import { defineKind } from '../../kit/index.js';
+import type { MetricSpec, MetricStatus } from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { formatQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { defineKind } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 import type { PodSample, Problem, Proposal, ResourceMetric } from './decide-replicas.js';
 import { milliOf } from './decide-replicas.js';
@@ -35,7 +34,7 @@ export async function readPodMetrics(
 }
 
 /** What a metric of a spec asks for; one of a type that nobody measures here is a problem. */
-export function compileMetric(metric: DeepReadonly<IMetricSpec>): ResourceMetric | Problem {
+export function compileMetric(metric: DeepReadonly<MetricSpec>): ResourceMetric | Problem {
   const source = metric.type === 'ContainerResource' ? metric.containerResource : metric.resource;
   if ((metric.type !== 'Resource' && metric.type !== 'ContainerResource') || !source)
     return { problem: `no metrics of type ${metric.type} are served here` };
@@ -85,7 +84,7 @@ export function nameOf({ container, resource, target }: ResourceMetric): string 
 export function metricStatus(
   { container, resource: name }: ResourceMetric,
   { current: { averageMilli, averageUtilization } }: Proposal,
-): IMetricStatus {
+): MetricStatus {
   const nanos = BigInt(averageMilli) * 1_000_000n;
   const current = {
     ...(averageUtilization !== undefined && { averageUtilization }),
@@ -96,7 +95,7 @@ export function metricStatus(
     : { type: 'ContainerResource', containerResource: { container, name, current } };
 }
 
-export function failureReason({ type }: DeepReadonly<IMetricSpec>): string {
+export function failureReason({ type }: DeepReadonly<MetricSpec>): string {
   return type === 'Object' || type === 'Pods' || type === 'External' || type === 'ContainerResource'
     ? `FailedGet${type}Metric`
     : 'FailedGetResourceMetric';

@@ -1,7 +1,7 @@
-import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
-import { apiVersionOf } from '../../base/kubernetes/index.js';
-import { TerminalError } from '../../base/errors/index.js';
-import type { ApiClient } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { TerminalError } from '@rollkeeper/machinery/errors';
+import type { ApiClient } from '@rollkeeper/runtime';
 import type { HorizontalPodAutoscaler } from '../shared/index.js';
 
 interface Scale extends KubernetesObject {

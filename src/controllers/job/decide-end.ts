@@ -1,6 +1,6 @@
-import { findCondition, isConditionTrue } from '../../kit/index.js';
-import { toDouble } from '../../base/kubernetes/index.js';
-import type { Int64 } from '../../base/kubernetes/index.js';
+import { findCondition, isConditionTrue } from '@rollkeeper/runtime';
+import { toDouble } from '@rollkeeper/machinery/kubernetes';
+import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 import { judgeFailure } from './failure-policy.js';
 import { parseIndexes } from './index-list.js';

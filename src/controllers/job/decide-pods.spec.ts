@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../kit/index.js';
+import type { Job } from '../../runtime/index.js';
 import { aJob, aJobPod } from '../../testing/job-builder.js';
 import { decidePods } from './decide-pods.js';
 import { viewJob } from './view-job.js';

@@ -11,7 +11,7 @@ import {
   replacesOnlyFailed,
 } from './job-pods.js';
 import type { JobView } from './view-job.js';
-import { doublingDelayMs } from '../../base/clock/index.js';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
 /** A pod to be made: of an Indexed Job, for which completion. */
 export interface Slot {

@@ -1,7 +1,7 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { EventNote } from '../../kit/index.js';
-import { findCondition } from '../../kit/index.js';
-import type { Job } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { EventNote } from '@rollkeeper/runtime';
+import { findCondition } from '@rollkeeper/runtime';
+import type { Job } from '@rollkeeper/runtime';
 import type { CountedPods } from './count-pods.js';
 import type { JobEnd } from './decide-end.js';
 import { isSuspended } from './job-pods.js';

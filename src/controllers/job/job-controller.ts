@@ -1,6 +1,6 @@
-import { controllerOf, isPodReady, keyOf } from '../../base/kubernetes/index.js';
-import type { ReconcileContext } from '../../kit/index.js';
-import { Job, Pod, indexBy, isConflict, updateStatus, watch } from '../../kit/index.js';
+import { controllerOf, isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext } from '@rollkeeper/runtime';
+import { Job, Pod, indexBy, isConflict, updateStatus, watch } from '@rollkeeper/runtime';
 import {
   PodControl,
   claimOwnPods,

@@ -1,4 +1,4 @@
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { Pod } from '@rollkeeper/machinery/kubernetes';
 import { podFromTemplate, podNamePrefix, seedOf, stablePodNames } from '../shared/index.js';
 import type { Slot } from './decide-pods.js';
 import { isIgnored } from './failure-policy.js';

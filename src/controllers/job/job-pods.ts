@@ -1,6 +1,6 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished, toDouble } from '../../base/kubernetes/index.js';
-import type { Job } from '../../kit/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, toDouble } from '@rollkeeper/machinery/kubernetes';
+import type { Job } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 
 export type ReadableJob = DeepReadonly<Job>;

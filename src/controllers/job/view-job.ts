@@ -1,4 +1,4 @@
-import { isPodActive, isPodTerminating } from '../../base/kubernetes/index.js';
+import { isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import { isIgnored, judgeFailure } from './failure-policy.js';
 import { parseIndexes } from './index-list.js';
 import type { ReadableJob, ReadablePod } from './job-pods.js';

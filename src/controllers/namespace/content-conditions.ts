@@ -1,4 +1,4 @@
-import type { Namespace } from '../../base/kubernetes/index.js';
+import type { Namespace } from '@rollkeeper/machinery/kubernetes';
 
 export type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 

@@ -1,5 +1,10 @@
-import type { DiscoveredResource } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../base/kubernetes/index.js';
+import type { DiscoveredResource } from '@rollkeeper/runtime';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  Namespace,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
 
 /** The finalizer of `spec.finalizers` that is ours. */
 export const KUBERNETES_FINALIZER = 'kubernetes';

@@ -1,9 +1,9 @@
-import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../kit/index.js';
-import { ApiStatusError, isConflict, isNotFound } from '../../kit/index.js';
-import { ConcurrencyLimit } from '../../base/concurrency/index.js';
-import { errorMessage, hasCode } from '../../base/errors/index.js';
-import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
-import { apiVersionOf, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { ApiClient, DiscoveredResource, DiscoveredResources } from '@rollkeeper/runtime';
+import { ApiStatusError, isConflict, isNotFound } from '@rollkeeper/runtime';
+import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
+import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { ContentReport } from './content-conditions.js';
 import { decideDeletionWaves } from './decide-content.js';
 

@@ -4,10 +4,10 @@ import type {
   ControllerDependencies,
   Enqueue,
   Informer,
-} from '../../kit/index.js';
-import { dueObjects } from '../../kit/index.js';
-import type { Namespace, Pod } from '../../base/kubernetes/index.js';
-import { NAMESPACES, PODS } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/runtime';
+import { dueObjects } from '@rollkeeper/runtime';
+import type { Namespace, Pod } from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, PODS } from '@rollkeeper/machinery/kubernetes';
 import { isOursToEmpty } from './decide-content.js';
 import { NamespaceReconciler } from './namespace-reconciler.js';
 

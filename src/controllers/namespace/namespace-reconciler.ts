@@ -6,12 +6,12 @@ import type {
   SyncReconciler,
   SyncStep,
   Decision,
-} from '../../kit/index.js';
-import { unlessGone } from '../../kit/index.js';
-import type { Clock } from '../../base/clock/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Namespace } from '../../base/kubernetes/index.js';
-import { NAMESPACES, stringifyJson } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/runtime';
+import { unlessGone } from '@rollkeeper/runtime';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Namespace } from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
 import type { NextStep } from './decide-content.js';

@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { FakeClock } from '../../base/clock/index.js';
-import { TimeoutError } from '../../base/errors/index.js';
-import type { KubernetesObject, Namespace, ObjectMeta, ResourceType } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../base/kubernetes/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { TimeoutError } from '../../machinery/errors/index.js';
+import type {
+  KubernetesObject,
+  Namespace,
+  ObjectMeta,
+  ResourceType,
+} from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../machinery/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod, Taint } from '../../base/kubernetes/index.js';
-import { toDouble, tolerates } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod, Taint } from '@rollkeeper/machinery/kubernetes';
+import { toDouble, tolerates } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod } from '../../base/kubernetes/index.js';
+import type { Node, Pod } from '../../machinery/kubernetes/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideEvictions } from './decide-evictions.js';
 import { decideTaints, silencedConditions } from './decide-node.js';

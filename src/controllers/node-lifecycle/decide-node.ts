@@ -1,6 +1,6 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { DeepReadonly, Node } from '../../base/kubernetes/index.js';
-import { readyConditionOf } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Node } from '@rollkeeper/machinery/kubernetes';
+import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
 type ReadableNode = DeepReadonly<Node>;
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../base/clock/index.js';
-import type { Lease, Node } from '../../base/kubernetes/index.js';
-import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import type { Lease, Node } from '../../machinery/kubernetes/index.js';
+import type { Informer, ResourceEvent } from '../../client/informer/informer.js';
 import { Heartbeats } from './heartbeats.js';
 
 const GRACE_MS = 50_000;

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock/index.js';
-import type { DeepReadonly, Lease, Node } from '../../base/kubernetes/index.js';
-import { readyConditionOf } from '../../base/kubernetes/index.js';
-import type { Informer } from '../../kit/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Lease, Node } from '@rollkeeper/machinery/kubernetes';
+import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import type { Informer } from '@rollkeeper/runtime';
 
 /** A look that comes so much later than it was due proves that we slept, and nothing about a node. */
 const LATE_MS = 5000;

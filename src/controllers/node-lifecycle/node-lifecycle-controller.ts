@@ -1,8 +1,8 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { sameJson, isPodReady } from '../../base/kubernetes/index.js';
-import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '../../kit/index.js';
-import { Lease, Node, Pod, indexBy, watch } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
+import { Lease, Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, WHOLE_PODS, clusterControllerFrom, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';

@@ -1,5 +1,5 @@
-import { sameJson } from '../../base/kubernetes/index.js';
-import { Node, Pod, indexBy, watch } from '../../kit/index.js';
+import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, WHOLE_PODS, clusterController, deleteDisrupted, nodeIndex } from '../shared/index.js';
 import { decideEvictions } from './decide-evictions.js';
 

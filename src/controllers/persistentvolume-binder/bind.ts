@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
-import { BIND_COMPLETED, BOUND_BY_CONTROLLER, givingPatch, sameJson } from '../../base/kubernetes/index.js';
-import type { ApiClient } from '../../kit/index.js';
-import { PersistentVolume, PersistentVolumeClaim, updateStatus } from '../../kit/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { BIND_COMPLETED, BOUND_BY_CONTROLLER, givingPatch, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { PersistentVolume, PersistentVolumeClaim, updateStatus } from '@rollkeeper/runtime';
 import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
 
 export interface BinderDependencies {

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
   BIND_COMPLETED,
   BOUND_BY_CONTROLLER,
@@ -8,8 +8,8 @@ import {
   mismatchOf,
   newestDefault,
   storageClassNameOf,
-} from '../../base/kubernetes/index.js';
-import type { EventNote, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../kit/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { EventNote, PersistentVolume, PersistentVolumeClaim, StorageClass } from '@rollkeeper/runtime';
 
 export type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
 export type ReadableVolume = DeepReadonly<PersistentVolume>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PersistentVolume, PersistentVolumeClaim } from '../../kit/index.js';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../runtime/index.js';
 import { decideReclaim, decideVolume, unboundRef } from './decide-volume.js';
 
 const PROVISIONED = { 'pv.kubernetes.io/provisioned-by': 'example.com/disks' };

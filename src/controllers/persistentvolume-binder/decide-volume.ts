@@ -1,5 +1,5 @@
-import { BOUND_BY_CONTROLLER, PROVISIONED_BY, isBoundTo } from '../../base/kubernetes/index.js';
-import type { EventNote } from '../../kit/index.js';
+import { BOUND_BY_CONTROLLER, PROVISIONED_BY, isBoundTo } from '@rollkeeper/machinery/kubernetes';
+import type { EventNote } from '@rollkeeper/runtime';
 import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
 
 export type VolumeDecision =

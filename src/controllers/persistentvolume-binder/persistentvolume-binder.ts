@@ -1,12 +1,12 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import {
   BIND_COMPLETED,
   BOUND_BY_CONTROLLER,
   STORAGE_PROVISIONER,
   keyOf,
   storageClassNameOf,
-} from '../../base/kubernetes/index.js';
-import type { ReconcileContext } from '../../kit/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext } from '@rollkeeper/runtime';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -14,7 +14,7 @@ import {
   indexBy,
   updateStatus,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { clusterController, unlessGone } from '../shared/index.js';
 import { bind, setVolumePhase } from './bind.js';
 import type { ReadableClaim, ReadableVolume } from './decide-claim.js';

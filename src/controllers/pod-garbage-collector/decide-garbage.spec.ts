@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Node } from '../../base/kubernetes/index.js';
+import type { Node } from '../../machinery/kubernetes/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideExcess, decideGarbage, orphaned } from './decide-garbage.js';
 

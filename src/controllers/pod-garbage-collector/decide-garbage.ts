@@ -1,5 +1,5 @@
-import type { DeepReadonly, Node, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished, readyConditionOf } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import type { Disruption } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock/index.js';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { isPodFinished } from '../../base/kubernetes/index.js';
-import type { ApiClient, Lister, ResourceEvent } from '../../kit/index.js';
-import { Node, Pod, indexBy, watch } from '../../kit/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, Lister, ResourceEvent } from '@rollkeeper/runtime';
+import { Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import {
   NODE_INDEX,
   clusterControllerFrom,

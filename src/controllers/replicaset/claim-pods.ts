@@ -1,13 +1,13 @@
-import type { ApiClient, Lister } from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
-import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { ApiClient, Lister } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   PODS,
   REPLICA_SETS,
   isControlledBy,
   isPodActive,
   isPodTerminating,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import type { ChildClaim } from '../shared/index.js';
 import { ORPHAN_INDEX, claimChildren, decideClaims } from '../shared/index.js';
 

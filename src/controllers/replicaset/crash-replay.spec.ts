@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../base/clock/index.js';
-import type { Pod } from '../../base/kubernetes/index.js';
-import { PODS, keyOf } from '../../base/kubernetes/index.js';
+import { SeededRandom } from '../../machinery/clock/index.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
+import { PODS, keyOf } from '../../machinery/kubernetes/index.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';

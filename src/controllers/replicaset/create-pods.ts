@@ -1,5 +1,5 @@
-import type { SyncContext } from '../../kit/index.js';
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { SyncContext } from '@rollkeeper/runtime';
+import type { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { CreateOutcome, PodControl } from '../shared/index.js';
 import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';

@@ -1,7 +1,7 @@
-import type { Clock, RandomSource } from '../../base/clock/index.js';
-import type { Decision, Lister } from '../../kit/index.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { Decision, Lister } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
 import { choosePodNames, counted, podNamePrefix, podsToDelete } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';

@@ -1,5 +1,5 @@
-import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
-import { dueObjects } from '../../kit/index.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies } from '@rollkeeper/runtime';
+import { dueObjects } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
@@ -7,14 +7,14 @@ import type {
   ReplicaSet,
   ResourceQuota,
   ResourceType,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
   RESOURCE_QUOTAS,
   controllerOf,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BuiltController, EnqueueRequest } from '../../kit/controller/controller-definition.js';
-import type { ReconcileContext } from '../../kit/controller/index.js';
-import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { BuiltController, EnqueueRequest } from '../../runtime/controller/controller-definition.js';
+import type { ReconcileContext } from '../../runtime/controller/index.js';
+import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   REPLICA_SETS,
   ROLLKEEPER_DEPLOYMENTS,
   parseLabelSelector,
-} from '../../base/kubernetes/index.js';
+} from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

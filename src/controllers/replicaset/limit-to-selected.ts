@@ -5,8 +5,8 @@ import type {
   Informer,
   ResourceEvent,
   SyncReconciler,
-} from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
+} from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
@@ -14,8 +14,8 @@ import type {
   OwnerReference,
   ReplicaSet,
   ResourceType,
-} from '../../base/kubernetes/index.js';
-import { REPLICA_SETS, controllerOf, keyOf } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 
 export interface WatchedDeployments {
   readonly type: ResourceType;

@@ -1,6 +1,6 @@
-import type { EventRecorder, SyncContext } from '../../kit/index.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { PODS, isPodActive, keyOf, newerResourceVersion } from '../../base/kubernetes/index.js';
+import type { EventRecorder, SyncContext } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { PODS, isPodActive, keyOf, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
 import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodActive } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodActive } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '../../machinery/clock/index.js';
+import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/fake-cluster.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { ReplicaSetHarness, aReplicaSet } from '../../testing/replicaset-harness.js';

@@ -6,23 +6,23 @@ import type {
   SyncContext,
   SyncReconciler,
   SyncStep,
-} from '../../kit/index.js';
-import { isConflict, noteCachesRead } from '../../kit/index.js';
-import type { Clock } from '../../base/clock/index.js';
-import { errorMessage } from '../../base/errors/index.js';
+} from '@rollkeeper/runtime';
+import { isConflict, noteCachesRead } from '@rollkeeper/runtime';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import type {
   DeepReadonly,
   LabelMatcher,
   ReplicaSet,
   ReplicaSetStatus,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import {
   REPLICA_SETS,
   compileLabelSelector,
   isEmptySelector,
   isPodReady,
-} from '../../base/kubernetes/index.js';
-import type { Logger } from '../../base/logging/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
 import { decidePods, desiredReplicas } from './decide-pods.js';

@@ -1,7 +1,7 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isRejectedByNode, parseTimeMs } from '../shared/index.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
-import { doublingDelayMs } from '../../base/clock/index.js';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
 type ReadablePod = DeepReadonly<Pod>;
 

@@ -1,7 +1,7 @@
-import type { Lister } from '../../kit/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../../kit/index.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { controllerOf, tryCompileLabelSelector } from '../../base/kubernetes/index.js';
+import type { Lister } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

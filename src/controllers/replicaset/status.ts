@@ -1,13 +1,13 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import { errorMessage } from '../../base/errors/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import type {
   DeepReadonly,
   Pod,
   ReplicaSet,
   ReplicaSetCondition,
   ReplicaSetStatus,
-} from '../../base/kubernetes/index.js';
-import { isPodReady } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import { isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { FAILED_CREATE, FAILED_DELETE } from '../shared/index.js';
 import { isPodAvailable, msUntilPodAvailable } from '../shared/index.js';
 

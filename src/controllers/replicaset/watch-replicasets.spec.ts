@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { EnqueueRequest } from '../../kit/controller/controller-definition.js';
-import { FakeClock, SeededRandom } from '../../base/clock/index.js';
-import type { Pod, ReplicaSet, ResourceQuota } from '../../base/kubernetes/index.js';
-import { PODS, REPLICA_SETS, RESOURCE_QUOTAS } from '../../base/kubernetes/index.js';
-import { silentLogger } from '../../base/logging/index.js';
+import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import type { Pod, ReplicaSet, ResourceQuota } from '../../machinery/kubernetes/index.js';
+import { PODS, REPLICA_SETS, RESOURCE_QUOTAS } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
 import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';

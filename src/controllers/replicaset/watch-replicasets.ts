@@ -1,6 +1,6 @@
-import type { Enqueue, Informer, ResourceEvent } from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { Enqueue, Informer, ResourceEvent } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   PODS,
   REPLICA_SETS,
@@ -10,7 +10,7 @@ import {
   tryCompileLabelSelector,
   isPodReady,
   sameJson,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor, podReadySinceMs } from '../shared/index.js';
 

@@ -1,5 +1,5 @@
-import type { DeepReadonly, KubernetesObject, PodTemplateSpec } from '../../base/kubernetes/index.js';
-import { semanticEqual, toDouble } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerRevision } from '../shared/index.js';
 
 type Revision = DeepReadonly<ControllerRevision>;

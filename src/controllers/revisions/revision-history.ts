@@ -1,13 +1,13 @@
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
   cloneJson,
   compileLabelSelector,
   isControlledBy,
   newControllerRef,
   semanticEqual,
-} from '../../base/kubernetes/index.js';
-import type { Kind, KindIndex, ReconcileContext } from '../../kit/index.js';
-import { indexBy, isAlreadyExists, typeMeta } from '../../kit/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Kind, KindIndex, ReconcileContext } from '@rollkeeper/runtime';
+import { indexBy, isAlreadyExists, typeMeta } from '@rollkeeper/runtime';
 import {
   ControllerRevision,
   ORPHAN_INDEX,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../base/kubernetes/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
-import type { Service } from '../../kit/operator/kinds.js';
-import { typeMeta, Service as ServiceKind } from '../../kit/operator/kinds.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
+import { cloneJson } from '../../machinery/kubernetes/index.js';
+import type { Service } from '../../runtime/operator/kinds.js';
+import { typeMeta, Service as ServiceKind } from '../../runtime/operator/kinds.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { EndpointSlice } from '../shared/index.js';
 import { decideSlices } from './decide-slices.js';

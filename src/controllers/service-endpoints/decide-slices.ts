@@ -1,7 +1,7 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
-import type { Service } from '../../kit/index.js';
-import { setControllerReference, typeMeta } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { Service } from '@rollkeeper/runtime';
+import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
 import { EndpointSlice } from '../shared/index.js';
 import type { IpFamily, PodEndpoint } from './pod-endpoint.js';
 import { HEADLESS_LABEL, familiesOf, isHeadless, podEndpoints } from './pod-endpoint.js';

@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { Service } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Service } from '@rollkeeper/runtime';
 import { EndpointSlice, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 import { MANAGED_BY, MANAGED_BY_LABEL, decideSlices } from './decide-slices.js';
 import { CHANGED_AT, hasEndpointsFromPods } from './pod-endpoint.js';

@@ -1,8 +1,8 @@
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
-import type { Service } from '../../kit/index.js';
-import { typeMeta, watch } from '../../kit/index.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { Service } from '@rollkeeper/runtime';
+import { typeMeta, watch } from '@rollkeeper/runtime';
 import { Endpoints, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 import { decideSubsets } from './decide-subsets.js';
 import { CHANGED_AT, HEADLESS_LABEL, hasEndpointsFromPods, isHeadless } from './pod-endpoint.js';

@@ -1,6 +1,6 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished, isPodReady } from '../../base/kubernetes/index.js';
-import type { Service } from '../../kit/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { Service } from '@rollkeeper/runtime';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableService = DeepReadonly<Service>;

@@ -1,9 +1,9 @@
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { compileLabelSelector, sameJson } from '../../base/kubernetes/index.js';
-import { PODS } from '../../base/kubernetes/index.js';
-import type { Pod } from '../../base/kubernetes/index.js';
-import type { ControllerWatches, KindIndex, ListerOf } from '../../kit/index.js';
-import { Service, indexBy, watch } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { compileLabelSelector, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { PODS } from '@rollkeeper/machinery/kubernetes';
+import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import type { ControllerWatches, KindIndex, ListerOf } from '@rollkeeper/runtime';
+import { Service, indexBy, watch } from '@rollkeeper/runtime';
 import {
   LABEL_INDEX,
   SELECTOR_INDEX,

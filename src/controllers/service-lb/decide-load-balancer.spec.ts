@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Service } from '../../kit/index.js';
+import type { Service } from '../../runtime/index.js';
 import { freeAddress, isSameAddress } from './balanced-addresses.js';
 import { CLEANUP_FINALIZER, decideLoadBalancer } from './decide-load-balancer.js';
 

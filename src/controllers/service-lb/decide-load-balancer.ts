@@ -1,5 +1,5 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import type { Service } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type { Service } from '@rollkeeper/runtime';
 import type { IpFamily } from './balanced-addresses.js';
 import { familyOf, freeAddress, isSameAddress } from './balanced-addresses.js';
 

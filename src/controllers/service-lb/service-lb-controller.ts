@@ -1,7 +1,7 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
-import type { EventType, Lister, ReconcileContext } from '../../kit/index.js';
-import { Service, updateStatus } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { EventType, Lister, ReconcileContext } from '@rollkeeper/runtime';
+import { Service, updateStatus } from '@rollkeeper/runtime';
 import { clusterControllerFrom, unlessGone } from '../shared/index.js';
 import {
   CLEANUP_FINALIZER,

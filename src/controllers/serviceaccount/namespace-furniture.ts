@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../../base/kubernetes/index.js';
-import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
-import type { ApiClient, CachedKind, Kind, WatchedKind } from '../../kit/index.js';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, CachedKind, Kind, WatchedKind } from '@rollkeeper/runtime';
 import {
   ConfigMap,
   Namespace,
@@ -12,7 +12,7 @@ import {
   partOf,
   typeMeta,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { clusterController, clusterControllerFrom } from '../shared/index.js';
 
 /** What every namespace has from its first moment, and has again when somebody deletes it. */

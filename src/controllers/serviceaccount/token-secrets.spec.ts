@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Secret } from '../../kit/index.js';
+import type { Secret } from '../../runtime/index.js';
 import { decideTokenSecret } from './token-secrets.js';
 
 const ACCOUNT = {

@@ -1,5 +1,5 @@
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import type { ApiClient } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from '@rollkeeper/runtime';
 import {
   Secret,
   ServiceAccount,
@@ -8,7 +8,7 @@ import {
   partOf,
   unlessGone,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { clusterControllerFrom } from '../shared/index.js';
 
 type ReadableSecret = DeepReadonly<Secret>;

@@ -1,6 +1,6 @@
-import type { ApiClient, Kind } from '../../kit/index.js';
-import { isConflict, isInvalid, isNotFound } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import type { ApiClient, Kind } from '@rollkeeper/runtime';
+import { isConflict, isInvalid, isNotFound } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ClaimDecision } from './claim-decision.js';
 import { adoptionPatch, releasePatch } from './claim-decision.js';
 

@@ -1,6 +1,6 @@
-import type { DeepReadonly, KubernetesObject, LabelMatcher } from '../../base/kubernetes/index.js';
-import { controllerOf, newControllerRef } from '../../base/kubernetes/index.js';
-import type { IndexFunction } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, LabelMatcher } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import type { IndexFunction } from '@rollkeeper/runtime';
 
 /** Name of the index that finds, by namespace, the objects that no controller owns: candidates of adoption. */
 export const ORPHAN_INDEX = 'orphans-by-namespace';

@@ -1,10 +1,10 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import {
   isPodFinished,
   isPodReady,
   isPodTerminating,
   readyConditionOf,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import { isRejectedByNode } from './node-rejection.js';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 

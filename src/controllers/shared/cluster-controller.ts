@@ -1,12 +1,12 @@
-import type { KubernetesObject } from '../../base/kubernetes/index.js';
-import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type {
   ControllerDefinition,
   ControllerDependencies,
   ControllerSpec,
   ContentTrim,
-} from '../../kit/index.js';
-import { defineController, trimPodKeepingSpec } from '../../kit/index.js';
+} from '@rollkeeper/runtime';
+import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
 
 /** Of pods, what they ask for and how they are reached: what most who look at Services, budgets and nodes need. */
 export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([

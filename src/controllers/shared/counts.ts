@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../base/errors/index.js';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /**
  * An int-or-percent as a number of `total`.

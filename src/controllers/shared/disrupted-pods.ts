@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { PODS } from '../../base/kubernetes/index.js';
-import type { ApiClient } from '../../kit/index.js';
-import { unlessGone } from '../../kit/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { unlessGone } from '@rollkeeper/runtime';
 
 /** Name of the index that finds pods by the node that they are on. */
 export const NODE_INDEX = 'node';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ResourceQuota } from '../../base/kubernetes/index.js';
-import { NAMESPACE_INDEX, StatefulSet } from '../../kit/index.js';
-import type { ListerOf } from '../../kit/index.js';
+import type { ResourceQuota } from '../../machinery/kubernetes/index.js';
+import { NAMESPACE_INDEX, StatefulSet } from '../../runtime/index.js';
+import type { ListerOf } from '../../runtime/index.js';
 import { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 
 const quota = (hard: string, used: string): ResourceQuota => ({

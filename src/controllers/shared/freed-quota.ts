@@ -1,7 +1,7 @@
-import type { CachedKind, Enqueue, Informer, ResourceEvent, WatchedKind } from '../../kit/index.js';
-import { NAMESPACE_INDEX, watch } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject, ResourceQuota } from '../../base/kubernetes/index.js';
-import { RESOURCE_QUOTAS, nanosOf } from '../../base/kubernetes/index.js';
+import type { CachedKind, Enqueue, Informer, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, watch } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject, ResourceQuota } from '@rollkeeper/machinery/kubernetes';
+import { RESOURCE_QUOTAS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 
 export interface FreedQuotaInput<T extends KubernetesObject> {
   readonly quotas: Informer<ResourceQuota>;

@@ -33,7 +33,7 @@ export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } fro
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { WHOLE_PODS, clusterController, clusterControllerFrom } from './cluster-controller.js';
-export { unlessGone } from '../../kit/index.js';
+export { unlessGone } from '@rollkeeper/runtime';
 export {
   ClusterRole,
   ControllerRevision,

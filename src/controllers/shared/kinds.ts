@@ -1,12 +1,14 @@
-import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
-import type { ICertificateSigningRequest } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequest';
-import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
-import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
-import type { IClusterRole } from 'kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRole';
-import type { IEndpoints } from 'kubernetes-models/v1/Endpoints';
-import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
-import type { Int64, KubernetesObject, PodTemplateSpec } from '../../base/kubernetes/index.js';
-import { defineKind } from '../../kit/index.js';
+import type { HorizontalPodAutoscaler as IHorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { CertificateSigningRequest as ICertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
+import type {
+  Endpoints as IEndpoints,
+  ResourceQuota as IResourceQuota,
+} from '@rollkeeper/machinery/types/core-v1';
+import type { EndpointSlice as IEndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
+import type { PodDisruptionBudget as IPodDisruptionBudget } from '@rollkeeper/machinery/types/policy-v1';
+import type { ClusterRole as IClusterRole } from '@rollkeeper/machinery/types/rbac-v1';
+import type { Int64, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { defineKind } from '@rollkeeper/runtime';
 
 /** The kinds that the kit has no name for. */
 

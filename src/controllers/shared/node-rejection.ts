@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * Reasons of `status.reason` with which a node turns a pod away or throws it out. What a kubelet does not admit

@@ -1,7 +1,7 @@
-import type { DeepReadonly, KubernetesObject, LabelSelector, Pod } from '../../base/kubernetes/index.js';
-import { compileLabelSelector, controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
-import type { IndexFunction, Kind, KindIndex, ReconcileContext, WatchedKind } from '../../kit/index.js';
-import { OWNER_UID_INDEX, Pod as POD, indexBy, watch } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, LabelSelector, Pod } from '@rollkeeper/machinery/kubernetes';
+import { compileLabelSelector, controllerOf, isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import type { IndexFunction, Kind, KindIndex, ReconcileContext, WatchedKind } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX, Pod as POD, indexBy, watch } from '@rollkeeper/runtime';
 import { claimChildren } from './claim-children.js';
 import { decideClaims, ORPHAN_INDEX, orphanIndex } from './claim-decision.js';
 import type { CreateOutcome, DeleteOutcome } from './pod-control.js';

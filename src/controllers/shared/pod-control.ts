@@ -1,4 +1,4 @@
-import type { ApiClient, EventRecorder } from '../../kit/index.js';
+import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import {
   apiStatusOf,
   isAlreadyExists,
@@ -6,10 +6,10 @@ import {
   isNamespaceTerminating,
   isNotFound,
   unlessGone,
-} from '../../kit/index.js';
-import { errorMessage } from '../../base/errors/index.js';
-import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
-import { PODS, isControlledBy } from '../../base/kubernetes/index.js';
+} from '@rollkeeper/runtime';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS, isControlledBy } from '@rollkeeper/machinery/kubernetes';
 
 /** A pod could not be created: quota, admission, an invalid template. */
 export const FAILED_CREATE = 'FailedCreate';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, KubernetesObject, Pod, PodTemplateSpec } from '../../base/kubernetes/index.js';
-import { cloneJson, newControllerRef } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, Pod, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 
 export interface NewPod {
   /** With `apiVersion` and `kind`. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { RandomSource } from '../../base/clock/index.js';
-import { SAFE_ALPHABET } from '../../base/kubernetes/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { SAFE_ALPHABET } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 const SUFFIX_LENGTH = 5;
 /** A generated name stays below 63 characters, the limit of a label and of a host name. */

@@ -1,4 +1,4 @@
-import { isPodActive, isPodReady, isPodTerminating } from '../../base/kubernetes/index.js';
+import { isPodActive, isPodReady, isPodTerminating } from '../../machinery/kubernetes/index.js';
 import { describe, expect, it } from 'vitest';
 import { aPod } from '../../testing/pod-builder.js';
 import { isPodAvailable, msUntilPodAvailable } from './pod-readiness.js';

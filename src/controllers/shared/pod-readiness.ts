@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodReady, readyConditionOf } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
 type ReadablePod = DeepReadonly<Pod>;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
-import { trimPod } from '../../kit/informer/index.js';
-import { POD_DELETION_COST } from '../../base/kubernetes/index.js';
+import { trimPod } from '../../client/informer/index.js';
+import { POD_DELETION_COST } from '../../machinery/kubernetes/index.js';
 import { podsToDelete } from './pods-to-delete.js';
 
 const NOW = '2026-01-01T12:00:00Z';

@@ -1,11 +1,11 @@
-import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import {
   POD_DELETION_COST,
   isPodActive,
   isPodReady,
   ownField,
   parseDeletionCost,
-} from '../../base/kubernetes/index.js';
+} from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 
 type ReadablePod = DeepReadonly<Pod>;

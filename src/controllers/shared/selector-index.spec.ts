@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileLabelSelector } from '../../base/kubernetes/index.js';
+import { compileLabelSelector } from '../../machinery/kubernetes/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 import { selectorIndex, selectorIndexValuesFor } from './selector-index.js';

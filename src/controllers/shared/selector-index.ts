@@ -1,7 +1,7 @@
-import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../base/kubernetes/index.js';
-import { compileLabelSelector } from '../../base/kubernetes/index.js';
-import type { Lister } from '../../kit/index.js';
-import { NAMESPACE_INDEX } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { compileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import type { Lister } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX } from '@rollkeeper/runtime';
 
 /** What makes pods and selects them. */
 export interface Selecting extends KubernetesObject {

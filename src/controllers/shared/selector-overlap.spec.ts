@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock, SeededRandom } from '../../base/clock/index.js';
-import type { ControllerDefinition } from '../../kit/controller/index.js';
-import type { Deployment, LabelSelector, ReplicaSet } from '../../base/kubernetes/index.js';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import type { ControllerDefinition } from '../../runtime/controller/index.js';
+import type { Deployment, LabelSelector, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   REPLICA_SETS,
   ROLLKEEPER_DEPLOYMENTS,
   newControllerRef,
-} from '../../base/kubernetes/index.js';
-import { silentLogger } from '../../base/logging/index.js';
+} from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

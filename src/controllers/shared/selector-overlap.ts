@@ -1,7 +1,7 @@
-import type { EventNote, EventRecorder, Informer, Lister, ResourceEvent } from '../../kit/index.js';
-import { NAMESPACE_INDEX } from '../../kit/index.js';
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { isEmptySelector, sameJson, tryCompileLabelSelector } from '../../base/kubernetes/index.js';
+import type { EventNote, EventRecorder, Informer, Lister, ResourceEvent } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, sameJson, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { Selecting } from './selector-index.js';
 import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SAFE_ALPHABET, stringifyJson } from '../../base/kubernetes/index.js';
+import { SAFE_ALPHABET, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
 const LENGTH = 10;
 

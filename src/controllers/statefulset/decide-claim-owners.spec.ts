@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OwnerReference } from '../../base/kubernetes/index.js';
-import type { PersistentVolumeClaim, StatefulSet } from '../../kit/index.js';
+import type { OwnerReference } from '../../machinery/kubernetes/index.js';
+import type { PersistentVolumeClaim, StatefulSet } from '../../runtime/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideClaimOwners, isStaleClaim } from './decide-claim-owners.js';
 

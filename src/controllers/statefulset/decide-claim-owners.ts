@@ -1,7 +1,7 @@
-import type { DeepReadonly, KubernetesObject, OwnerReference } from '../../base/kubernetes/index.js';
-import { apiVersionOf, newControllerRef } from '../../base/kubernetes/index.js';
-import type { Kind, PersistentVolumeClaim } from '../../kit/index.js';
-import { Pod, StatefulSet, typeMeta } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, OwnerReference } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, newControllerRef } from '@rollkeeper/machinery/kubernetes';
+import type { Kind, PersistentVolumeClaim } from '@rollkeeper/runtime';
+import { Pod, StatefulSet, typeMeta } from '@rollkeeper/runtime';
 import type { ReadableSet } from './identity.js';
 import { isWanted, ordinalOfName } from './identity.js';
 

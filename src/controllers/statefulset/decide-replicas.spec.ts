@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../base/kubernetes/index.js';
-import type { PersistentVolumeClaim, StatefulSet } from '../../kit/index.js';
+import type { Pod } from '../../machinery/kubernetes/index.js';
+import type { PersistentVolumeClaim, StatefulSet } from '../../runtime/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { decideReplicas } from './decide-replicas.js';

@@ -1,4 +1,4 @@
-import { isPodFinished, isPodReady } from '../../base/kubernetes/index.js';
+import { isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { msUntilPodAvailable } from '../shared/index.js';
 import type { ReadableClaim } from './decide-claim-owners.js';
 import { decideClaimOwners, isStaleClaim } from './decide-claim-owners.js';

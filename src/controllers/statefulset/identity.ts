@@ -1,7 +1,7 @@
-import type { DeepReadonly, Pod, PodTemplateSpec } from '../../base/kubernetes/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
-import type { PersistentVolumeClaim, StatefulSet } from '../../kit/index.js';
-import { PersistentVolumeClaim as CLAIM, typeMeta } from '../../kit/index.js';
+import type { DeepReadonly, Pod, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import type { PersistentVolumeClaim, StatefulSet } from '@rollkeeper/runtime';
+import { PersistentVolumeClaim as CLAIM, typeMeta } from '@rollkeeper/runtime';
 import { podFromTemplate, podNamePrefix } from '../shared/index.js';
 
 export type ReadableSet = DeepReadonly<StatefulSet>;

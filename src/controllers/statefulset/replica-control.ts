@@ -1,8 +1,8 @@
-import { errorMessage } from '../../base/errors/index.js';
-import type { DeepReadonly, PodTemplateSpec } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
-import type { ReconcileContext, StatefulSet } from '../../kit/index.js';
-import { PersistentVolumeClaim, Pod, isAlreadyExists, unlessGone } from '../../kit/index.js';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext, StatefulSet } from '@rollkeeper/runtime';
+import { PersistentVolumeClaim, Pod, isAlreadyExists, unlessGone } from '@rollkeeper/runtime';
 import type { PodWords } from '../shared/index.js';
 import { PodControl, failuresOf } from '../shared/index.js';
 import type { PodOfClaim, ReadableClaim } from './decide-claim-owners.js';

@@ -1,6 +1,6 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import type { ReconcileContext, ReconcileResult } from '../../kit/index.js';
-import { PersistentVolumeClaim, Pod, StatefulSet, updateStatus } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import type { ReconcileContext, ReconcileResult } from '@rollkeeper/runtime';
+import { PersistentVolumeClaim, Pod, StatefulSet, updateStatus } from '@rollkeeper/runtime';
 import type { Revisions } from '../revisions/revision-history.js';
 import { REVISION_INDEXES, syncRevisions, truncateRevisions } from '../revisions/revision-history.js';
 import { templateOf } from '../revisions/decide-revisions.js';

@@ -1,13 +1,13 @@
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
   CLAIM_PROTECTION,
   VOLUME_PROTECTION,
   claimNamesOf,
   ephemeralClaimName,
   keyOf,
-} from '../../base/kubernetes/index.js';
-import type { ApiClient, Kind, ResourceEvent } from '../../kit/index.js';
-import { PersistentVolume, PersistentVolumeClaim, Pod, indexBy, watch } from '../../kit/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, Kind, ResourceEvent } from '@rollkeeper/runtime';
+import { PersistentVolume, PersistentVolumeClaim, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 
 /** Pods by the keys of the claims that they use. */

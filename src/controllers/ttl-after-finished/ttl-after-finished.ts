@@ -1,5 +1,5 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { Job } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { Job } from '@rollkeeper/runtime';
 import { clusterController, parseTimeMs, unlessGone } from '../shared/index.js';
 
 /**

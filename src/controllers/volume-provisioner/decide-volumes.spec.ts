@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../kit/index.js';
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../runtime/index.js';
 import { decideForClaim, isToBeDeleted } from './decide-volumes.js';
 
 const OURS = 'simulator.rollkeeper.dev/volumes';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, PersistentVolumeClaim } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
 import {
   PROVISIONED_BY,
   SELECTED_NODE,
@@ -6,9 +6,9 @@ import {
   STORAGE_PROVISIONER,
   nanosOf,
   storageClassNameOf,
-} from '../../base/kubernetes/index.js';
-import type { StorageClass } from '../../kit/index.js';
-import { PersistentVolume, PersistentVolumeClaim as CLAIM, typeMeta } from '../../kit/index.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { StorageClass } from '@rollkeeper/runtime';
+import { PersistentVolume, PersistentVolumeClaim as CLAIM, typeMeta } from '@rollkeeper/runtime';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;

@@ -1,6 +1,6 @@
-import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { storageClassNameOf } from '../../base/kubernetes/index.js';
-import type { EventType, ReconcileContext } from '../../kit/index.js';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
+import type { EventType, ReconcileContext } from '@rollkeeper/runtime';
 import {
   PersistentVolume,
   PersistentVolumeClaim,
@@ -9,7 +9,7 @@ import {
   keyOf,
   updateStatus,
   watch,
-} from '../../kit/index.js';
+} from '@rollkeeper/runtime';
 import { clusterController, unlessGone } from '../shared/index.js';
 import { decideForClaim, isToBeDeleted } from './decide-volumes.js';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import type { AcknowledgedChange } from '../load.js';
 import type { StoreReplay } from './store-replay.js';
 import type { Violation } from './violation.js';

@@ -1,4 +1,4 @@
-import type { Deployment, ReplicaSet } from '../../../src/base/kubernetes/index.js';
+import type { Deployment, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import type { RolloutLimits } from './rollout-limits.js';
 import { limitsOf } from './rollout-limits.js';

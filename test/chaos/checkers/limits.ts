@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import { DecisionJudge } from './decided-sizes.js';
 import { limitsOf } from './rollout-limits.js';

@@ -1,4 +1,4 @@
-import type { ReplicaSet } from '../../../src/base/kubernetes/index.js';
+import type { ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import type { StoreReplay } from './store-replay.js';
 import { isAtRest, isLiving, ownerOf } from './store-replay.js';

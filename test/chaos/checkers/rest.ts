@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kit/api-client/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../src/base/kubernetes/index.js';
+import type { ApiClient } from '../../../src/client/api-client/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
 
 /** Everything that is not at rest, in words; empty when all is. */
 export interface Unrest {

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
 
 /** Between how many pods a rolling update may be. */
 export interface RolloutLimits {

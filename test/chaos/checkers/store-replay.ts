@@ -1,4 +1,9 @@
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../../src/base/kubernetes/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Pod,
+  ReplicaSet,
+} from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 
 /** The store at every revision, with the ways from owner to owned. */

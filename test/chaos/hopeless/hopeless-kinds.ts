@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 
 /**

@@ -1,6 +1,6 @@
-import { isAlreadyExists } from '../../../src/kit/api-client/index.js';
-import type { ReplicaSet } from '../../../src/base/kubernetes/index.js';
-import { REPLICA_SETS } from '../../../src/base/kubernetes/index.js';
+import { isAlreadyExists } from '../../../src/client/api-client/index.js';
+import type { ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
+import { REPLICA_SETS } from '../../../src/machinery/kubernetes/index.js';
 import type { Refusal, SeenRequest, SeenWrite } from '../api-fault-proxy.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless, HopelessKind } from './hopeless-kinds.js';

@@ -1,8 +1,8 @@
-import type { QueueAnswer } from '../../../src/app/admin/index.js';
-import type { EventObject } from '../../../src/kit/events/index.js';
-import type { Explanation } from '../../../src/app/explain/index.js';
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS } from '../../../src/base/kubernetes/index.js';
+import type { QueueAnswer } from '../../../src/rollkeeper/admin/index.js';
+import type { EventObject } from '../../../src/client/events/index.js';
+import type { Explanation } from '../../../src/rollkeeper/explain/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS } from '../../../src/machinery/kubernetes/index.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless } from './hopeless-kinds.js';
 import { hopelessIdIn } from './hopeless-kinds.js';

@@ -3,12 +3,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { openSync, writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 import vm from 'node:vm';
+import { load } from './built-modules.mjs';
 
-const { CHAOS_DIST, CHAOS_JOURNAL } = process.env;
+const { CHAOS_JOURNAL } = process.env;
 const fd = openSync(CHAOS_JOURNAL, 'a');
 /** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, whatever the wall clock says. */
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
@@ -41,7 +40,7 @@ const NOTED = [
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
-    if (!url.endsWith('/kit/work-queue/redis-queue-state.js')) return loaded;
+    if (!url.endsWith('/work-queue/redis-queue-state.js')) return loaded;
     // The build has put the scripts into the module as JSON.
     const inJson = (text) => JSON.stringify(text).slice(1, -1);
     let source = String(loaded.source);
@@ -53,12 +52,11 @@ registerHooks({
   },
 });
 
-const load = (path) => import(pathToFileURL(join(CHAOS_DIST, path)).href);
 const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
-  load('kit/actor/stored-actor-runtime.js'),
-  load('kit/api-client/http-transport.js'),
-  load('kit/manager/manager.js'),
-  load('kit/controller/enqueuer.js'),
+  load('runtime/actor/stored-actor-runtime.js'),
+  load('client/api-client/http-transport.js'),
+  load('runtime/manager/manager.js'),
+  load('runtime/controller/enqueuer.js'),
 ]);
 
 const activations = new AsyncLocalStorage();

@@ -1,11 +1,9 @@
 // Loaded into a replica before its own code, by the scale-out benchmark: every call to the API takes longer, as over a
 // network. In the process itself, so that nothing stands in between that would need a processor of its own.
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import { load } from './built-modules.mjs';
 
-const transport = pathToFileURL(join(process.env.CHAOS_DIST, 'kit', 'api-client', 'http-transport.js')).href;
-const { HttpTransport } = await import(transport);
+const { HttpTransport } = await load('client/api-client/http-transport.js');
 let latencyMs = 0;
 
 const { request } = HttpTransport.prototype;

@@ -1,4 +1,4 @@
-import { LuaScript } from '../../../src/base/redis/index.js';
+import { LuaScript } from '../../../src/redis/connection/index.js';
 import type { ChaosReplica } from '../set/replica.js';
 
 /** What a sync of a ReplicaSet does that another process can see, in its order. */
@@ -109,6 +109,6 @@ function watchApi(
 }
 
 function shaOf(script: string): string {
-  const file = new URL(`../../../src/kit/actor/lua/${script}-1.lua`, import.meta.url);
+  const file = new URL(`../../../src/redis/actor/lua/${script}-1.lua`, import.meta.url);
   return new LuaScript(file).sha;
 }

@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kit/api-client/index.js';
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
+import type { ApiClient } from '../../../src/client/api-client/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import { PodsOfReplicaSetChecker } from '../checkers/pods-of-replicaset.js';

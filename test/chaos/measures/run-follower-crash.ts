@@ -1,5 +1,5 @@
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import type { JournalLine } from '../checkers/journal-line.js';

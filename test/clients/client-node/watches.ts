@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CoreV1Api, Watch, makeInformer } from '@kubernetes/client-node';
 import type { KubeConfig, V1ConfigMap } from '@kubernetes/client-node';
-import { startTestCluster } from '../../../src/test-cluster/index.js';
+import { startTestCluster } from '../../../src/testing/cluster/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { CuttableLink } from '../../integration/support/cuttable-link.js';
 import type { ClientCheck } from '../check.js';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { DeepReadonly, Deployment, KubernetesObject } from '../../../src/base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
 import { helm, helmEnv } from '../../unit/support/helm.js';
 import type { ClientCheck, Place } from '../check.js';
 import { PATIENT } from '../check.js';

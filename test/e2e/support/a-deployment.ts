@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSpec } from '../../../src/base/kubernetes/index.js';
+import type { Deployment, DeploymentSpec } from '../../../src/machinery/kubernetes/index.js';
 
 export interface DeploymentShape {
   name: string;

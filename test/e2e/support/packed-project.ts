@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,11 +17,13 @@ import { dirname, join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 interface PackageJson {
-  readonly bin: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What a stranger has beside the package itself. */
+/** What a stranger has beside the packages themselves. */
 const OWN_PACKAGES = ['typescript', '@types/node', 'vitest'];
 
 const COMPILER_OPTIONS = {
@@ -35,8 +38,8 @@ const COMPILER_OPTIONS = {
 };
 
 /**
- * An empty project into which the packed package is installed, outside of the repository. Without a network: its dependencies
- * are the repository's, but only those that package.json names can be found.
+ * An empty project into which the packed packages are installed, outside of the repository. Without a network: their dependencies
+ * are the repository's, but only those that a package.json of them names can be found.
  */
 export class PackedProject {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'rollkeeper-project-')));
@@ -44,26 +47,40 @@ export class PackedProject {
   constructor() {
     const modules = join(this.directory, 'node_modules');
     mkdirSync(join(modules, '.bin'), { recursive: true });
-    const quiet = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
-    const packed = execFileSync(
-      'npm',
-      ['pack', '--json', '--ignore-scripts', '--pack-destination', this.directory],
-      quiet,
-    );
-    const [{ filename } = { filename: '' }] = JSON.parse(packed) as { filename: string }[];
-    execFileSync('tar', ['-xzf', join(this.directory, filename), '-C', modules]);
-    execFileSync('mv', [join(modules, 'package'), this.installed()]);
-    const { bin, dependencies } = JSON.parse(
-      readFileSync(this.installed('package.json'), 'utf8'),
-    ) as PackageJson;
-    for (const [name, path] of Object.entries(bin))
-      symlinkSync(this.installed(path), join(modules, '.bin', name));
-    for (const name of [...Object.keys(dependencies), ...OWN_PACKAGES]) {
+    const needed = new Set(OWN_PACKAGES);
+    for (const archive of this.packAll()) {
+      const { dependencies, peerDependencies = {} } = this.unpack(archive, modules);
+      for (const each of [...Object.keys(dependencies), ...Object.keys(peerDependencies)])
+        if (!each.startsWith('@rollkeeper/')) needed.add(each);
+    }
+    for (const name of needed) {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
     }
+    const { bin = {} } = JSON.parse(readFileSync(this.installed('package.json'), 'utf8')) as PackageJson;
+    for (const [name, path] of Object.entries(bin))
+      symlinkSync(this.installed(path), join(modules, '.bin', name));
     this.write('package.json', { name: 'stranger', private: true, type: 'module' });
     this.write('tsconfig.json', { compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] });
+  }
+
+  /** The product and the packages that it is made of, as files in the project's folder. */
+  private packAll(): string[] {
+    const all = ['--workspaces', '--include-workspace-root'];
+    const args = ['pack', '--json', '--ignore-scripts', ...all, '--pack-destination', this.directory];
+    const packed = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1e8 });
+    return (JSON.parse(packed) as { filename: string }[]).map(({ filename }) =>
+      join(this.directory, filename.replace(/^@/, '').replace('/', '-')),
+    );
+  }
+
+  private unpack(archive: string, modules: string): PackageJson {
+    execFileSync('tar', ['-xzf', archive, '-C', modules]);
+    const unpacked = join(modules, 'package');
+    const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as PackageJson;
+    mkdirSync(dirname(join(modules, manifest.name)), { recursive: true });
+    renameSync(unpacked, join(modules, manifest.name));
+    return manifest;
   }
 
   /** A path inside the installed package. */
@@ -106,6 +123,17 @@ export class PackedProject {
       [vitest, 'run', '--root', '.', '--test-timeout=60000', file],
       options,
     );
+  }
+
+  /** Does something while a package is not installed. */
+  without<T>(name: string, work: () => T): T {
+    const [installed, aside] = [join(this.directory, 'node_modules', name), join(this.directory, 'aside')];
+    renameSync(installed, aside);
+    try {
+      return work();
+    } finally {
+      renameSync(aside, installed);
+    }
   }
 
   /** What a module's text prints on standard output, as JSON. */

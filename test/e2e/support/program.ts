@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { ReadyMessage } from '../../../src/app/supervisor/supervised-process.js';
-import type { ChildMessage } from '../../../src/base/process/index.js';
+import type { ReadyMessage } from '../../../src/rollkeeper/supervisor/supervised-process.js';
+import type { ChildMessage } from '../../../src/machinery/process/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');

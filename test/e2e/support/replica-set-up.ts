@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
-import { readCredentials } from '../../../src/app/supervisor/credentials.js';
+import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
+import { readCredentials } from '../../../src/rollkeeper/supervisor/credentials.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { Program } from './program.js';
 

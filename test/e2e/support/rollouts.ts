@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kit/api-client/index.js';
-import type { Deployment } from '../../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
+import type { ApiClient } from '../../../src/client/api-client/index.js';
+import type { Deployment } from '../../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 /** What tests do with the Deployments of a namespace, as a user would. */

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
-import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
-import { NAMESPACES } from '../../../src/base/kubernetes/index.js';
-import { failingChecks } from '../../../src/app/supervisor/replica-probe.js';
+import type { HttpApiClient } from '../../../src/client/api-client/index.js';
+import { NAMESPACES } from '../../../src/machinery/kubernetes/index.js';
+import { failingChecks } from '../../../src/rollkeeper/supervisor/replica-probe.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import type { KeeperVerb, SharedSet, SharedSetName, TakenSet } from './sets.js';
 import { SHARED_SETS } from './sets.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
-import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../src/machinery/kubernetes/index.js';
 import { ChaosSet } from '../../chaos/set/chaos-set.js';
 import { fuzzAdmin } from './admin-fuzz.js';
 import { number, readFlags, seed as seedFlag, text, yes } from '../../support/flags.js';

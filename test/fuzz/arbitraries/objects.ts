@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { cloneJson, setField } from '../../../src/base/kubernetes/index.js';
+import { cloneJson, setField } from '../../../src/machinery/kubernetes/index.js';
 import type { FuzzedApi, FuzzedResource, OpenApiNode } from './api.js';
 import { hostileKey, hostileScalar, hostileValue, objectOf } from './values.js';
 

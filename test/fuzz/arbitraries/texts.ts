@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { setField } from '../../../src/base/kubernetes/index.js';
+import { setField } from '../../../src/machinery/kubernetes/index.js';
 
 const YAML_PIECES = [
   ...[

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { setField } from '../../../src/base/kubernetes/index.js';
+import { setField } from '../../../src/machinery/kubernetes/index.js';
 
 /** Names of fields that somebody may have forgotten. */
 const KEYS = [

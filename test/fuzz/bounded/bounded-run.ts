@@ -1,5 +1,5 @@
-import { SeededRandom } from '../../../src/base/clock/index.js';
-import type { RandomSource } from '../../../src/base/clock/index.js';
+import { SeededRandom } from '../../../src/machinery/clock/index.js';
+import type { RandomSource } from '../../../src/machinery/clock/index.js';
 import type { FuzzedApi } from '../arbitraries/api.js';
 import { putSamples, readApi } from '../arbitraries/api.js';
 import { requestBatches } from '../arbitraries/request.js';

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../../src/base/clock/index.js';
+import type { RandomSource } from '../../../src/machinery/clock/index.js';
 import type { HostileRequest } from '../fuzzed-server.js';
 import { OTHERS } from './canaries.js';
 import { inNamespace, withQuery } from './paths.js';

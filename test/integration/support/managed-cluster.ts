@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createDeploymentController } from '../../../src/controllers/deployment/index.js';
-import type { KubernetesObject } from '../../../src/base/kubernetes/index.js';
-import type { ManifestObject, TestCluster, TestClusterOptions } from '../../../src/test-cluster/index.js';
-import { startTestCluster } from '../../../src/test-cluster/index.js';
+import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
+import type { ManifestObject, TestCluster, TestClusterOptions } from '../../../src/testing/cluster/index.js';
+import { startTestCluster } from '../../../src/testing/cluster/index.js';
 
 /** The chart's CustomResourceDefinition, as text. */
 export const DEFINITION = readFileSync(

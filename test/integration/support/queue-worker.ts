@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { SystemClock } from '../../../src/base/clock/index.js';
-import type { WorkHandler } from '../../../src/kit/work-queue/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../../src/kit/redis.js';
+import { SystemClock } from '../../../src/machinery/clock/index.js';
+import type { WorkHandler } from '../../../src/runtime/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../../src/redis/index.js';
 import { proofKeys } from './queue-proof.js';
 
 /**

@@ -1,5 +1,5 @@
-import { SystemClock } from '../../../src/base/clock/index.js';
-import { RedisHolderWitness, RedisLeaseLinks } from '../../../src/kit/redis.js';
+import { SystemClock } from '../../../src/machinery/clock/index.js';
+import { RedisHolderWitness, RedisLeaseLinks } from '../../../src/redis/index.js';
 import type { HolderWitnessesUnderTest } from '../../../src/testing/holder-witness-contract.js';
 
 /** Processes that can be seen in a Redis, each by connections of its own. */

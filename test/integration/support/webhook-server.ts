@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { SystemClock } from '../../../src/base/clock/index.js';
-import { createAuthority, createServerCertificate } from '../../../src/base/tls/certificates.js';
+import { SystemClock } from '../../../src/machinery/clock/index.js';
+import { createAuthority, createServerCertificate } from '../../../src/tls/certificates.js';
 import type { Body } from '../api-server-harness.js';
 
 export interface WebhookAnswer {

@@ -8,8 +8,8 @@ export class WorkerProcesses {
 
   /** Starts `queue-worker.ts`; resolves with its pid once it consumes. */
   async start(redisUrl: string, keyPrefix: string): Promise<number> {
-    const child = fork(new URL('./queue-worker.ts', import.meta.url), [redisUrl, keyPrefix], {
-      execArgv: ['--import', fileURLToPath(new URL('./register-typescript.mjs', import.meta.url))],
+    const child = fork(new URL('queue-worker.ts', import.meta.url), [redisUrl, keyPrefix], {
+      execArgv: ['--import', fileURLToPath(new URL('register-typescript.mjs', import.meta.url))],
     });
     this.children.push(child);
     await new Promise<void>((resolve, reject) => {

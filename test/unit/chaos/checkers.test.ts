@@ -8,7 +8,7 @@ import { LimitsChecker } from '../../chaos/checkers/limits.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
 import { StoreReplay } from '../../chaos/checkers/store-replay.js';
 import type { HistoryEvent } from '../../chaos/history.js';
-import type { KubernetesObject } from '../../../src/base/kubernetes/index.js';
+import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
 
 const ownedBy = (uid: string) => [{ apiVersion: 'v1', kind: 'x', name: uid, uid, controller: true }];
 const begin = (t: number, p: number, n: number): JournalLine => ({

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { newControllerRef } from '../../../src/base/kubernetes/index.js';
+import { newControllerRef } from '../../../src/machinery/kubernetes/index.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
 import { helm } from '../support/helm.js';
@@ -10,7 +10,7 @@ import { SRC, isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
-const events = rightsNeededBy('kit', 'events');
+const events = rightsNeededBy('client', 'events');
 const deployment = rightsNeededBy('controllers', 'deployment');
 const replicaSet = unique([
   ...rightsNeededBy('controllers', 'replicaset'),
@@ -18,11 +18,13 @@ const replicaSet = unique([
 ]);
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
 const namespace = rightsNeededBy('controllers', 'namespace');
-const lease = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource === 'leases');
-const candidate = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource !== 'leases');
+const lease = rightsNeededBy('runtime', 'leader-election').filter(({ resource }) => resource === 'leases');
+const candidate = rightsNeededBy('runtime', 'leader-election').filter(
+  ({ resource }) => resource !== 'leases',
+);
 
 /** Of the namespace kube-system alone, by which a replica knows its cluster. */
-const identity = rightsNeededBy('kit', 'operator', 'cluster-guard.ts');
+const identity = rightsNeededBy('runtime', 'operator', 'cluster-guard.ts');
 
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
@@ -71,16 +73,17 @@ describe('the rights that the code needs, as they are found in its sources', () 
     const lookedAt = ['events', 'leader-election'];
     // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
-    const notReplicas = ['cli', 'conformance', 'convert', 'rollout', 'supervisor'];
-    const rest = ['base', 'kit', 'app'].flatMap((room) =>
+    const notReplicas = ['cli', 'convert', 'rollout', 'supervisor', 'testing', 'dist'];
+    const rest = ['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].flatMap((room) =>
       readdirSync(join(SRC, room), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() || entry.name.endsWith('.ts'))
         .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
         .map(({ name }) => [room, name]),
     );
     // Whose writes have come to no answer, may read what they have written.
     const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *']);
-    expect(text(rightsNeededBy('kit', 'controller'))).toEqual(['get *']);
-    expect(rest).toContainEqual(['app', 'replica']);
+    expect(text(rightsNeededBy('runtime', 'controller'))).toEqual(['get *']);
+    expect(rest).toContainEqual(['rollkeeper', 'replica']);
     expect(
       text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
     ).toEqual([]);

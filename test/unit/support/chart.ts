@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../../src/base/kubernetes/index.js';
+import type { PodSpec } from '../../../src/machinery/kubernetes/index.js';
 import type { Release, Rendered, Values } from './helm.js';
 import { render } from './helm.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import * as kubernetes from '../../../src/base/kubernetes/index.js';
-import type { ResourceType } from '../../../src/base/kubernetes/index.js';
+import * as kubernetes from '../../../src/machinery/kubernetes/index.js';
+import type { ResourceType } from '../../../src/machinery/kubernetes/index.js';
 import type { PolicyRule } from './chart.js';
 
 export const SRC = join(import.meta.dirname, '..', '..', '..', 'src');

@@ -1,0 +1,14 @@
+// The packages of this repository, as package.json names them. Plain Node 20, nothing from node_modules.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const DIST = join(ROOT, 'dist');
+/** Their folders, from the root: `src/client`. */
+export const WORKSPACES = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).workspaces;
+/** Where a package's modules are after the build. The product's are in `dist`, the others' beside their sources. */
+export const BUILT = new Map([
+  ...WORKSPACES.map((folder) => [folder.replace('src/', ''), join(ROOT, folder, 'dist')]),
+  ['rollkeeper', join(DIST, 'rollkeeper')],
+]);

@@ -1,0 +1,19 @@
+// A step of the build: the compiler writes all packages below `dist`, in one go. What it wrote of a workspace goes where the
+// workspace's package.json has it, its own `dist`; the product's modules stay.
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DIST, ROOT, WORKSPACES } from './lib/workspaces.mjs';
+
+for (const workspace of WORKSPACES) {
+  const written = join(DIST, basename(workspace));
+  // Where it is not, this is the second run after one.
+  if (!existsSync(written)) continue;
+  const own = join(ROOT, workspace, 'dist');
+  rmSync(own, { recursive: true, force: true });
+  rmSync(join(written, 'package.json'), { force: true });
+  renameSync(written, own);
+}
+rmSync(join(DIST, 'tsconfig.build.tsbuildinfo'), { force: true });
+if (!existsSync(join(DIST, 'rollkeeper'))) throw new Error('dist has no modules: run the compiler first');
+// For tools that reach into single modules.
+writeFileSync(join(DIST, 'main-modules.js'), "import './rollkeeper/main.js';\n");

@@ -1,0 +1,202 @@
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { VersionConverter } from '../conversion/version-converter.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import type { FollowedObjects, FollowedResources, Storage } from '../storage/index.js';
+import { ServiceAddresses, WebhookClient } from '../webhook-client/index.js';
+import type { Attributes, WriteAttributes } from './attributes.js';
+import { builtInPlugins } from './built-in-plugins.js';
+import type { Plugin } from './built-in-plugins.js';
+import { admitByNamespace } from './plugins/namespace-lifecycle.js';
+import type { UnknownAccounts } from './plugins/service-account.js';
+import type { ResourceQuota } from './quota/decide-charge.js';
+import { PolicyPlugin } from './policies/policy-plugin.js';
+import type { AccessDecider } from './policies/request-authority.js';
+import { QuotaKeeper } from './quota/quota-keeper.js';
+import type { Conversion } from './webhooks/admission-review.js';
+import { WebhookPlugin } from './webhooks/webhook-plugin.js';
+
+export interface AdmissionDependencies {
+  readonly storage: Storage;
+  readonly followed: FollowedResources;
+  readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** Answers expressions that ask what somebody may do. */
+  readonly access: AccessDecider;
+  /** Shows objects to webhooks and policies in the version that they know. */
+  readonly converter: Pick<VersionConverter, 'inFormOf'>;
+}
+
+const QUOTAS = 'resourcequotas';
+
+export interface AdmissionOptions {
+  /**
+   * What becomes of pods that name a service account which is not there: manifests often bring the account after the
+   * pod. kube-apiserver refuses them. @default 'warn'
+   */
+  readonly unknownAccounts?: UnknownAccounts;
+  /** Plug-ins that let everything pass. @default none */
+  readonly disabled?: readonly AdmissionPluginName[];
+  /** Reaches the webhooks. @default one that goes by what their Services say */
+  readonly webhooks?: WebhookClient;
+}
+
+/** kube-apiserver's plug-ins that may be left out. */
+export const ADMISSION_PLUGINS = [
+  'CertificateApproval',
+  'CertificateSigning',
+  'CertificateSubjectRestriction',
+  'DefaultIngressClass',
+  'DefaultStorageClass',
+  'DefaultTolerationSeconds',
+  'LimitRanger',
+  'MutatingAdmissionWebhook',
+  'PersistentVolumeClaimResize',
+  'Priority',
+  'ResourceQuota',
+  'ServiceAccount',
+  'StorageObjectInUseProtection',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+] as const;
+
+export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
+
+/**
+ * What every write has to pass, in kube-apiserver's order: plug-ins that complete the object, its validation (by its
+ * kind, between {@link mutate} and {@link validate}), plug-ins that refuse it, and last the quotas ({@link booked}).
+ * All that they decide by is in memory, once `followed` has been loaded, so that what is not configured costs nothing.
+ */
+export class Admission {
+  private readonly plugins = new Map<string, Plugin[]>();
+  private readonly namespaces: FollowedObjects<Namespace>;
+  /** Absent: nobody counts. */
+  private readonly quotas: QuotaKeeper | undefined;
+  private readonly policies: PolicyPlugin | undefined;
+  private readonly mutatingWebhooks: WebhookPlugin | undefined;
+  private readonly validatingWebhooks: WebhookPlugin | undefined;
+
+  constructor(
+    private readonly dependencies: AdmissionDependencies,
+    { disabled = [], unknownAccounts = 'warn', webhooks: client }: AdmissionOptions = {},
+  ) {
+    const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
+    const { followed } = dependencies;
+    this.namespaces = followed.objects(qualifiedResource(NAMESPACES));
+    if (!isDisabled('ResourceQuota')) this.quotas = new QuotaKeeper(followed.objects(QUOTAS), dependencies);
+    const plugins = builtInPlugins({
+      ...dependencies,
+      accounts: followed.objects(qualifiedResource(SERVICE_ACCOUNTS)),
+      unknownAccounts,
+      limits: followed.objects('limitranges'),
+      priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
+      storageClasses: followed.objects('storageclasses.storage.k8s.io'),
+      ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),
+    });
+    const convert: Conversion = (wanted, own, object) => dependencies.converter.inFormOf(wanted, own, object);
+    const webhooks = new WebhookPlugin(
+      {
+        ...dependencies,
+        convert,
+        namespaces: this.namespaces,
+        mutating: followed.objects('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
+        validating: followed.objects('validatingwebhookconfigurations.admissionregistration.k8s.io'),
+      },
+      client ?? new WebhookClient(new ServiceAddresses(dependencies.storage), dependencies.clock),
+    );
+    const policies = new PolicyPlugin({
+      ...dependencies,
+      convert,
+      namespaces: this.namespaces,
+      policies: followed.objects('validatingadmissionpolicies.admissionregistration.k8s.io'),
+      bindings: followed.objects('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
+    });
+    if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
+    if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
+    if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
+    for (const plugin of plugins) {
+      if (isDisabled(plugin.name)) continue;
+      const others = this.plugins.get(plugin.resource) ?? [];
+      this.plugins.set(plugin.resource, [...others, plugin]);
+    }
+  }
+
+  /**
+   * Lets the plug-ins complete a new state, which has its defaults already and is not validated yet.
+   * @throws StatusError
+   */
+  async mutate(attributes: WriteAttributes): Promise<void> {
+    await admitByNamespace(attributes, this.namespaces);
+    await this.complete(attributes);
+    await this.mutatingWebhooks?.mutate(attributes, () => {
+      attributes.kind.applyDefaults(attributes.object);
+      return this.complete(attributes);
+    });
+  }
+
+  /** Lets the webhooks change what a subresource is sent, which nothing completes. @throws StatusError */
+  async mutateSent(attributes: WriteAttributes): Promise<void> {
+    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+  }
+
+  /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
+  async validate(attributes: WriteAttributes): Promise<void> {
+    for (const plugin of this.pluginsOf(attributes)) await plugin.validate?.(attributes);
+    await this.policies?.validate(attributes);
+    await this.validatingWebhooks?.validate(attributes);
+  }
+
+  /** Asks whether an object may be deleted. @throws StatusError */
+  async validateDeletion(attributes: Attributes): Promise<void> {
+    await admitByNamespace(attributes, this.namespaces);
+    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+    await this.policies?.validate(attributes);
+    await this.validatingWebhooks?.validate(attributes);
+  }
+
+  /**
+   * Lets `write` store, or remove, what has been admitted, within the quotas. Told of by {@link wrote} or {@link removed}.
+   * @throws StatusError
+   */
+  booked<T>(attributes: Attributes, write: () => Promise<T>): Promise<T> {
+    return this.quotas ? this.quotas.booked(attributes, write) : write();
+  }
+
+  /** What {@link booked} would say, for a dry run. @throws StatusError */
+  async checkQuotas(attributes: Attributes): Promise<void> {
+    await this.quotas?.check(attributes);
+  }
+
+  /** After a write is through: what the server keeps about the object follows it. */
+  async settle({ type }: KindDefinition, object: Readonly<UnstructuredObject>): Promise<void> {
+    if (qualifiedResource(type) !== QUOTAS) return;
+    const quota = object as unknown as ResourceQuota;
+    try {
+      await this.quotas?.counted(quota);
+    } catch (error) {
+      // It is counted when the first object asks to be let in.
+      const { name, namespace } = quota.metadata;
+      this.dependencies.logger.warn('a quota was not counted', {
+        namespace,
+        quota: name,
+        error: errorMessage(error),
+      });
+    }
+  }
+
+  private async complete(attributes: WriteAttributes): Promise<void> {
+    for (const plugin of this.pluginsOf(attributes)) await plugin.mutate?.(attributes);
+  }
+
+  private pluginsOf({ kind, subresource }: Attributes): readonly Plugin[] {
+    const all = this.plugins.get(qualifiedResource(kind.type)) ?? [];
+    return all.filter((plugin) => (plugin.subresource ?? '') === subresource);
+  }
+}

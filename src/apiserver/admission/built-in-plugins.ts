@@ -1,0 +1,164 @@
+import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '@rollkeeper/machinery/kubernetes';
+import type { Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { refused } from './attributes.js';
+import type { WriteAttributes } from './attributes.js';
+import type { FollowedObjects } from '../storage/index.js';
+import {
+  checkApproval,
+  checkSigning,
+  nameRequestor,
+  restrictSubject,
+} from './plugins/certificate-requests.js';
+import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
+import { addDefaultTolerations } from './plugins/default-tolerations.js';
+import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
+import type { LimitRange } from './plugins/limit-ranger.js';
+import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
+import type { PriorityClass } from './plugins/priority.js';
+import { admitServiceAccount } from './plugins/service-account.js';
+import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
+import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
+import type { AccessDecider } from './policies/request-authority.js';
+
+/** What a plug-in does with writes of one resource, or of one of its subresources. */
+export interface Plugin {
+  /** kube-apiserver's name of it. */
+  readonly name: string;
+  /** Qualified: `ingresses.networking.k8s.io`. */
+  readonly resource: string;
+  /** @default the object itself */
+  readonly subresource?: string;
+  /** Completes a new state, in place. */
+  mutate?(attributes: WriteAttributes): void | Promise<void>;
+  /** @throws StatusError when a complete and valid new state may not be stored */
+  validate?(attributes: WriteAttributes): void | Promise<void>;
+}
+
+/** What the plug-ins decide by. */
+export interface PluginKnowledge {
+  readonly accounts: FollowedObjects<ServiceAccount>;
+  readonly unknownAccounts: UnknownAccounts;
+  readonly limits: FollowedObjects<LimitRange>;
+  readonly priorities: FollowedObjects<PriorityClass>;
+  readonly storageClasses: FollowedObjects<StorageClass>;
+  readonly ingressClasses: FollowedObjects;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly access: AccessDecider;
+}
+
+/** In kube-apiserver's order. */
+export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
+  const { accounts, ingressClasses, limits, priorities, storageClasses } = known;
+  const classes = {
+    get: (name: string) => priorities.get('', name),
+    list: () => priorities.list(''),
+  };
+  return [
+    {
+      name: 'LimitRanger',
+      resource: 'pods',
+      // Containers do not change once they are there.
+      mutate: onCreation(({ namespace, object }) =>
+        applyLimitDefaults(podOf(object), limits.list(namespace)),
+      ),
+      validate: onCreation((attributes) =>
+        refuseBreaches(
+          attributes,
+          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
+        ),
+      ),
+    },
+    {
+      name: 'LimitRanger',
+      resource: 'persistentvolumeclaims',
+      validate: (attributes) =>
+        refuseBreaches(attributes, breachesOfClaim(attributes.object, limits.list(attributes.namespace))),
+    },
+    {
+      name: 'ServiceAccount',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
+    },
+    {
+      name: 'Priority',
+      resource: 'pods',
+      mutate: (attributes) => admitPodPriority(attributes, classes),
+    },
+    {
+      name: 'Priority',
+      resource: 'priorityclasses.scheduling.k8s.io',
+      validate: (attributes) => checkDefaultClass(attributes, classes.list()),
+    },
+    {
+      name: 'DefaultTolerationSeconds',
+      resource: 'pods',
+      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
+    },
+    {
+      name: 'DefaultStorageClass',
+      resource: 'persistentvolumeclaims',
+      mutate: onCreation(({ object }) => setDefaultStorageClass(object, storageClasses.list(''))),
+    },
+    {
+      name: 'StorageObjectInUseProtection',
+      resource: 'persistentvolumes',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_PROTECTION)),
+    },
+    {
+      name: 'StorageObjectInUseProtection',
+      resource: 'persistentvolumeclaims',
+      mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
+    },
+    {
+      name: 'PersistentVolumeClaimResize',
+      resource: 'persistentvolumeclaims',
+      validate: (attributes) => checkClaimGrowth(attributes, (name) => storageClasses.get('', name)),
+    },
+    {
+      name: 'DefaultIngressClass',
+      resource: 'ingresses.networking.k8s.io',
+      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
+    },
+    ...certificatePlugins(known),
+  ];
+}
+
+const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
+
+function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {
+  const resource = CERTIFICATE_REQUESTS;
+  return [
+    // Not one of kube-apiserver's: there it is a part of the resource, and cannot be left out either.
+    { name: 'CertificateRequestor', resource, mutate: onCreation(nameRequestor) },
+    { name: 'CertificateSubjectRestriction', resource, validate: onCreation(restrictSubject) },
+    {
+      name: 'CertificateApproval',
+      resource,
+      subresource: 'approval',
+      validate: (attributes) => checkApproval(attributes, access),
+    },
+    {
+      name: 'CertificateSigning',
+      resource,
+      subresource: 'status',
+      validate: (attributes) => checkSigning(attributes, access),
+    },
+  ];
+}
+
+function podOf(object: WriteAttributes['object']): Pod {
+  return object as unknown as Pod;
+}
+
+function onCreation<R>(
+  step: (attributes: WriteAttributes) => R,
+): (attributes: WriteAttributes) => R | undefined {
+  return (attributes) => (attributes.operation === 'CREATE' ? step(attributes) : undefined);
+}
+
+function refuseBreaches(attributes: WriteAttributes, breaches: readonly string[]): void {
+  if (breaches.length === 0) return;
+  throw refused(attributes, breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`);
+}

@@ -1,0 +1,85 @@
+import type { CertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { readCertificateRequest } from '@rollkeeper/tls';
+import { MASTERS } from '../../auth/index.js';
+import { refused } from '../attributes.js';
+import type { Attributes, WriteAttributes } from '../attributes.js';
+import type { AccessDecider } from '../policies/request-authority.js';
+
+type Request = Partial<Pick<CertificateSigningRequest, 'spec' | 'status'>>;
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+
+/**
+ * Writes into a request who asks: that is the server's to say.
+ * Source: PrepareForCreate in k/k pkg/registry/certificates/certificates/strategy.go.
+ */
+export function nameRequestor({ caller, object }: WriteAttributes): void {
+  const { spec } = object as Request;
+  if (!spec) return;
+  const { extra, groups, uid, username } = caller.user;
+  for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
+  Object.assign(spec, {
+    username,
+    groups: [...groups],
+    ...(uid !== undefined && { uid }),
+    ...(extra && { extra }),
+  });
+}
+
+/** CertificateSubjectRestriction: nobody becomes the cluster's master by a certificate. @throws StatusError 403 */
+export function restrictSubject(attributes: WriteAttributes): void {
+  const { request = '', signerName } = (attributes.object as Request).spec ?? {};
+  if (signerName !== CLIENT_SIGNER) return;
+  if (organizationsOf(request, attributes).includes(MASTERS))
+    throw refused(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+}
+
+function organizationsOf(request: string, attributes: Attributes): readonly string[] {
+  try {
+    return readCertificateRequest(Buffer.from(request, 'base64').toString()).organizations;
+  } catch (error) {
+    throw refused(attributes, `failed to parse CSR: ${errorMessage(error)}`);
+  }
+}
+
+/** CertificateApproval: who decides needs the right to do so for the signer. @throws StatusError 403 */
+export function checkApproval(attributes: Attributes, access: AccessDecider): void {
+  const signer = signerOf(attributes);
+  if (!isAllowed(attributes, access, 'approve', signer))
+    throw refused(
+      attributes,
+      `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`,
+    );
+}
+
+/** CertificateSigning: who signs, or says that it failed, needs the right to do so for the signer. @throws StatusError 403 */
+export function checkSigning(attributes: Attributes, access: AccessDecider): void {
+  const [before, after] = [attributes.oldObject, attributes.object].map(
+    (object) => (object as Request | undefined)?.status ?? {},
+  );
+  const isSame =
+    before?.certificate === after?.certificate &&
+    semanticEqual(before?.conditions ?? [], after?.conditions ?? []);
+  const signer = signerOf(attributes);
+  if (!isSame && !isAllowed(attributes, access, 'sign', signer))
+    throw refused(
+      attributes,
+      `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`,
+    );
+}
+
+/** What counts is who was to sign before the update. */
+function signerOf({ oldObject }: Attributes): string {
+  return (oldObject as Request | undefined)?.spec?.signerName ?? '';
+}
+
+/** Rights may be for a signer, or for all of a domain: `example.com/*`. Source: certauthorization in k/k pkg. */
+function isAllowed({ caller }: Attributes, access: AccessDecider, verb: string, signer: string): boolean {
+  const domain = `${signer.split('/')[0] ?? ''}/*`;
+  return [signer, domain].some((name) => {
+    const question = { verb, name, group: 'certificates.k8s.io', resource: 'signers', subresource: '' };
+    return access.decide(caller.user, { ...question, namespace: '' }).allowed;
+  });
+}

@@ -1,0 +1,173 @@
+import { canonicalQuantity, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type {
+  LimitRange as ILimitRange,
+  LimitRangeItem,
+  PersistentVolumeClaimSpec,
+} from '@rollkeeper/machinery/types/core-v1';
+import type {
+  Amounts,
+  KubernetesObject,
+  Pod,
+  PodSpec,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+import { containersOf } from '../attributes.js';
+import { greaterAmounts, sumOfCommon } from '../amounts.js';
+
+export type LimitRange = ILimitRange & KubernetesObject;
+type Container = PodSpec['containers'][number];
+
+const ANNOTATION = 'kubernetes.io/limit-ranger';
+
+/** Gives containers that do not say what they need what the namespace says they need, and notes it on the pod. */
+export function applyLimitDefaults(pod: Pod, ranges: readonly Readonly<LimitRange>[]): void {
+  for (const { spec } of ranges) {
+    const items = (spec?.limits ?? []).filter(({ type }) => type === 'Container');
+    const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)) as Amounts;
+    const limits = Object.assign({}, ...items.map((item) => item.default)) as Amounts;
+    const { containers, initContainers } = containersOf(pod.spec);
+    const notes = [
+      ...containers.flatMap((one) => complete(one, 'container', requests, limits)),
+      ...initContainers.flatMap((one) => complete(one, 'init container', requests, limits)),
+    ];
+    if (notes.length > 0)
+      pod.metadata.annotations = {
+        ...pod.metadata.annotations,
+        [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}`,
+      };
+  }
+}
+
+function complete(container: Container, word: string, requests: Amounts, limits: Amounts): string[] {
+  const own = container.resources ?? {};
+  const missing = (wanted: Amounts, given: Amounts = {}): string[] =>
+    Object.keys(wanted)
+      .filter((name) => given[name] === undefined)
+      .sort();
+  const missingRequests = missing(requests, own.requests);
+  const missingLimits = missing(limits, own.limits);
+  if (missingRequests.length + missingLimits.length === 0) return [];
+  container.resources = {
+    ...own,
+    ...(missingLimits.length > 0 && { limits: { ...limits, ...own.limits } }),
+    ...(missingRequests.length > 0 && { requests: { ...requests, ...own.requests } }),
+  };
+  const note = (names: readonly string[], what: string): string[] =>
+    names.length > 0 ? [`${names.join(', ')} ${what} for ${word} ${container.name}`] : [];
+  return [...note(missingRequests, 'request'), ...note(missingLimits, 'limit')];
+}
+
+/** Everything in which a pod breaks the limits of its namespace, in the words of kube-apiserver's LimitRanger. */
+export function breachesOfPod(pod: Readonly<Pod>, ranges: readonly Readonly<LimitRange>[]): string[] {
+  const { containers, initContainers = [] } = pod.spec;
+  const breaches = ranges.flatMap(({ spec }) =>
+    (spec?.limits ?? []).flatMap((item) => {
+      if (item.type === 'Container')
+        return [...containers, ...initContainers].flatMap(({ resources = {} }) =>
+          breachesOf(item, resources.requests, resources.limits),
+        );
+      return item.type === 'Pod'
+        ? breachesOf(item, totalOf(pod.spec, 'requests'), totalOf(pod.spec, 'limits'))
+        : [];
+    }),
+  );
+  return [...new Set(breaches)];
+}
+
+/** The same for a claim, which has requests alone. */
+export function breachesOfClaim(
+  claim: Readonly<UnstructuredObject>,
+  ranges: readonly Readonly<LimitRange>[],
+): string[] {
+  const requests = (claim.spec as PersistentVolumeClaimSpec | undefined)?.resources?.requests ?? {};
+  const items = ranges.flatMap(({ spec }) => spec?.limits ?? []);
+  return items
+    .filter(({ type }) => type === 'PersistentVolumeClaim')
+    .flatMap((item) => [
+      ...each(item.min, (name, bound) => belowLeast(item, name, bound, requests, {})),
+      ...each(item.max, (name, bound) => aboveMost(item, name, bound, requests)),
+    ]);
+}
+
+/** What all containers say together; init containers run before them, one after the other. */
+function totalOf({ containers, initContainers = [] }: PodSpec, part: 'requests' | 'limits'): Amounts {
+  const of = ({ resources }: Container): Amounts => resources?.[part] ?? {};
+  const together = sumOfCommon(containers.map(of));
+  return initContainers.map(of).reduce(greaterAmounts, together);
+}
+
+function breachesOf(item: LimitRangeItem, requests: Amounts = {}, limits: Amounts = {}): string[] {
+  return [
+    ...each(item.min, (name, bound) => belowLeast(item, name, bound, requests, limits)),
+    ...each(item.max, (name, bound) => aboveLimit(item, name, bound, requests, limits)),
+    ...each(item.maxLimitRequestRatio, (name, bound) => aboveRatio(item, name, bound, requests, limits)),
+  ];
+}
+
+function each(
+  bounds: Amounts | undefined,
+  check: (name: string, bound: string | number) => string | undefined,
+): string[] {
+  return Object.entries(bounds ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, bound]) => check(name, bound) ?? []);
+}
+
+function belowLeast(
+  { type }: LimitRangeItem,
+  name: string,
+  bound: string | number,
+  { [name]: request }: Amounts,
+  { [name]: limit }: Amounts,
+): string | undefined {
+  const rule = `minimum ${name} usage per ${type} is ${shown(bound)}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (nanosOf(request) < nanosOf(bound)) return `${rule}, but request is ${shown(request)}`;
+  if (limit !== undefined && nanosOf(limit) < nanosOf(bound)) return `${rule}, but limit is ${shown(limit)}`;
+  return undefined;
+}
+
+function aboveLimit(
+  { type }: LimitRangeItem,
+  name: string,
+  bound: string | number,
+  { [name]: request }: Amounts,
+  { [name]: limit }: Amounts,
+): string | undefined {
+  const rule = `maximum ${name} usage per ${type} is ${shown(bound)}`;
+  if (limit === undefined) return `${rule}.  No limit is specified`;
+  if (nanosOf(limit) > nanosOf(bound)) return `${rule}, but limit is ${shown(limit)}`;
+  if (request !== undefined && nanosOf(request) > nanosOf(bound))
+    return `${rule}, but request is ${shown(request)}`;
+  return undefined;
+}
+
+function aboveMost(
+  { type }: LimitRangeItem,
+  name: string,
+  bound: string | number,
+  { [name]: request }: Amounts,
+): string | undefined {
+  const rule = `maximum ${name} usage per ${type} is ${shown(bound)}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  return nanosOf(request) > nanosOf(bound) ? `${rule}, but request is ${shown(request)}` : undefined;
+}
+
+function aboveRatio(
+  { type }: LimitRangeItem,
+  name: string,
+  bound: string | number,
+  { [name]: request }: Amounts,
+  { [name]: limit }: Amounts,
+): string | undefined {
+  const rule = `${name} max limit to request ratio per ${type} is ${shown(bound)}`;
+  if (nanosOf(request) === 0n) return `${rule}, but no request is specified or request is 0`;
+  if (nanosOf(limit) === 0n) return `${rule}, but no limit is specified or limit is 0`;
+  const ratio = Number(nanosOf(limit)) / Number(nanosOf(request));
+  if (ratio <= Number(nanosOf(bound)) / 1e9) return undefined;
+  return `${rule}, but provided ratio is ${ratio.toFixed(6)}`;
+}
+
+function shown(amount: string | number): string {
+  return canonicalQuantity(String(amount)) ?? String(amount);
+}

@@ -1,0 +1,81 @@
+import type { PriorityClass as IPriorityClass } from '@rollkeeper/machinery/types/scheduling-v1';
+import type { KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { refused } from '../attributes.js';
+import type { WriteAttributes } from '../attributes.js';
+
+export type PriorityClass = IPriorityClass & KubernetesObject;
+
+const DEFAULT_POLICY = 'PreemptLowerPriority';
+
+/**
+ * Gives a pod the priority of its class. A pod has no priority of its own making. Source: the plug-in Priority of
+ * kube-apiserver.
+ * @throws StatusError 403
+ */
+export function admitPodPriority(
+  attributes: WriteAttributes,
+  classes: {
+    get(name: string): Readonly<PriorityClass> | undefined;
+    list(): readonly Readonly<PriorityClass>[];
+  },
+): void {
+  const pod = attributes.object as unknown as Pod;
+  if (attributes.operation === 'UPDATE') return keepPriority(pod, attributes.oldObject as unknown as Pod);
+  const name = pod.spec.priorityClassName ?? '';
+  const chosen = name === '' ? defaultOf(classes.list()) : classes.get(name);
+  if (!chosen && name !== '') throw refused(attributes, `no PriorityClass with name ${name} was found`);
+  const priority = chosen?.value ?? 0;
+  const policy = chosen?.preemptionPolicy ?? DEFAULT_POLICY;
+  const { spec } = pod;
+  if (spec.priority !== undefined && spec.priority !== priority)
+    throw refused(
+      attributes,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+    );
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy)
+    throw refused(
+      attributes,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    );
+  if (chosen) spec.priorityClassName = chosen.metadata.name;
+  spec.priority = priority;
+  spec.preemptionPolicy = policy;
+}
+
+/** Only one class may be the one of pods that name none. @throws StatusError 403 */
+export function checkDefaultClass(
+  attributes: WriteAttributes,
+  classes: readonly Readonly<PriorityClass>[],
+): void {
+  const { object } = attributes;
+  if (!(object as unknown as PriorityClass).globalDefault) return;
+  const other = classes.find(
+    ({ globalDefault, metadata }) => globalDefault && metadata.name !== object.metadata.name,
+  );
+  if (!other) return;
+  throw refused(
+    attributes,
+    `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
+  );
+}
+
+/** An update that says nothing of the priority leaves it. */
+function keepPriority(pod: Pod, { spec: old }: Readonly<Pod>): void {
+  const isMissing = pod.spec.priority === undefined || pod.spec.preemptionPolicy === undefined;
+  if (!isMissing || (old.priority === undefined && old.preemptionPolicy === undefined)) return;
+  const { priority = old.priority, preemptionPolicy = old.preemptionPolicy } = pod.spec;
+  pod.spec = {
+    ...pod.spec,
+    ...(priority !== undefined && { priority }),
+    ...(preemptionPolicy !== undefined && { preemptionPolicy }),
+  };
+}
+
+function defaultOf(classes: readonly Readonly<PriorityClass>[]): Readonly<PriorityClass> | undefined {
+  return classes
+    .filter(({ globalDefault }) => globalDefault)
+    .reduce<Readonly<PriorityClass> | undefined>(
+      (least, each) => (least && (least.value ?? 0) <= (each.value ?? 0) ? least : each),
+      undefined,
+    );
+}

@@ -1,0 +1,42 @@
+import type {
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimStatus,
+} from '@rollkeeper/machinery/types/core-v1';
+import type {
+  PersistentVolumeClaim,
+  StorageClass,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
+import { refused } from '../attributes.js';
+import type { WriteAttributes } from '../attributes.js';
+
+/** Lets no volume, and no claim, go while it is used: its controller takes the finalizer away. Source: StorageObjectInUseProtection. */
+export function protectStorageObject({ metadata }: UnstructuredObject, finalizer: string): void {
+  const { finalizers = [] } = metadata;
+  if (!finalizers.includes(finalizer)) metadata.finalizers = [...finalizers, finalizer];
+}
+
+/**
+ * Refuses to let a claim grow whose class does not say that it may. Source: PersistentVolumeClaimResize.
+ * @throws StatusError
+ */
+export function checkClaimGrowth(
+  attributes: WriteAttributes,
+  classNamed: (name: string) => Readonly<StorageClass> | undefined,
+): void {
+  const { object, oldObject } = attributes;
+  if (!oldObject || sizeOf(object) <= sizeOf(oldObject)) return;
+  const { phase } = (oldObject['status'] ?? {}) as PersistentVolumeClaimStatus;
+  if (phase !== 'Bound') throw refused(attributes, 'Only bound persistent volume claims can be expanded');
+  const name = storageClassNameOf(object as unknown as PersistentVolumeClaim) ?? '';
+  if (classNamed(name)?.allowVolumeExpansion === true) return;
+  throw refused(
+    attributes,
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+  );
+}
+
+function sizeOf({ spec }: Readonly<UnstructuredObject>): bigint {
+  return nanosOf((spec as PersistentVolumeClaimSpec | undefined)?.resources?.requests?.['storage']);
+}

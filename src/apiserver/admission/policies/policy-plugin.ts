@@ -1,0 +1,277 @@
+import type { ValidatingAdmissionPolicyBinding } from '@rollkeeper/machinery/types/admissionregistration-v1';
+import { compileLabelSelector, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, Namespace } from '@rollkeeper/machinery/kubernetes';
+import { StatusError } from '../../errors/index.js';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { Storage } from '../../storage/index.js';
+import { refused, SERVER } from '../attributes.js';
+import type { Attributes } from '../attributes.js';
+import type { BrokenObject, FollowedObjects } from '../../storage/index.js';
+import { policyNameOf, selectionOfBinding, selectionOfPolicy } from '../salvage-selection.js';
+import { convertedOnce, reviewRequest } from '../webhooks/admission-review.js';
+import type { Conversion } from '../webhooks/admission-review.js';
+import { matchRequest } from '../webhooks/match-request.js';
+import { compileSelection } from '../webhooks/webhook.js';
+import type { Selection } from '../webhooks/webhook.js';
+import { compilePolicy, decidePolicy } from './decide-policy.js';
+import type { CompiledPolicy, Objection, Policy, Verdict } from './decide-policy.js';
+import { authorizerFor } from './request-authority.js';
+import type { AccessDecider } from './request-authority.js';
+import { requestBudget } from './request-expressions.js';
+import type { RequestValues } from './request-expressions.js';
+
+export type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
+
+export interface PolicyKnowledge {
+  readonly policies: FollowedObjects<Policy>;
+  readonly bindings: FollowedObjects<PolicyBinding>;
+  readonly namespaces: FollowedObjects<Namespace>;
+  readonly kinds: KindRegistry;
+  readonly storage: Storage;
+  readonly access: AccessDecider;
+  readonly convert: Conversion;
+  /** Gets what a genuine server writes into its audit log. */
+  readonly logger: Logger;
+}
+
+const CODES: Readonly<Record<string, number>> = {
+  Forbidden: 403,
+  Invalid: 422,
+  RequestEntityTooLarge: 413,
+  Unauthorized: 401,
+};
+
+/** The parameters of a binding cannot be found, or the object not be shown as the policy wants it. */
+class ConfigurationError extends Error {}
+
+/** A policy or binding as far as it decides what it is for. */
+interface Reach {
+  readonly name: string;
+  /** Undefined: everything, of a binding; nothing that it would refuse, of a policy. */
+  readonly selection: Selection | undefined;
+}
+
+/**
+ * Asks the ValidatingAdmissionPolicies that bindings put into force. Without any binding, a request pays one look-up. A policy or a
+ * binding that cannot be understood refuses what it may be for, as one that fails, unless the policy says that its failures are to
+ * be ignored.
+ */
+export class PolicyPlugin {
+  private readonly selections = new WeakMap<object, Selection>();
+
+  constructor(private readonly known: PolicyKnowledge) {
+    known.policies.prepareBy(compilePolicy);
+    known.bindings.prepareBy((binding) => this.selectionOf(binding));
+  }
+
+  /** @throws StatusError the first objection of a binding that denies */
+  async validate(attributes: Attributes): Promise<void> {
+    const bindings = this.known.bindings.list('');
+    if (bindings.length === 0 && this.known.bindings.broken.length === 0) return;
+    this.refuseByBroken(bindings, attributes);
+    const convert = convertedOnce(this.known.convert);
+    for (const binding of [...bindings].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+      const policy = this.known.policies.get('', binding.spec?.policyName ?? '');
+      if (policy) await this.ask(compilePolicy(policy), binding, attributes, convert);
+    }
+  }
+
+  /**
+   * What the server makes for itself passes, or it would not start.
+   * @throws StatusError 422
+   */
+  private refuseByBroken(bindings: readonly Readonly<PolicyBinding>[], attributes: Attributes): void {
+    const { bindings: allBindings, policies } = this.known;
+    const broken = { bindings: allBindings.broken, policies: policies.broken };
+    if ((broken.bindings.length === 0 && broken.policies.length === 0) || attributes.caller === SERVER)
+      return;
+    for (const one of broken.policies) {
+      const policy = { name: one.name, selection: selectionOfPolicy(one.object) };
+      for (const binding of bindings)
+        if (binding.spec?.policyName === one.name)
+          this.refuseWithin(policy, this.reachOf(binding), attributes, 'policy');
+      for (const binding of broken.bindings)
+        if (mayName(binding, one.name))
+          this.refuseWithin(policy, reachOfBroken(binding), attributes, 'binding');
+    }
+    for (const one of broken.bindings)
+      for (const policy of policies.list('')) {
+        const { failsOpen, name, selection } = compilePolicy(policy);
+        if (!failsOpen && mayName(one, name))
+          this.refuseWithin({ name, selection }, reachOfBroken(one), attributes, 'binding');
+      }
+  }
+
+  private reachOf(binding: Readonly<PolicyBinding>): Reach {
+    return { name: binding.metadata.name, selection: this.selectionOf(binding) };
+  }
+
+  private refuseWithin(
+    policy: Reach,
+    binding: Reach,
+    attributes: Attributes,
+    broken: 'policy' | 'binding',
+  ): void {
+    const { kinds } = this.known;
+    const isMeant = (selection: Selection): boolean =>
+      matchRequest(selection, attributes, kinds, this.labelsOf) !== undefined;
+    if (!policy.selection || !isMeant(policy.selection)) return;
+    if (binding.selection && !isMeant(binding.selection)) return;
+    const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`;
+    const message = `failed to configure ${broken}: what is in the store cannot be understood`;
+    throw denial(attributes, { message, reason: 'Invalid' }, `${names} denied request: ${message}`);
+  }
+
+  private readonly labelsOf = (namespace: string) =>
+    this.known.namespaces.get('', namespace)?.metadata.labels ?? {};
+
+  private async ask(
+    policy: CompiledPolicy,
+    binding: Readonly<PolicyBinding>,
+    attributes: Attributes,
+    convert: Conversion,
+  ): Promise<void> {
+    const shown = this.shownTo(policy, binding, attributes);
+    if (!shown) return;
+    const { annotations, objections } = await this.verdictOf(policy, binding, attributes, () =>
+      this.valuesOf(attributes, shown, convert),
+    );
+    const actions = binding.spec?.validationActions ?? [];
+    const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.metadata.name}'`;
+    for (const { key, value } of annotations)
+      this.log('audit annotation', attributes, { key: `${policy.name}/${key}`, value });
+    const fromRules = objections.filter(({ isFatal }) => !isFatal);
+    if (actions.includes('Audit'))
+      for (const { message } of fromRules)
+        this.log('validation failure', attributes, { validation: names, message });
+    if (actions.includes('Warn'))
+      for (const { message } of fromRules)
+        attributes.caller.warn(`Validation failed for ${names}: ${message}`);
+    const first = actions.includes('Deny') ? objections[0] : objections.find(({ isFatal }) => isFatal);
+    if (first) throw denial(attributes, first, `${names} denied request: ${first.message}`);
+  }
+
+  private log(event: string, { caller, kind, name, namespace }: Attributes, fields: object): void {
+    const { username: user } = caller.user;
+    this.known.logger.info(event, { ...fields, user, resource: kind.type.resource, namespace, name });
+  }
+
+  /** @returns undefined when the request is none of theirs */
+  private shownTo(
+    policy: CompiledPolicy,
+    binding: Readonly<PolicyBinding>,
+    attributes: Attributes,
+  ): KindDefinition | undefined {
+    const { kinds } = this.known;
+    const shown = matchRequest(policy.selection, attributes, kinds, this.labelsOf);
+    const own = this.selectionOf(binding);
+    return own && !matchRequest(own, attributes, kinds, this.labelsOf) ? undefined : shown;
+  }
+
+  private async valuesOf(
+    attributes: Attributes,
+    shown: KindDefinition,
+    convert: Conversion,
+  ): Promise<RequestValues> {
+    const { object, oldObject, ...request } = await this.converted(attributes, shown, convert);
+    const namespaceObject = this.known.namespaces.get('', attributes.namespace) ?? null;
+    const authorizer = authorizerFor(attributes, this.known.access);
+    return { object, oldObject, request, namespaceObject, authorizer };
+  }
+
+  /** @throws ConfigurationError */
+  private async converted(...args: Parameters<typeof reviewRequest>): ReturnType<typeof reviewRequest> {
+    try {
+      return await reviewRequest(...args);
+    } catch (error) {
+      throw new ConfigurationError(`failed to convert object version: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** A binding that names no rules is for all that its policy is for, as far as its selectors go. */
+  private selectionOf(binding: Readonly<PolicyBinding>): Selection | undefined {
+    const said = binding.spec?.matchResources;
+    if (!said) return undefined;
+    const anything = [
+      { apiGroups: ['*'], apiVersions: ['*'], operations: ['*' as const], resources: ['*/*', '*'] },
+    ];
+    const known =
+      this.selections.get(binding) ??
+      compileSelection({ ...said, resourceRules: said.resourceRules ?? anything });
+    this.selections.set(binding, known);
+    return known;
+  }
+
+  private async verdictOf(
+    policy: CompiledPolicy,
+    binding: Readonly<PolicyBinding>,
+    attributes: Attributes,
+    valuesOf: () => Promise<RequestValues>,
+  ): Promise<Verdict> {
+    try {
+      const all = await this.paramsOf(policy, binding, attributes.namespace);
+      const values = await valuesOf();
+      const verdicts = all.map((params) => decidePolicy(policy, { ...values, params }, requestBudget()));
+      return {
+        objections: verdicts.flatMap(({ objections }) => objections),
+        annotations: verdicts.flatMap(({ annotations }) => annotations),
+      };
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const message = `failed to configure binding: ${error.message}`;
+      const objections: Objection[] = policy.failsOpen ? [] : [{ message, reason: 'Invalid', isFatal: true }];
+      return { objections, annotations: [] };
+    }
+  }
+
+  /** The objects that the policy is asked with, one after the other; `null` where it has no parameters. */
+  private async paramsOf(
+    { paramKind }: CompiledPolicy,
+    { spec }: Readonly<PolicyBinding>,
+    requestNamespace: string,
+  ): Promise<readonly unknown[]> {
+    const ref = spec?.paramRef;
+    if (!paramKind || !ref) return [null];
+    const { apiVersion = '', kind: word = '' } = paramKind;
+    const kind = this.known.kinds.findByKind(apiVersion, word);
+    if (!kind)
+      throw new ConfigurationError(
+        `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${word}'`,
+      );
+    const namespace = kind.type.namespaced ? ref.namespace || requestNamespace : '';
+    if (kind.type.namespaced && namespace === '')
+      throw new ConfigurationError(
+        'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+      );
+    const resource = qualifiedResource(kind.type);
+    const found = ref.name
+      ? [await this.known.storage.get({ resource, namespace, name: ref.name })]
+      : (await this.known.storage.list(resource, { namespace })).items;
+    const isSelected = ref.name ? () => true : compileLabelSelector(ref.selector ?? {});
+    const params = found.flatMap((one) =>
+      one && isSelected(one.object.metadata.labels) ? [one.object] : [],
+    );
+    if (params.length === 0 && ref.parameterNotFoundAction !== 'Allow')
+      throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
+    return params;
+  }
+}
+
+function mayName({ object }: BrokenObject, policy: string): boolean {
+  return (policyNameOf(object) ?? policy) === policy;
+}
+
+function reachOfBroken({ name, object }: BrokenObject): Reach {
+  return { name, selection: selectionOfBinding(object) };
+}
+
+function denial(attributes: Attributes, { reason }: Objection, message: string): StatusError {
+  const { status } = refused(attributes, message);
+  return new StatusError(CODES[reason] ?? 422, reason, status.message ?? message, {
+    details: { ...status.details, causes: [{ message }] },
+  });
+}

@@ -1,0 +1,108 @@
+import type { PersistentVolumeClaimSpec, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import { qualifiedResource, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import type {
+  Amounts,
+  Pod,
+  PodSpec,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+import { addAmounts, greaterAmounts } from '../amounts.js';
+
+/** Kinds that are also counted by their plain name, as before there was `count/`. */
+const PLAIN = new Set([
+  'configmaps',
+  'persistentvolumeclaims',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'services',
+]);
+const STORAGE_CLASS = '.storageclass.storage.k8s.io/';
+/** Resources of Kubernetes' own, which requests and limits name without a domain. */
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
+
+/**
+ * What an object uses of a quota, by the names that quotas know. Source: pkg/quota/v1/evaluator/core. A pod uses
+ * compute resources until it has come to its end, and counts as an object for as long as it is there.
+ */
+export function usageOf(type: ResourceType, object: Readonly<UnstructuredObject>): Amounts {
+  const resource = qualifiedResource(type);
+  const counts = { [`count/${resource}`]: 1, ...(PLAIN.has(resource) && { [resource]: 1 }) };
+  if (resource === 'pods') return { ...counts, ...usageOfPod(object as unknown as Pod) };
+  if (resource === 'services') return { ...counts, ...usageOfService(object.spec ?? {}) };
+  if (resource === 'persistentvolumeclaims') return { ...counts, ...usageOfClaim(object) };
+  return counts;
+}
+
+/** Under which resource the objects are that a quota counts by this name; undefined for a name that means none. */
+export function resourceCountedBy(name: string): string | undefined {
+  if (name.startsWith('count/')) return name.slice('count/'.length);
+  if (PLAIN.has(name)) return name;
+  if (name.startsWith('services.')) return 'services';
+  if (name === 'requests.storage' || name.includes(STORAGE_CLASS)) return 'persistentvolumeclaims';
+  return /^(?:pods|cpu|memory|ephemeral-storage|hugepages-.*|requests\..*|limits\..*)$/.test(name)
+    ? 'pods'
+    : undefined;
+}
+
+function usageOfPod({ spec, status }: Readonly<Pod>): Amounts {
+  if (isPodFinished({ status })) return {};
+  const used: Record<string, string | number> = { pods: 1 };
+  for (const [name, amount] of Object.entries(totalOf(spec, 'requests'))) {
+    if (COMPUTE.includes(name) || name.startsWith('hugepages-')) used[name] = amount;
+    used[`requests.${name}`] = amount;
+  }
+  for (const [name, amount] of Object.entries(totalOf(spec, 'limits')))
+    if (COMPUTE.includes(name)) used[`limits.${name}`] = amount;
+  return used;
+}
+
+/**
+ * What a pod needs at any time: all containers together, with those init containers that go on; or, if that is more, one
+ * of the other init containers with those that went on before it. Source: PodRequests in pkg/api/v1/resource.
+ */
+function totalOf(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
+  const of = ({ resources }: PodSpec['containers'][number]): Amounts => resources?.[part] ?? {};
+  let lasting: Amounts = {};
+  let most: Amounts = {};
+  for (const container of spec.initContainers ?? []) {
+    const isLasting = container.restartPolicy === 'Always';
+    const during = addAmounts(of(container), lasting);
+    if (isLasting) lasting = during;
+    most = greaterAmounts(most, during);
+  }
+  const running = addAmounts(...spec.containers.map(of), lasting);
+  const total = greaterAmounts(running, most);
+  const isAdded = (name: string): boolean => part === 'requests' || total[name] !== undefined;
+  const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => isAdded(name));
+  return overhead.length > 0 ? addAmounts(total, Object.fromEntries(overhead)) : total;
+}
+
+function usageOfService({
+  type,
+  ports = [],
+  allocateLoadBalancerNodePorts = true,
+}: Partial<ServiceSpec>): Amounts {
+  const isBalanced = type === 'LoadBalancer';
+  const nodePorts =
+    type === 'NodePort' || (isBalanced && allocateLoadBalancerNodePorts)
+      ? ports.length
+      : isBalanced
+        ? ports.filter(({ nodePort }) => nodePort).length
+        : 0;
+  return { 'services.nodeports': nodePorts, 'services.loadbalancers': isBalanced ? 1 : 0 };
+}
+
+function usageOfClaim({ metadata, spec }: Readonly<UnstructuredObject>): Amounts {
+  const { resources, storageClassName } = (spec ?? {}) as Partial<PersistentVolumeClaimSpec>;
+  const className =
+    metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName ?? '';
+  const storage = resources?.requests?.storage;
+  const byClass = className === '' ? undefined : `${className}${STORAGE_CLASS}`;
+  return {
+    ...(byClass !== undefined && { [`${byClass}persistentvolumeclaims`]: 1 }),
+    ...(storage !== undefined && { 'requests.storage': storage }),
+    ...(storage !== undefined && byClass !== undefined && { [`${byClass}requests.storage`]: storage }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { AdmissionPluginName, UnknownAccounts } from './admission/index.js';
+import type { ApiServerMetrics } from './api-server-metrics.js';
+import type { SigningKey, TokenUser } from './auth/index.js';
+import type { ServerLimits } from './http/index.js';
+import type { KindRegistry } from './kinds/index.js';
+import type { SchemaRegistry } from './schema/index.js';
+import type { Storage } from './storage/index.js';
+import type { TlsMaterial } from './tls-files.js';
+
+export interface ApiServerOptions {
+  /** Its `run` is the caller's business, and must go on for as long as the server runs. */
+  readonly storage: Storage;
+  readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** Absent: plain HTTP. */
+  readonly tls?: Pick<TlsMaterial, 'cert' | 'key'>;
+  /** Of the administrator, who may do everything. Absent: everybody may do everything. */
+  readonly token?: string;
+  /** Users beside the administrator, who may do what roles and bindings say. @default none */
+  readonly users?: readonly TokenUser[];
+  /** Certificates, PEM, whose holders a client certificate may be signed by: its CN is the user, its O the groups. @default none */
+  readonly clientCa?: string;
+  /** Signs the tokens of service accounts. @default one of its own, so that they end with the server */
+  readonly signingKey?: SigningKey;
+  /** @default '127.0.0.1' */
+  readonly host?: string;
+  /** 0 lets the system choose. @default 0 */
+  readonly port?: number;
+  /** @default none */
+  readonly metrics?: ApiServerMetrics;
+  /** How long a stop waits for requests under way, milliseconds. @default 5000 */
+  readonly drainTimeoutMs?: number;
+  readonly limits?: ServerLimits;
+  /** kube-apiserver's plug-ins that let everything pass. @default none */
+  readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
+  /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */
+  readonly unknownServiceAccounts?: UnknownAccounts;
+  /**
+   * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
+   * @default where the Service's external name or endpoints say
+   */
+  readonly webhookServices?: Readonly<Record<string, string>>;
+}

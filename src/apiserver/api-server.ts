@@ -1,0 +1,355 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { errorMessage, IllegalStateError, StartupError } from '@rollkeeper/machinery/errors';
+import type { ApiServerMetrics } from './api-server-metrics.js';
+import type { ApiServerOptions } from './api-server.options.js';
+import { noApiServerMetrics } from './api-server-metrics.js';
+import { assembleApi } from './assemble-api.js';
+import type { AssembledApi } from './assemble-api.js';
+import { ANONYMOUS, isMaster } from './auth/index.js';
+import type { UserInfo } from './auth/index.js';
+import { isImpersonating, readImpersonation } from './authorization/index.js';
+import { countRequest } from './count-request.js';
+import { translateDocumentLimit } from './decoding/index.js';
+import { internalError, unauthorized, StatusError } from './errors/index.js';
+import {
+  ApiRequest,
+  ByteBudget,
+  compileServerLimits,
+  Connections,
+  createListener,
+  endUnfinished,
+  flowOf,
+  negotiate,
+  RequestGate,
+  RequestSignals,
+  send,
+  sendError,
+  Upgrades,
+} from './http/index.js';
+import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/index.js';
+import { translateStoreFailure } from './registry/index.js';
+import { inRequestSpan } from './request-span.js';
+import { needsOf } from './routing/request-attributes.js';
+import { WEAKER_THAN_GENUINE } from './weaker-than-genuine.js';
+
+/** Reachable without a token, as a genuine server grants to everybody. */
+const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
+
+/** What a client learns of a fault of the server. */
+const SEE_LOG = 'see the log of the server';
+
+/** A Kubernetes API on a store. */
+export class ApiServer {
+  /** Resolves when the server listens; rejects when it cannot. */
+  readonly ready: Promise<{ readonly url: string }>;
+
+  private readonly server: Server;
+  private readonly api: AssembledApi;
+  private readonly metrics: ApiServerMetrics;
+  private readonly signals = new RequestSignals();
+  private readonly upgrades = new Upgrades();
+  private readonly limits: CompiledServerLimits;
+  private readonly gate: RequestGate;
+  private readonly connections: Connections;
+  private readonly bodies: ByteBudget;
+  private readonly answers: ByteBudget<ApiRequest>;
+  private readonly watches: ByteBudget<ApiRequest>;
+  private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
+  private hasRun = false;
+  private isDraining = false;
+
+  constructor(private readonly options: ApiServerOptions) {
+    const { clock } = options;
+    this.metrics = options.metrics ?? noApiServerMetrics;
+    this.api = assembleApi(options, this.metrics, () => new URL(this.url).host);
+    this.limits = compileServerLimits(options.limits);
+    this.gate = new RequestGate(this.limits, clock);
+    this.connections = new Connections({
+      clock,
+      most: this.limits.maxConnections,
+      mostUnknownPerAddress: this.limits.maxUnknownPerAddress,
+      unknownIdleMs: this.limits.unknownIdleMs,
+    });
+    const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
+    const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
+      this.tellUnread(requests, length);
+    const waits = { clock, patienceMs, stallMs };
+    this.bodies = new ByteBudget({ ...waits, limit: maxBodyBytes });
+    this.answers = new ByteBudget<ApiRequest>({ ...waits, limit: maxAnswerBytes, onGivenUp });
+    this.watches = new ByteBudget<ApiRequest>({
+      ...waits,
+      limit: maxWatchBytes,
+      patienceMs: watchPatienceMs,
+      onGivenUp,
+    });
+    const listener = (message: IncomingMessage, response: ServerResponse): void =>
+      void this.handle(message, response).catch((error: unknown) => {
+        this.breakOff({ method: message.method ?? '', path: message.url ?? '' }, response, error);
+      });
+    this.server = createListener(
+      listener,
+      this.limits,
+      options.tls && { ...options.tls, clientCa: options.clientCa },
+      this.connections,
+    );
+    this.upgrades.listen(this.server, listener);
+    this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
+    // Whoever waits for `ready` hears of a failure there, everybody else from `run`.
+    this.ready.catch(() => undefined);
+  }
+
+  /** `https://127.0.0.1:6443`. @throws IllegalStateError before the server listens */
+  get url(): string {
+    const address = this.server.address() as AddressInfo | null;
+    if (!address) throw new IllegalStateError('the API server does not listen yet');
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return `${this.options.tls ? 'https' : 'http'}://${host}:${address.port}`;
+  }
+
+  /**
+   * Serves until aborted; then ends the watches, and waits for requests under way.
+   * @throws StartupError when it cannot listen
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the API server has been run already');
+    this.hasRun = true;
+    const inner = new AbortController();
+    try {
+      await this.api.prepare(inner.signal);
+      await this.listen();
+      await this.api.announce(this.url);
+      this.settleReady.resolve({ url: this.url });
+      this.options.logger.info('the API server listens', { url: this.url });
+      this.options.logger.info('weaker than a genuine API server', { because: WEAKER_THAN_GENUINE });
+      if (!signal.aborted) await once(signal, 'abort');
+      await this.drain();
+    } catch (error) {
+      this.settleReady.reject(error);
+      throw error;
+    } finally {
+      inner.abort();
+      this.connections.stop();
+      this.bodies.stop();
+      this.answers.stop();
+      this.watches.stop();
+      await this.api.ended();
+    }
+  }
+
+  private async listen(): Promise<void> {
+    const { host = '127.0.0.1', port = 0 } = this.options;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', (error: NodeJS.ErrnoException) => {
+        const problem = error.code === 'EADDRINUSE' ? 'the port is in use' : error.message;
+        reject(new StartupError(`cannot listen on ${host}:${port}: ${problem}`, { cause: error }));
+      });
+      this.server.listen(port, host, resolve);
+    });
+  }
+
+  private async drain(): Promise<void> {
+    const { clock, drainTimeoutMs = 5000 } = this.options;
+    this.isDraining = true;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.signals.stop();
+    this.server.closeIdleConnections();
+    const timer = clock.setTimeout(() => {
+      this.server.closeAllConnections();
+      this.upgrades.destroy();
+    }, drainTimeoutMs);
+    await closed;
+    timer.cancel();
+  }
+
+  private async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const giveUp = (): void => {
+      counted.terminated(response.statusCode);
+      response.destroy();
+    };
+    const request = new ApiRequest(message, {
+      makeSignal: () => this.signals.of(response),
+      bodies: this.bodies,
+      roomFor: (isWatch) => (isWatch ? this.watches : this.answers),
+      giveUp,
+      onWaiting: () => counted.sort !== 'watch' && leavePlace(),
+      onClose: (callback) => void response.once('close', callback),
+    });
+    const counted = countRequest(request, this.options.kinds, {
+      clock: this.options.clock,
+      metrics: this.metrics,
+    });
+    this.occupy(message, response);
+    let isKnown = false;
+    let leave: (() => void) | undefined;
+    const leavePlace = (): void => {
+      leave?.();
+      leave = undefined;
+    };
+    try {
+      if (!PUBLIC_PATHS.has(request.path)) {
+        const identified = this.api.authenticator.identify(message);
+        const user = identified instanceof Promise ? await identified : identified;
+        isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
+        if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
+        this.admit(request, message, user);
+        // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
+        if (hasBody(message)) await this.receiveBody(request, message);
+        leave = await this.gate.enter(counted.sort, request);
+      }
+      const answer = await inRequestSpan(request, () => this.answer(request));
+      if (counted.sort !== 'watch') leavePlace();
+      if ('serve' in answer) {
+        // It is at work for as long as it lasts.
+        this.connections.began(message.socket);
+        this.upgrades.accept(message, response, answer);
+        counted.done(answer.status);
+        return;
+      }
+      if (!isKnown) this.announceShortLife(response);
+      await this.send(request, response, answer);
+    } catch (error) {
+      // Nobody who is not known keeps a connection by sending slowly.
+      if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
+      if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
+      this.refuse(request, response, error);
+    }
+    leavePlace();
+    if (!response.writableEnded) response.end();
+    counted.done(response.statusCode);
+    this.leaveConnection(message, response, isKnown);
+  }
+
+  /** Notes that the connection of a request is at work until it has been answered. */
+  private occupy({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.connections.began(socket);
+    response.once('close', () => this.connections.ended(socket));
+  }
+
+  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<void> {
+    this.connections.sends(socket, true);
+    await request.receiveBody();
+    this.connections.sends(socket, false);
+  }
+
+  /** So that a client that heeds it does not send its next request when the connection has just ended. */
+  private announceShortLife(response: ServerResponse): void {
+    if (!response.shouldKeepAlive) return;
+    response.setHeader('Connection', 'keep-alive');
+    response.setHeader('Keep-Alive', `timeout=${Math.ceil(this.limits.unknownIdleMs / 1000)}`);
+  }
+
+  /**
+   * Lets those through who may do what they ask for.
+   * @throws StatusError 401, 403
+   */
+  private admit(request: ApiRequest, message: IncomingMessage, user: UserInfo | undefined): void {
+    if (!user) throw unauthorized();
+    request.user = user;
+    const other = isImpersonating(message.headers) ? readImpersonation(message.headersDistinct) : undefined;
+    if (other) {
+      for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
+      request.user = other.user;
+    }
+    if (isMaster(request.user) || this.api.authorizer.isOpen) return;
+    for (const need of needsOf(request)) this.api.authorizer.assertAllowed(request.user, need);
+  }
+
+  private async send(
+    request: ApiRequest,
+    response: ServerResponse,
+    answer: Exclude<ApiResponse, UpgradeResponse>,
+  ): Promise<void> {
+    const { accept, 'accept-encoding': encoding = '' } = request.headers;
+    const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
+    if (this.isDraining) response.shouldKeepAlive = false;
+    await send(request, response, answer, { format, acceptsGzip: encoding.includes('gzip') });
+  }
+
+  /** What a refused client still sends must not stand in the way of its next request, nor go on for long. */
+  private leaveConnection(message: IncomingMessage, response: ServerResponse, isKnown: boolean): void {
+    if (!message.readableEnded) message.resume();
+    if (!isKnown || response.statusCode >= 400) {
+      const { lingerMs } = this.limits;
+      endUnfinished(message, response, { clock: this.options.clock, lingerMs });
+    }
+    if (this.isDraining) closeOnceSent(response, message.socket);
+  }
+
+  /** The metrics are for those who may do everything, like all but the public paths. */
+  private async answer(request: ApiRequest): Promise<ApiResponse> {
+    if (request.path !== '/metrics') return this.api.router.route(request);
+    const raw = await this.metrics.serialize();
+    return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
+  }
+
+  private tellUnread(requests: readonly ApiRequest[], length: number): void {
+    const watches = requests.filter(({ isWatch }) => isWatch).length;
+    this.options.logger.warn('ended answers that their clients did not read while others needed the room', {
+      watches,
+      others: requests.length - watches,
+      characters: length,
+      path: requests[0]?.path,
+    });
+  }
+
+  private refuse(request: ApiRequest, response: ServerResponse, thrown: unknown): void {
+    const error = translateDocumentLimit(translateStoreFailure(thrown));
+    const isOurs = error instanceof StatusError;
+    // The client has gone while its request waited for something.
+    if (response.destroyed && isAbort(error)) return;
+    if (!isOurs || error.status.code >= 500) {
+      this.options.logger.error('a request failed', {
+        method: request.method,
+        path: request.path,
+        error: errorMessage(error),
+        ...(!isOurs && error instanceof Error && { stack: error.stack }),
+      });
+    }
+    if (response.headersSent || response.destroyed) response.destroy();
+    else this.sendRefusal(request, response, isOurs ? error : internalError(SEE_LOG, error));
+  }
+
+  private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
+    try {
+      sendError(response, error);
+    } catch (problem) {
+      this.breakOff(request, response, problem);
+    }
+  }
+
+  /** The last guard: an answer that cannot be written is a 500, or ends the connection, and never the process. */
+  private breakOff(
+    { method, path }: Pick<ApiRequest, 'method' | 'path'>,
+    response: ServerResponse,
+    error: unknown,
+  ): void {
+    this.options.logger.error('an answer could not be written', {
+      method,
+      path,
+      error: errorMessage(error),
+      ...(error instanceof Error && { stack: error.stack }),
+    });
+    try {
+      if (!response.headersSent && !response.destroyed) return sendError(response, internalError(SEE_LOG));
+    } catch {
+      // Not even that can be written.
+    }
+    response.destroy();
+  }
+}
+
+/** A connection that falls idle after a stop has begun would hold it up; its client could not know from the headers. */
+function closeOnceSent(response: ServerResponse, socket: Socket): void {
+  if (response.writableFinished) socket.end();
+  else response.once('finish', () => socket.end());
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

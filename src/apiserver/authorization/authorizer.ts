@@ -1,0 +1,114 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { UserInfo } from '../auth/index.js';
+import { isMaster } from '../auth/index.js';
+import { forbidden, notFound } from '../errors/index.js';
+import { RBAC_GROUP } from '../kinds/index.js';
+import type { KindRegistry } from '../kinds/index.js';
+import type { WriteGuard, WriteJudge } from '../registry/index.js';
+import type { FollowedResources } from '../storage/index.js';
+import type { AccessAttributes, ResourceAttributes } from './access-attributes.js';
+import { decideAccess, describeRefusal, rulesHeldBy } from './decide-access.js';
+import type { AccessDecision, HeldRules } from './decide-access.js';
+import { decideEscalation } from './decide-escalation.js';
+import { decideParamAccess } from './decide-param-access.js';
+import type { ParamKnowledge } from './decide-param-access.js';
+import { Policy, POLICY_RESOURCES } from './policy.js';
+
+export interface AuthorizerOptions {
+  readonly followed: FollowedResources;
+  readonly kinds: Pick<KindRegistry, 'findByKind'>;
+  /** Everybody may do everything: there is no token to keep anybody out. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Who may do what, by the roles and bindings of the store: no decision reads them there. Until `followed` has been
+ * loaded nobody but masters may do anything.
+ */
+export class Authorizer {
+  readonly isOpen: boolean;
+  readonly policy = new Policy();
+
+  private readonly params: ParamKnowledge;
+
+  constructor({ followed, isOpen, kinds }: AuthorizerOptions) {
+    this.isOpen = isOpen;
+    const policies = followed.objects<UnstructuredObject>(qualified(VALIDATING_POLICIES));
+    this.params = {
+      kinds,
+      // Of the other kind of policy this server has none.
+      policyNamed: (resource, name) =>
+        resource === VALIDATING_POLICIES ? policies.get('', name) : undefined,
+      may: (user, question) => this.decide(user, question).allowed,
+    };
+    for (const resource of POLICY_RESOURCES)
+      followed.of(resource).onChange((key, object) => this.policy.put(key, object));
+  }
+
+  decide(user: UserInfo, attributes: AccessAttributes): AccessDecision {
+    return this.isOpen ? OPEN : decideAccess(user, attributes, this.policy);
+  }
+
+  rulesHeldBy(user: UserInfo, namespace: string): HeldRules {
+    return this.isOpen ? EVERYTHING : rulesHeldBy(user, namespace, this.policy);
+  }
+
+  /** @throws StatusError 403 */
+  assertAllowed(user: UserInfo, attributes: AccessAttributes): void {
+    const { allowed, reason } = this.decide(user, attributes);
+    if (allowed) return;
+    const problem = describeRefusal(user, attributes, reason);
+    if (attributes.path !== undefined) throw forbidden({ group: '', resource: '' }, '', problem);
+    throw forbidden(attributes, attributes.name, problem);
+  }
+
+  /**
+   * What a write has to obey beyond the right to it: nobody gives away by a role or binding what they have not got, and
+   * an update or patch that turns out to be a creation takes the right to create. Absent where neither can happen.
+   */
+  guardFor(user: UserInfo, attributes: ResourceAttributes): WriteGuard | undefined {
+    if (this.isOpen || isMaster(user)) return undefined;
+    const mayCreate = attributes.verb === 'update' || attributes.verb === 'patch';
+    const isPolicy = attributes.group === RBAC_GROUP;
+    if (!mayCreate && !isPolicy) return undefined;
+    return (target, object, old) => {
+      if (mayCreate && !old) this.assertAllowed(user, { ...attributes, verb: 'create' });
+      if (isPolicy) this.assertNoEscalation(user, target, object, old);
+    };
+  }
+
+  /** What a valid policy of admission, or a binding of one, must not ask for. Absent where it is neither. */
+  judgeFor(user: UserInfo, { group, resource, subresource }: ResourceAttributes): WriteJudge | undefined {
+    if (this.isOpen || isMaster(user)) return undefined;
+    if (group !== ADMISSION_GROUP || subresource !== '' || !WITH_PARAMS.test(resource)) return undefined;
+    return (_target, object, old) => decideParamAccess({ user, resource, object, old }, this.params);
+  }
+
+  private assertNoEscalation(user: UserInfo, ...[target, object, old]: Parameters<WriteGuard>): void {
+    const { kind, name, namespace } = target;
+    const write = { user, resource: kind.type.resource, namespace, name, object, old };
+    const outcome = decideEscalation(write, this.policy);
+    if (outcome.verdict === 'escalation') throw forbidden(kind.type, name, outcome.problem);
+    if (outcome.verdict === 'missing role') {
+      const { kind: role, name: missing } = outcome.roleRef;
+      throw notFound({ group: RBAC_GROUP, resource: role.toLowerCase() }, missing);
+    }
+  }
+}
+
+const ADMISSION_GROUP = 'admissionregistration.k8s.io';
+const VALIDATING_POLICIES = 'validatingadmissionpolicies';
+const WITH_PARAMS = /^(validating|mutating)admission(policies|policybindings)$/;
+
+function qualified(resource: string): string {
+  return `${resource}.${ADMISSION_GROUP}`;
+}
+
+const OPEN: AccessDecision = { allowed: true, reason: 'everybody may do everything' };
+const EVERYTHING: HeldRules = {
+  rules: [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+  ],
+  problems: [],
+};

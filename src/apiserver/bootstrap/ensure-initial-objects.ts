@@ -1,0 +1,104 @@
+import { isIP } from 'node:net';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { DEFAULT_STORAGE_CLASS, SIMULATED_PROVISIONER } from '@rollkeeper/machinery/kubernetes';
+import type { RegistryContext } from '../registry/index.js';
+import { ensureDefaultPolicy } from './ensure-default-policy.js';
+import { ensureObject } from './ensure-object.js';
+import { ensureDefaultServiceAccount } from '../registry/index.js';
+
+/** Makes what a genuine server makes itself at its start, where it is missing: nobody's manifests bring it along. */
+export async function ensureInitialObjects(context: RegistryContext): Promise<void> {
+  await ensureInitialNamespaces(context);
+  await Promise.all([
+    ensureDefaultPolicy(context),
+    ...PRIORITY_CLASSES.map((object) => ensureObject(context, object)),
+    ensureObject(context, KUBERNETES_SERVICE),
+    ensureStorageClass(context),
+  ]);
+}
+
+/** Pods of these classes go before all others, and cannot be named by those of people. */
+const PRIORITY_CLASSES: readonly UnstructuredObject[] = [
+  priorityClass('system-cluster-critical', 2_000_000_000, 'the cluster'),
+  priorityClass('system-node-critical', 2_000_001_000, 'their node'),
+];
+
+function priorityClass(name: string, value: number, what: string): UnstructuredObject {
+  return {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name },
+    value,
+    description: `For pods without which ${what} does not work.`,
+  };
+}
+
+/** How pods find the API: the first address of the range for Services. */
+const KUBERNETES_SERVICE: UnstructuredObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'default',
+    labels: { component: 'apiserver', provider: 'kubernetes' },
+  },
+  spec: {
+    clusterIP: '10.96.0.1',
+    ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }],
+    sessionAffinity: 'None',
+    type: 'ClusterIP',
+  },
+};
+
+/** What kind and minikube call theirs: claims that name no class get volumes, at once. */
+const STANDARD_STORAGE_CLASS: UnstructuredObject = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { [DEFAULT_STORAGE_CLASS]: 'true' } },
+  provisioner: SIMULATED_PROVISIONER,
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+  allowVolumeExpansion: true,
+};
+
+/** Where there is any class, people have chosen for themselves, and a new one would take over as the default. */
+async function ensureStorageClass(context: RegistryContext): Promise<void> {
+  const { items } = await context.storage.list('storageclasses.storage.k8s.io', { limit: 1 });
+  if (items.length === 0) await ensureObject(context, STANDARD_STORAGE_CLASS);
+}
+
+/**
+ * Says where the `kubernetes` Service leads to: to this server. One on loopback cannot be said, as that is every
+ * machine's own; then there are no endpoints, as of a genuine server without an address.
+ */
+export async function ensureApiEndpoints(context: RegistryContext, url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const ip = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(ip) === 0 || ip.startsWith('127.') || ip === '::1' || ip === '0.0.0.0' || ip === '::') return;
+  const metadata = { name: 'kubernetes', namespace: 'default' };
+  const ports = [{ name: 'https', port: Number(port), protocol: 'TCP' }];
+  await ensureObject(context, {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { ...metadata, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip }], ports }],
+  });
+  await ensureObject(context, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: isIP(ip) === 6 ? 'IPv6' : 'IPv4',
+    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    ports,
+  });
+}
+
+const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** Makes the namespaces that clients take for granted. */
+async function ensureInitialNamespaces(context: RegistryContext): Promise<void> {
+  for (const name of INITIAL) {
+    await ensureObject(context, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await ensureDefaultServiceAccount(context, name);
+  }
+}

@@ -1,0 +1,191 @@
+import { cloneJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../errors/index.js';
+import { validateAnnotations, validateLabels } from '../kinds/index.js';
+
+/** What is wrong with a conversion, as it goes on behind "conversion webhook for example.com/v1, Kind=Thing". */
+export class ConversionError extends Error {}
+
+export type ReviewVersion = 'v1' | 'v1beta1';
+
+export interface ConversionRequest {
+  readonly uid: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly Readonly<UnstructuredObject>[];
+}
+
+interface ConversionReview {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly response?: {
+    readonly uid?: unknown;
+    readonly convertedObjects?: unknown;
+    readonly result?: { readonly status?: unknown; readonly message?: unknown };
+  };
+}
+
+type Fields = Record<string, unknown>;
+
+const GROUP = 'apiextensions.k8s.io';
+const KIND = 'ConversionReview';
+
+/** The first version of ConversionReview that both sides know. @throws ConversionError */
+export function reviewVersionOf(known: readonly string[]): ReviewVersion {
+  const version = known.find((one) => one === 'v1' || one === 'v1beta1');
+  if (!version) throw new ConversionError('failed: no supported conversion review versions');
+  return version;
+}
+
+export function conversionReview(version: ReviewVersion, request: ConversionRequest): object {
+  return { kind: KIND, apiVersion: `${GROUP}/${version}`, request };
+}
+
+/**
+ * The converted objects of a ConversionReview that came back, not looked at yet.
+ * Source: getConvertedObjectsFromResponse in apiextensions-apiserver/pkg/apiserver/conversion.
+ * @throws ConversionError where it tells of a failure, or is no answer to what was asked
+ */
+export function readConversionReview(
+  answer: unknown,
+  uid: string,
+  version: ReviewVersion,
+): readonly unknown[] {
+  const { apiVersion, kind, response } = (answer ?? {}) as ConversionReview;
+  if (version === 'v1') {
+    const expected = `${GROUP}/v1, Kind=${KIND}`;
+    const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+    if (got !== expected)
+      throw new ConversionError(`failed: expected webhook response of ${expected}, got ${got}`);
+  }
+  if (!isFields(response)) throw new ConversionError('failed: no response provided');
+  const { convertedObjects, result, uid: answered } = response;
+  // The older version was never checked.
+  if (version === 'v1' && answered !== uid)
+    throw new ConversionError(
+      `failed: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`,
+    );
+  const status = textOf(result?.status);
+  if (status !== 'Success')
+    throw new ConversionError(
+      `failed: ${textOf(result?.message) || `response.result.status was '${status}', not 'Success'`}`,
+    );
+  return Array.isArray(convertedObjects) ? convertedObjects : [];
+}
+
+/**
+ * The converted objects, in the order of the originals. A conversion may change labels and annotations, and nothing else
+ * of the metadata, which are those of the original. Source: Convert in webhook_converter.go.
+ * @throws ConversionError
+ */
+export function checkConverted(
+  originals: readonly Readonly<UnstructuredObject>[],
+  answers: readonly unknown[],
+  wanted: string,
+): UnstructuredObject[] {
+  if (answers.length !== originals.length)
+    throw new ConversionError(`returned ${answers.length} objects, expected ${originals.length}`);
+  return originals.map((original, index) => {
+    const converted = objectOf(answers[index], index);
+    const mismatch = (what: string, expected: string, received: unknown): never => {
+      throw new ConversionError(
+        `returned invalid object at index ${index}: invalid ${what} (expected ${expected}, received ${textOf(received)})`,
+      );
+    };
+    if (converted['apiVersion'] !== wanted) mismatch('groupVersion', wanted, converted['apiVersion']);
+    if (converted['kind'] !== original.kind) mismatch('kind', original.kind, converted['kind']);
+    const metadata = metadataOf(original, converted);
+    return { ...converted, apiVersion: wanted, kind: original.kind, metadata };
+  });
+}
+
+function objectOf(answer: unknown, index: number): Fields {
+  if (isFields(answer) && textOf(answer['kind']) !== '') return answer;
+  const shown = stringifyJson(answer)?.slice(0, 256);
+  throw new ConversionError(
+    `returned invalid object at index ${index}: Object 'Kind' is missing in '${shown ?? ''}'`,
+  );
+}
+
+function metadataOf(
+  original: Readonly<UnstructuredObject>,
+  { metadata: given }: Fields,
+): UnstructuredObject['metadata'] {
+  const before = original.metadata as unknown as Fields;
+  for (const [field, shown] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
+    const [was, is] = [textOf(before[field]), textOf(isFields(given) ? given[field] : undefined)];
+    if (was !== is)
+      throw new ConversionError(`returned invalid object: must have the same ${shown}: ${was} != ${is}`);
+  }
+  if (!isFields(given))
+    throw new ConversionError(
+      `returned invalid metadata: ${given === undefined ? 'missing metadata' : `invalid metadata of type ${goTypeOf(given)}`} in converted object`,
+    );
+  const { annotations: _annotations, labels: _labels, ...kept } = cloneJson(before);
+  return {
+    ...kept,
+    ...textsOf('labels', given, before),
+    ...textsOf('annotations', given, before),
+  } as unknown as UnstructuredObject['metadata'];
+}
+
+const VALIDATE = {
+  labels: (texts: Readonly<Record<string, string>>, errors: FieldError[]) =>
+    validateLabels(texts, 'metadata.labels', errors),
+  annotations: (texts: Readonly<Record<string, string>>, errors: FieldError[]) =>
+    validateAnnotations(texts, 'metadata.annotation', errors),
+};
+
+/** The labels or annotations as the conversion left them. */
+function textsOf(field: 'labels' | 'annotations', converted: Fields, original: Fields): Fields {
+  const given = converted[field];
+  if (given === undefined || given === null) return {};
+  if (!isFields(given))
+    throw new ConversionError(
+      `returned invalid metadata: invalid metadata.${field} of type ${goTypeOf(given)} in converted object`,
+    );
+  for (const [name, value] of Object.entries(given))
+    if (typeof value !== 'string')
+      throw new ConversionError(
+        `returned invalid metadata: metadata.${field}[${name}] must be a string, but is ${goTypeOf(value)} in converted object`,
+      );
+  if (stringifyJson(given) !== stringifyJson(original[field]))
+    validateTexts(field, given as Record<string, string>);
+  return { [field]: given };
+}
+
+function validateTexts(field: keyof typeof VALIDATE, texts: Readonly<Record<string, string>>): void {
+  const errors: FieldError[] = [];
+  VALIDATE[field](texts, errors);
+  if (errors.length === 0) return;
+  const problems = errors.map((error) => `${error.field}: ${error.message}`);
+  const shown = problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`;
+  throw new ConversionError(`returned invalid metadata: ${shown}`);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What Go calls the type of a JSON value. */
+function goTypeOf(value: unknown): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}';
+    case 'boolean':
+      return 'bool';
+    case 'string':
+      return 'string';
+    default:
+      return Number.isInteger(value) || typeof value === 'bigint' ? 'int64' : 'float64';
+  }
+}

@@ -1,0 +1,73 @@
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { badRequest, unsupportedMediaType } from '../errors/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { judgeFindings } from './field-validation.js';
+import type { FieldValidation } from './field-validation.js';
+
+export interface DecodeBodyOptions {
+  readonly contentType: string;
+  readonly schemas: SchemaRegistry;
+  /** Name of the schema that the body has to follow. */
+  readonly schema: string;
+  readonly kind: ResourceType;
+  readonly fieldValidation: FieldValidation;
+}
+
+const APPLY_MEDIA_TYPE = 'application/apply-patch+yaml';
+const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
+const TEXT_TYPES = new Set([
+  '',
+  'application/json',
+  'application/yaml',
+  'application/x-yaml',
+  'text/yaml',
+  APPLY_MEDIA_TYPE,
+]);
+
+/**
+ * Reads a body as an object of a kind.
+ * @throws StatusError 400 for what cannot be read, 415 for a media type that we have not
+ */
+export async function decodeBody(
+  body: Buffer,
+  options: DecodeBodyOptions,
+): Promise<{ readonly object: UnstructuredObject; readonly warnings: readonly string[] }> {
+  const { contentType, kind } = options;
+  if (contentType !== PROTOBUF_MEDIA_TYPE && !TEXT_TYPES.has(contentType)) {
+    throw unsupportedMediaType(contentType, ACCEPTED);
+  }
+  const text =
+    contentType === PROTOBUF_MEDIA_TYPE
+      ? stringifyJson(decodeProtobuf(body, options))
+      : body.toString('utf8');
+  try {
+    const { object, findings } = await decodeObject(
+      text,
+      isYaml(contentType, text) ? 'application/yaml' : 'application/json',
+      options.schemas,
+      options.schema,
+      { fieldValidation: options.fieldValidation, isYaml: contentType === APPLY_MEDIA_TYPE },
+    );
+    return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
+  }
+}
+
+/** What is applied calls itself YAML, and nearly always is JSON, which is read a good deal faster. */
+function isYaml(contentType: string, text: string): boolean {
+  if (!contentType.includes('yaml')) return false;
+  return contentType !== APPLY_MEDIA_TYPE || !/^\s*\{/.test(text) || !isJson(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    readJsonText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import { METRICS_TYPES } from '../resource-metrics/metrics-kinds.js';
+import { REVIEW_TYPES } from '../reviews/decide-review.js';
+
+/** A type whose objects are made when somebody asks, and never stored. */
+export interface AnsweredType extends ResourceType {
+  readonly singular: string;
+  readonly verbs: readonly string[];
+}
+
+/** All of them, by group and name. */
+export const ANSWERED_TYPES: readonly AnsweredType[] = [...REVIEW_TYPES, ...METRICS_TYPES];
+
+/** The kinds of one group and version, and its types whose objects are not stored. */
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly kinds: readonly KindDefinition[];
+  readonly answered: readonly AnsweredType[];
+}
+
+interface Contents {
+  readonly kinds: KindDefinition[];
+  readonly answered: AnsweredType[];
+}
+
+/** All group versions that the server has: the core group first, then by name, the newest version of a group first. */
+export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
+  const found = new Map<string, Omit<GroupVersion, 'kinds' | 'answered'> & Contents>();
+  const entry = ({ group, version }: { readonly group: string; readonly version: string }): Contents => {
+    const key = `${group}/${version}`;
+    const existing = found.get(key) ?? { group, version, kinds: [], answered: [] };
+    found.set(key, existing);
+    return existing;
+  };
+  for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
+  for (const type of ANSWERED_TYPES) entry(type).answered.push(type);
+  return [...found.values()].sort(
+    (a, b) => compareTexts(a.group, b.group) || compareVersions(a.version, b.version),
+  );
+}
+
+/** The group versions by group, in the same order. */
+export function groupsOf(kinds: KindRegistry): readonly (readonly [GroupVersion, ...GroupVersion[]])[] {
+  const groups = new Map<string, [GroupVersion, ...GroupVersion[]]>();
+  for (const found of groupVersionsOf(kinds)) {
+    const versions = groups.get(found.group);
+    if (versions) versions.push(found);
+    else groups.set(found.group, [found]);
+  }
+  return [...groups.values()];
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+const STABILITY = ['alpha', 'beta', undefined];
+
+/** `v2`, `v1`, `v1beta1`, then whatever else there is. Source: CompareKubeAwareVersionStrings of apimachinery. */
+function compareVersions(a: string, b: string): number {
+  const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
+  if (!one || !other) return one ? -1 : other ? 1 : compareTexts(a, b);
+  return (
+    STABILITY.indexOf(other[2]) - STABILITY.indexOf(one[2]) ||
+    Number(other[1]) - Number(one[1]) ||
+    Number(other[3] ?? 0) - Number(one[3] ?? 0)
+  );
+}

@@ -1,0 +1,83 @@
+import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { badRequest, conflict } from '../errors/index.js';
+import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { created } from '../http/index.js';
+import type { ApiResponse } from '../http/index.js';
+import { updateObject } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import type { ResourceCall } from './handler.js';
+import { checkNamespace, checkType } from './read-object.js';
+import { sentAttributes } from './sent-attributes.js';
+import { writeOptionsOf } from './write-options.js';
+
+const BINDING_TYPE = { group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true };
+
+const BINDING = { type: BINDING_TYPE, schema: 'io.k8s.api.core.v1.Binding' };
+
+interface Binding extends UnstructuredObject {
+  target?: { kind?: string; name?: string };
+}
+
+/** `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). */
+export async function handleBinding(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { object } = await decodeBody(await call.request.readBody(), {
+    contentType: call.request.contentType,
+    schemas: context.schemas,
+    schema: BINDING.schema,
+    kind: BINDING_TYPE,
+    fieldValidation: fieldValidationOf(call.request.query),
+  });
+  checkType(object, BINDING_TYPE);
+  const binding = object as Binding;
+  binding.metadata ??= { name: '' };
+  checkNamespace(binding, call);
+  const options = writeOptionsOf(call);
+  const attributes = sentAttributes(call, BINDING, binding, options);
+  await context.admission.mutateSent(attributes);
+  if (binding.metadata?.name !== call.name) {
+    throw badRequest(`name in URL does not match name in Binding object`);
+  }
+  const node = binding.target?.name;
+  if (!node) throw badRequest('target.name: Required value');
+  const time = toRfc3339(context.clock.now());
+  await context.admission.validate(attributes);
+  await updateObject(context, call, (current) => bound(current, call, binding, node, time), {
+    ...options,
+    subresource: 'binding',
+    admission: 'done',
+  });
+  return created(
+    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+    options.warned,
+  );
+}
+
+function bound(
+  current: Readonly<UnstructuredObject>,
+  call: ResourceCall,
+  binding: Binding,
+  node: string,
+  time: string,
+): UnstructuredObject {
+  const pod = cloneJson(current) as unknown as Pod;
+  const problem =
+    pod.metadata.deletionTimestamp !== undefined
+      ? `pod ${pod.metadata.name} is being deleted, cannot be assigned to a host`
+      : pod.spec.nodeName
+        ? `pod ${pod.metadata.name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`
+        : undefined;
+  if (problem !== undefined) throw conflict({ group: '', resource: 'pods/binding' }, call.name, problem);
+  pod.metadata.resourceVersion = undefined;
+  if (binding.metadata?.annotations) {
+    pod.metadata.annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
+  }
+  pod.spec.nodeName = node;
+  const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
+  pod.status = {
+    ...pod.status,
+    conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime: time }],
+  };
+  return pod as unknown as UnstructuredObject;
+}

@@ -1,0 +1,208 @@
+import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { RegistryContext } from '../registry/index.js';
+import type { ApiResponse, Reservation } from '../http/index.js';
+import { ok } from '../http/index.js';
+import { itemOf, presentList } from '../table.js';
+import type { ShownKind } from '../kinds/index.js';
+import type { ResourceCall } from './handler.js';
+import type { PageSource, SelectedPage } from './list-pages.js';
+import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
+
+/** About so many characters are written together. */
+const PIECE_LENGTH = 64 * 1024;
+
+/** A request for a list, and how its objects are shown. */
+export interface ListCall extends Pick<ResourceCall, 'request' | 'accept'> {
+  readonly kind: ShownKind;
+}
+
+/** The `metadata` of a list, when its last page is known. */
+export type ListMetadata = (last: SelectedPage) => object;
+
+/**
+ * Answers pages as one list, in the view that the client asked for. One page is answered whole; several are sent while they
+ * are read, so that none of them is held for longer than its reader needs, and `metadata`, which tells where they end,
+ * comes behind them. What goes wrong between two pages cuts the answer off.
+ */
+export async function respondWithList(
+  context: RegistryContext,
+  call: ListCall,
+  pages: PageSource,
+  metadataOf: ListMetadata,
+): Promise<ApiResponse> {
+  const room = await call.request.reserve(FIRST_PAGE_ROOM);
+  call.request.onClose(() => room.release());
+  try {
+    const first = await pages.next();
+    if (!first) throw new Error('a list has no page');
+    const { format } = call.accept;
+    if (first.isLast && format === 'yaml')
+      return { ...ok(present(context, call, itemsOf(first), metadataOf(first))), room };
+    const partsOf = (page: SelectedPage): ListParts => listParts(context, call, page, metadataOf(page));
+    if (first.isLast)
+      return { status: 200, raw: wholeText(partsOf(first)), contentType: `application/${format}`, room };
+    const stream = new ListText(call, partsOf, pages, partsOf(first), room);
+    return { status: 200, stream, contentType: `application/${format}`, isWhole: true };
+  } catch (error) {
+    room.release();
+    throw error;
+  }
+}
+
+function present(
+  context: RegistryContext,
+  call: ListCall,
+  items: readonly UnstructuredObject[],
+  metadata: object,
+): object {
+  const { kind } = call;
+  const list = { ...headOf(call), metadata, items };
+  return presentList(list, kind, call, context.clock.now());
+}
+
+function headOf({ kind }: ListCall): { readonly kind: string; readonly apiVersion: string } {
+  return { kind: kind.listKind, apiVersion: apiVersionOf(kind.type) };
+}
+
+function itemsOf(page: SelectedPage): readonly UnstructuredObject[] {
+  return page.items.map(({ object }) => object);
+}
+
+/**
+ * The text of a list whose first page has been read: JSON, which is YAML as well. Each piece lets go of what it was made
+ * from, and the room of the first page is given back before that of further ones is waited for.
+ */
+class ListText implements AsyncIterableIterator<string> {
+  private entries: ListParts['entries'];
+  /** The first of `entries` that has not been sent. */
+  private position = 0;
+  private metadata: unknown;
+  /** What stands before the next entry: the opening of the whole before the first, then commas. */
+  private separator: string;
+  private lastLength = 0;
+  private isFirstPage = true;
+  private isAtEnd = false;
+
+  constructor(
+    private readonly call: ListCall,
+    private readonly partsOf: (page: SelectedPage) => ListParts,
+    private readonly pages: PageSource,
+    { entries, field, head, metadata }: ListParts,
+    private room: Reservation,
+  ) {
+    this.entries = entries;
+    this.metadata = metadata;
+    this.separator = `{${head},${JSON.stringify(field)}:[`;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    if (this.isAtEnd) return this.return();
+    this.room.progress(this.lastLength);
+    try {
+      const piece = await this.nextPiece();
+      this.lastLength = piece.length;
+      return { done: false, value: piece };
+    } catch (error) {
+      this.room.release();
+      throw error;
+    }
+  }
+
+  return(): Promise<IteratorResult<string, undefined>> {
+    this.isAtEnd = true;
+    this.room.release();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  private async nextPiece(): Promise<string> {
+    while (this.position >= this.entries.length) {
+      if (await this.readPage()) continue;
+      this.isAtEnd = true;
+      const opening = this.separator === ',' ? '' : this.separator;
+      return `${opening}],"metadata":${stringifyJson(this.metadata)}}\n`;
+    }
+    return this.takePiece();
+  }
+
+  private takePiece(): string {
+    let piece = '';
+    while (this.position < this.entries.length && piece.length < PIECE_LENGTH) {
+      piece += this.separator + this.entries[this.position++]!();
+      this.separator = ',';
+    }
+    return piece;
+  }
+
+  private async readPage(): Promise<boolean> {
+    this.entries = [];
+    this.position = 0;
+    if (this.isFirstPage) await this.takeRoomForPages();
+    const page = await this.pages.next();
+    if (!page) return false;
+    ({ entries: this.entries, metadata: this.metadata } = this.partsOf(page));
+    return true;
+  }
+
+  private async takeRoomForPages(): Promise<void> {
+    this.isFirstPage = false;
+    this.room.release();
+    const { request } = this.call;
+    const room = await request.reserve(PAGE_ROOM);
+    request.onClose(() => room.release());
+    this.room = room;
+  }
+}
+
+interface ListParts {
+  readonly metadata: unknown;
+  readonly field: 'items' | 'rows';
+  /** Each makes its text when it is sent. */
+  readonly entries: readonly (() => string)[];
+  /** The other fields, without the braces around them. */
+  readonly head: string;
+}
+
+/** The parts of a page; where its objects are wanted as they are stored, nothing is parsed. */
+function listParts(
+  context: RegistryContext,
+  call: ListCall,
+  page: SelectedPage,
+  metadata: object,
+): ListParts {
+  if (call.accept.as === undefined) {
+    const entries = page.items.map(
+      (state) => () => state.json?.asItem() ?? stringifyJson(itemOf(state.object)),
+    );
+    return { metadata, field: 'items', entries, head: bare(headOf(call)) };
+  }
+  const list = present(context, call, itemsOf(page), metadata) as ShownList;
+  const { metadata: shown, ...fields } = list;
+  const field = fields.rows ? 'rows' : 'items';
+  const { [field]: entries = [], ...head } = fields;
+  return {
+    metadata: shown,
+    field,
+    entries: entries.map((entry) => () => stringifyJson(entry)),
+    head: bare(head),
+  };
+}
+
+interface ShownList {
+  readonly metadata?: unknown;
+  readonly items?: unknown[];
+  readonly rows?: unknown[];
+}
+
+function bare(fields: object): string {
+  return stringifyJson(fields).slice(1, -1);
+}
+
+function wholeText({ entries, field, head, metadata }: ListParts): string {
+  const texts = entries.map((entry) => entry()).join(',');
+  return `{${head},"metadata":${stringifyJson(metadata)},"${field}":[${texts}]}`;
+}

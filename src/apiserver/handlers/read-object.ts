@@ -1,0 +1,97 @@
+import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { badRequest } from '../errors/index.js';
+import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import type { ResourceCall } from './handler.js';
+
+export interface ReadObject {
+  readonly object: UnstructuredObject;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the body as an object of the call's kind, and checks it against the path.
+ * @throws StatusError 400 and 415
+ */
+export async function readObject(
+  context: RegistryContext,
+  call: ResourceCall,
+  checkVersion: (apiVersion: string | undefined, call: ResourceCall) => void = () => undefined,
+): Promise<ReadObject> {
+  const { request, kind } = call;
+  const body = await request.readBody();
+  const decoded = await decodeBody(body, {
+    contentType: request.contentType,
+    schemas: context.schemas,
+    schema: kind.schema,
+    kind: kind.type,
+    fieldValidation: fieldValidationOf(request.query),
+  });
+  const { object } = decoded;
+  checkVersion(object.apiVersion, call);
+  checkType(object, kind.type);
+  object.apiVersion = apiVersionOf(kind.type);
+  object.kind = kind.type.kind;
+  object.metadata ??= { name: '' };
+  checkNamespace(object, call);
+  return decoded;
+}
+
+/**
+ * What says of what type it is has to be of the type that is meant.
+ * @param alsoAccepted further API versions of it
+ * @throws StatusError 400
+ */
+export function checkType(
+  { apiVersion, kind }: UnstructuredObject,
+  type: Pick<ResourceType, 'group' | 'kind' | 'version'>,
+  alsoAccepted: readonly string[] = [],
+): void {
+  const expected = apiVersionOf(type);
+  if (apiVersion && apiVersion !== expected && !alsoAccepted.includes(apiVersion)) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind && kind !== type.kind) {
+    throw badRequest(`${kind} in version ${JSON.stringify(expected)} cannot be handled as a ${type.kind}`);
+  }
+}
+
+/** @throws StatusError 400 when the body names another namespace than the path */
+export function checkNamespace(
+  object: UnstructuredObject,
+  { namespace }: Pick<ResourceCall, 'namespace'>,
+): void {
+  if (object.metadata?.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** @throws StatusError 400 when the body names another object than the path */
+export function checkName(object: UnstructuredObject, name: string): void {
+  if (!object.metadata.name) object.metadata.name = name;
+  else if (object.metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  }
+}
+
+/** @throws StatusError 400 when a patch made another object's name or namespace of it (checkName in handlers/rest.go) */
+export function checkPatchedIdentity(
+  object: UnstructuredObject,
+  { name, namespace }: Pick<ResourceCall, 'name' | 'namespace'>,
+): void {
+  if (!object.metadata?.name)
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  checkName(object, name);
+  const own = object.metadata.namespace;
+  if (own && namespace !== '' && own !== namespace)
+    throw badRequest(
+      `the namespace of the object (${own}) does not match the namespace on the request (${namespace})`,
+    );
+}

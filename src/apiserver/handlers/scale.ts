@@ -1,0 +1,186 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { conflict, invalid, unknownPath } from '../errors/index.js';
+import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { ok } from '../http/index.js';
+import type { ApiResponse } from '../http/index.js';
+import type { ScaleMapping } from '../kinds/index.js';
+import type { ManagedFieldsEntry } from '../managed-fields/index.js';
+import { applyScale, updateObject } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import { applyPatch, patchTypeOf } from '../patch/index.js';
+import type { PatchType } from '../patch/index.js';
+import { checkAppliedVersion, checkUnmanaged } from './apply.js';
+import { applyManagerOf } from './field-manager.js';
+import { getState } from './get.js';
+import type { ResourceCall } from './handler.js';
+import { normalizePatched } from './patch.js';
+import { checkName, checkNamespace, checkPatchedIdentity, checkType } from './read-object.js';
+import { sentAttributes } from './sent-attributes.js';
+import { writeOptionsOf } from './write-options.js';
+
+const SCALE_TYPE = {
+  group: 'autoscaling',
+  version: 'v1',
+  resource: 'scales',
+  kind: 'Scale',
+  namespaced: true,
+};
+const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
+const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
+
+/** `GET`, `PUT` and `PATCH` of the `autoscaling/v1` Scale of an object. */
+export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { scale } = call.kind;
+  if (!scale) throw unknownPath();
+  if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
+  const { change, options } = await writeOf(context, call, scale);
+  const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
+    const oldObject = toScale(current, scale);
+    const changed = change(oldObject, current);
+    const object = cloneJson<UnstructuredObject>(changed.scale);
+    const attributes = sentAttributes(call, SCALE, object, { ...options, operation: 'UPDATE' });
+    await context.admission.mutateSent({ ...attributes, oldObject });
+    return { ...changed, scale: object };
+  };
+  const updated = await updateObject(
+    context,
+    call,
+    async (current) => scaled(current, scale, call, await admitted(current)),
+    {
+      ...options,
+      subresource: '',
+      admission: { subresource: 'scale', sent: SCALE, of: (object) => toScale(object, scale) },
+    },
+  );
+  return ok(toScale(updated.object, scale));
+}
+
+interface ChangedScale {
+  readonly scale: UnstructuredObject;
+  /** Of the object, where the change itself decides on its owners. */
+  readonly managedFields?: ManagedFieldsEntry[];
+}
+
+/** Makes the new Scale out of that of the object as it is. */
+type ScaleChange = (scale: UnstructuredObject, current: Readonly<UnstructuredObject>) => ChangedScale;
+
+async function writeOf(context: RegistryContext, call: ResourceCall, mapping: ScaleMapping) {
+  const { contentType, method } = call.request;
+  const type = method === 'PUT' ? undefined : patchTypeOf(contentType);
+  const body = await call.request.readBody();
+  if (type === 'apply') {
+    const change = await applied(context, call, body, mapping);
+    // An apply knows its manager itself.
+    return { change, options: { ...writeOptionsOf(call), manager: undefined } };
+  }
+  const change = type ? patched(context, call, body, type) : await replacement(context, call, body);
+  return { change, options: writeOptionsOf(call) };
+}
+
+async function readScale(
+  context: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  checkVersion: (apiVersion: string | undefined) => void = () => undefined,
+): Promise<UnstructuredObject> {
+  const { object } = await decodeBody(body, {
+    contentType: call.request.contentType,
+    schemas: context.schemas,
+    schema: SCALE_SCHEMA,
+    kind: SCALE_TYPE,
+    fieldValidation: fieldValidationOf(call.request.query),
+  });
+  checkVersion(object.apiVersion);
+  checkType(object, SCALE_TYPE);
+  object.metadata ??= { name: '' };
+  checkNamespace(object, call);
+  checkName(object, call.name);
+  return object;
+}
+
+async function replacement(context: RegistryContext, call: ResourceCall, body: Buffer): Promise<ScaleChange> {
+  const scale = await readScale(context, call, body);
+  return () => ({ scale });
+}
+
+function patched(
+  { schemas }: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  type: Exclude<PatchType, 'apply'>,
+): ScaleChange {
+  const patch = body.toString();
+  return (current) => {
+    const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
+    normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
+    checkType(scale, SCALE_TYPE);
+    checkPatchedIdentity(scale, call);
+    return { scale };
+  };
+}
+
+async function applied(
+  context: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  mapping: ScaleMapping,
+): Promise<ScaleChange> {
+  const manager = applyManagerOf(call);
+  const config = await readScale(context, call, body, (apiVersion) =>
+    checkAppliedVersion(apiVersion, apiVersionOf(SCALE_TYPE)),
+  );
+  checkUnmanaged(config);
+  const applying = { config, manager, mapping, schema: SCALE_SCHEMA, force: call.request.flag('force') };
+  return (scale, current) => applyScale(context, call, { ...applying, current, scale });
+}
+
+function scaled(
+  current: Readonly<UnstructuredObject>,
+  mapping: ScaleMapping,
+  call: ResourceCall,
+  { managedFields, scale }: ChangedScale,
+): UnstructuredObject {
+  checkPreconditions(scale, current, call);
+  const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
+  if (replicas < 0) {
+    throw invalid(SCALE_TYPE, call.name, [
+      {
+        type: 'FieldValueInvalid',
+        field: 'spec.replicas',
+        message: `Invalid value: ${replicas}: must be greater than or equal to 0`,
+      },
+    ]);
+  }
+  const candidate = cloneJson(current) as UnstructuredObject;
+  const isReplaced = call.request.method === 'PUT';
+  candidate.metadata.resourceVersion = isReplaced ? scale.metadata.resourceVersion : undefined;
+  if (managedFields) candidate.metadata.managedFields = managedFields;
+  mapping.write(candidate, replicas);
+  return candidate;
+}
+
+/** A version or a UID in a Scale means an object that has it. */
+function checkPreconditions(
+  { metadata: { resourceVersion, uid } }: UnstructuredObject,
+  { metadata }: Readonly<UnstructuredObject>,
+  { kind: { type }, name }: ResourceCall,
+): void {
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) throw conflict(type, name);
+  if (!uid || uid === metadata.uid) return;
+  const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`;
+  throw conflict({ ...type, resource: `${type.resource}/scale` }, name, problem);
+}
+
+/** The Scale view of an object. */
+function toScale(object: Readonly<UnstructuredObject>, mapping: ScaleMapping): UnstructuredObject {
+  const { specReplicas, statusReplicas, selector } = mapping.read(object);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: specReplicas === 0 ? {} : { replicas: specReplicas },
+    status: { replicas: statusReplicas, selector },
+  };
+}

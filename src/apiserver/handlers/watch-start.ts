@@ -1,0 +1,75 @@
+import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { invalid, resourceVersionTooLarge } from '../errors/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import type { ResourceCall } from './handler.js';
+import { parseNumber } from './list-options.js';
+
+/** Where a watch begins. */
+export interface WatchStart {
+  /** Begin with what there is, each object as ADDED. */
+  readonly initialEvents: boolean;
+  /** Tell by a bookmark when that is over: the client takes the watch for its list as well. */
+  readonly markEnd: boolean;
+  /** Without initial events: events after this revision. */
+  readonly after: number;
+}
+
+/**
+ * What `resourceVersion`, `resourceVersionMatch`, `sendInitialEvents` and `allowWatchBookmarks` ask for.
+ * Without `sendInitialEvents` a watch begins with what there is exactly if it names no version, or 0.
+ * Source of the rules: `ValidateListOptions` of apimachinery.
+ * @throws StatusError 422 for what does not go together, 504 for a version that the store has not reached
+ */
+export async function watchStart(context: RegistryContext, query: URLSearchParams): Promise<WatchStart> {
+  const asked = query.get('sendInitialEvents');
+  const version = parseNumber(query, 'resourceVersion') ?? 0;
+  checkMatch(asked !== null, query.get('resourceVersionMatch') ?? '');
+  if (asked === null) return { initialEvents: version === 0, markEnd: false, after: version };
+  const current = await context.storage.currentRevision();
+  if (version > current) throw resourceVersionTooLarge(version, current);
+  const initialEvents = isTrue(asked);
+  const markEnd = initialEvents && isTrue(query.get('allowWatchBookmarks'));
+  return { initialEvents, markEnd, after: version === 0 ? current : version };
+}
+
+function isTrue(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0';
+}
+
+function checkMatch(sendInitialEvents: boolean, match: string): void {
+  if (sendInitialEvents && match !== 'NotOlderThan') {
+    throw forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (!sendInitialEvents && match !== '') {
+    throw forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+  }
+}
+
+function forbidden(problem: string) {
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
+    { type: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${problem}` },
+  ]);
+}
+
+/** An object that says nothing but where the watch stands. */
+export function bookmark({ kind }: ResourceCall, revision: number): UnstructuredObject {
+  return {
+    kind: kind.type.kind,
+    apiVersion: apiVersionOf(kind.type),
+    metadata: { resourceVersion: String(revision), creationTimestamp: null } as never,
+  };
+}
+
+/** The bookmark behind the initial events. The list that the client builds from them begins as the blueprint says. */
+export function initialEventsEnd(call: ResourceCall, revision: number): UnstructuredObject {
+  const mark = bookmark(call, revision);
+  const blueprint = { kind: `${mark.kind}List`, apiVersion: mark.apiVersion, metadata: {}, items: null };
+  mark.metadata.annotations = {
+    'k8s.io/initial-events-end': 'true',
+    ...(!call.accept.as && {
+      'kubernetes.io/initial-events-list-blueprint': Buffer.from(stringifyJson(blueprint)).toString('base64'),
+    }),
+  };
+  return mark;
+}

@@ -1,0 +1,188 @@
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+
+export interface ByteBudgetOptions<H extends Holder> {
+  /** How much may be held together. */
+  readonly limit: number;
+  readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
+  /** How long somebody may hold room without progress while others wait for it, milliseconds. */
+  readonly patienceMs: number;
+  /** The same when nobody waits. */
+  readonly stallMs: number;
+  /** Told of those who had to give way, all of one moment together. @default nobody */
+  readonly onGivenUp?: (holders: readonly H[], length: number) => void;
+}
+
+/** Whoever holds room, as far as the budget has to do with it. */
+export interface Holder {
+  /** Let go of everything: others need the room. Called at most once. */
+  giveUp(): void;
+}
+
+/** Room that somebody holds. */
+export interface Reservation {
+  /**
+   * It has come forward by so many bytes. Once they are enough together, it has waited shortest of all that hold room;
+   * whoever comes forward by single bytes stands still.
+   */
+  progress(length: number): void;
+  /** It depends on nobody outside any longer, and cannot be made to give way. */
+  settle(): void;
+  /** Doing so twice does nothing. */
+  release(): void;
+}
+
+/** Bytes that count as progress: at the shortest patience, half a megabit in a second. */
+const ENOUGH = 64 * 1024;
+
+/** A demand of at most this part of the limit is small. */
+const SMALL_PART = 1 / 128;
+/** The part of the limit that demands which are not small may fill together: small ones find room beside them. */
+const LARGE_PART = 3 / 4;
+
+/**
+ * Bounds the memory that depends on the pace of others, readers and senders: who wants room waits until there is some,
+ * the smallest demand first, and who has come forward longest ago gives way to those who wait. A demand beyond the whole
+ * limit is met when nobody holds anything.
+ */
+export class ByteBudget<H extends Holder = Holder> {
+  private used = 0;
+  /** Those longest without progress first. */
+  private readonly held = new Set<Held<H>>();
+  /** The smallest first; of equal ones the oldest. */
+  private readonly waiting: Waiter[] = [];
+  private timer: TimerHandle | undefined;
+  private isStopped = false;
+
+  constructor(private readonly options: ByteBudgetOptions<H>) {}
+
+  /** What is held now. */
+  get length(): number {
+    return this.used;
+  }
+
+  /** Room at once, if there is some and nobody waits for as little. */
+  tryReserve(length: number, holder: H): Reservation | undefined {
+    const [next] = this.waiting;
+    if (next && next.length <= length) return undefined;
+    return this.fits(length) ? this.hold(length, holder) : undefined;
+  }
+
+  /** Rejects with the reason of `signal` when it aborts before there is room. */
+  reserve(length: number, holder: H, signal: AbortSignal): Promise<Reservation> {
+    const early = this.tryReserve(length, holder);
+    if (early) return Promise.resolve(early);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.waiting.splice(this.waiting.indexOf(waiter), 1);
+        reject(signal.reason as Error);
+        this.serve();
+      };
+      const grant = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve(this.hold(length, holder));
+      };
+      const waiter: Waiter = { length, grant };
+      if (signal.aborted) return reject(signal.reason as Error);
+      const place = this.waiting.findIndex((other) => other.length > length);
+      this.waiting.splice(place < 0 ? this.waiting.length : place, 0, waiter);
+      signal.addEventListener('abort', leave, { once: true });
+      this.watch();
+    });
+  }
+
+  /** Looks no longer after those who stand still. */
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+  }
+
+  private fits(length: number): boolean {
+    return this.used === 0 || this.used + length <= this.boundOf(length);
+  }
+
+  private boundOf(length: number): number {
+    const { limit } = this.options;
+    return length <= limit * SMALL_PART ? limit : limit * LARGE_PART;
+  }
+
+  private hold(length: number, holder: H): Reservation {
+    const sinceMs = this.options.clock.monotonicNow();
+    const held: Held<H> = { length, holder, sinceMs, moved: 0, isSettled: false };
+    this.used += length;
+    this.held.add(held);
+    this.watch();
+    return {
+      progress: (moved) => this.renew(held, moved),
+      settle: () => (held.isSettled = true),
+      release: () => this.release(held),
+    };
+  }
+
+  private renew(held: Held<H>, moved: number): void {
+    held.moved += moved;
+    if (held.moved < ENOUGH || !this.held.delete(held)) return;
+    held.moved = 0;
+    held.sinceMs = this.options.clock.monotonicNow();
+    this.held.add(held);
+  }
+
+  private release(held: Held<H>): void {
+    if (!this.held.delete(held)) return;
+    this.used -= held.length;
+    this.serve();
+  }
+
+  private serve(): void {
+    for (let next = this.waiting[0]; next && this.fits(next.length); next = this.waiting[0]) {
+      this.waiting.shift();
+      next.grant();
+    }
+  }
+
+  /** Looks once in a while, and only while somebody holds something. */
+  private watch(): void {
+    const { clock, patienceMs } = this.options;
+    if (this.isStopped) return;
+    this.timer ??= clock.setTimeout(() => {
+      this.timer = undefined;
+      this.makeWay(patienceMs);
+      if (this.held.size > 0 || this.waiting.length > 0) this.watch();
+    }, patienceMs);
+  }
+
+  private makeWay(patienceMs: number): void {
+    const { clock, onGivenUp, stallMs } = this.options;
+    const nowMs = clock.monotonicNow();
+    let wanted = this.used - this.boundOf(this.waiting.at(-1)?.length ?? 0);
+    for (const { length } of this.waiting) wanted += length;
+    const given: Held<H>[] = [];
+    let freed = 0;
+    for (const held of this.held) {
+      const waitedMs = nowMs - held.sinceMs;
+      if (waitedMs < (freed < wanted && this.waiting.length > 0 ? patienceMs : stallMs)) break;
+      if (held.isSettled) continue;
+      freed += held.length;
+      given.push(held);
+    }
+    if (given.length === 0) return;
+    for (const { holder } of given) holder.giveUp();
+    for (const held of given) this.release(held);
+    onGivenUp?.(
+      given.map(({ holder }) => holder),
+      freed,
+    );
+  }
+}
+
+interface Held<H> {
+  readonly length: number;
+  readonly holder: H;
+  sinceMs: number;
+  moved: number;
+  isSettled: boolean;
+}
+
+interface Waiter {
+  readonly length: number;
+  readonly grant: () => void;
+}

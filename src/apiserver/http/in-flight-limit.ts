@@ -1,0 +1,141 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+
+/** How many requests of one sort are served at once, and how many more may wait for their turn. */
+export interface InFlightLimits {
+  readonly serving: number;
+  readonly waiting: number;
+  /** How long one waits before it is refused, milliseconds. @default for as long as it takes */
+  readonly waitMs?: number;
+}
+
+export interface InFlightLimitDependencies {
+  readonly clock: Pick<Clock, 'setTimeout'>;
+  /** What is thrown at those for whom there is no room. */
+  readonly refusal: () => Error;
+}
+
+/** So much of the places is kept for flows that have less than their share. */
+const RESERVED = 0.25;
+
+interface Waiter {
+  readonly grant: () => void;
+  readonly refuse: () => void;
+}
+
+/**
+ * Bounds the requests under way, fairly between flows (users, say): a few more wait in line, flows take turns at the places that become
+ * free, a quarter of the places is for flows that have less than an equal share of all, so that one whose requests hang leaves room for
+ * others, and when the line is full, the last of the longest flow makes room for one that has less. A request that waits is
+ * nothing but a connection; its body has not been worked on.
+ */
+export class InFlightLimit {
+  private serving = 0;
+  private waiting = 0;
+  /** Places by flow; who has none is not in it. */
+  private readonly held = new Map<string, number>();
+  /** The flow whose turn is next comes first; within a flow who came first. */
+  private readonly flows = new Map<string, Set<Waiter>>();
+
+  constructor(
+    private readonly limits: InFlightLimits,
+    private readonly dependencies: InFlightLimitDependencies,
+  ) {}
+
+  /**
+   * A place, which has to be given back by calling it once; a promise of one where others are before. The promise rejects with the
+   * reason of `signal` when it aborts before, and with the refusal when it has to make room or has waited for too long.
+   * @throws the refusal
+   */
+  enter(flow: string, signal: () => AbortSignal): (() => void) | Promise<() => void> {
+    if (this.mayServe(flow)) return this.place(flow);
+    if (this.waiting >= this.limits.waiting) this.makeRoomFor(flow);
+    return this.wait(flow, signal());
+  }
+
+  private mayServe(flow: string): boolean {
+    const { serving } = this.limits;
+    if (this.serving >= serving) return false;
+    if (this.serving < serving - Math.floor(serving * RESERVED)) return true;
+    // As if one more came, who is to find room as well.
+    return this.heldBy(flow) < serving / (this.held.size + 1);
+  }
+
+  private heldBy(flow: string): number {
+    return this.held.get(flow) ?? 0;
+  }
+
+  private place(flow: string): () => void {
+    this.serving++;
+    this.held.set(flow, this.heldBy(flow) + 1);
+    return () => {
+      this.serving--;
+      const left = this.heldBy(flow) - 1;
+      if (left > 0) this.held.set(flow, left);
+      else this.held.delete(flow);
+      while (this.grantNext());
+    };
+  }
+
+  /** Whether there was one. One request that ends can make room for several: where its flow has none left, the shares of the others grow. */
+  private grantNext(): boolean {
+    for (const [flow, waiters] of this.flows) {
+      if (!this.mayServe(flow)) continue;
+      // Its next turn comes after everybody else's.
+      this.flows.delete(flow);
+      this.flows.set(flow, waiters);
+      const [first] = waiters;
+      first?.grant();
+      return true;
+    }
+    return false;
+  }
+
+  private makeRoomFor(flow: string): void {
+    const own = this.flows.get(flow)?.size ?? 0;
+    const longest = [...this.flows.values()].reduce<Set<Waiter> | undefined>(
+      (most, waiters) => (waiters.size > (most?.size ?? 0) ? waiters : most),
+      undefined,
+    );
+    if (!longest || longest.size <= own + 1) throw this.dependencies.refusal();
+    [...longest].at(-1)?.refuse();
+  }
+
+  private wait(flow: string, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
+      const leave = (): void => {
+        this.remove(flow, waiter);
+        late?.cancel();
+        signal.removeEventListener('abort', abandon);
+      };
+      const abandon = (): void => {
+        leave();
+        reject(signal.reason as Error);
+      };
+      const waiter: Waiter = {
+        grant: () => {
+          leave();
+          resolve(this.place(flow));
+        },
+        refuse: () => {
+          leave();
+          reject(this.dependencies.refusal());
+        },
+      };
+      const { waitMs } = this.limits;
+      const late =
+        waitMs === undefined ? undefined : this.dependencies.clock.setTimeout(waiter.refuse, waitMs);
+      const waiters = this.flows.get(flow) ?? new Set();
+      this.flows.set(flow, waiters.add(waiter));
+      this.waiting++;
+      signal.addEventListener('abort', abandon, { once: true });
+    });
+  }
+
+  private remove(flow: string, waiter: Waiter): void {
+    const waiters = this.flows.get(flow);
+    if (!waiters?.delete(waiter)) return;
+    this.waiting--;
+    if (waiters.size === 0) this.flows.delete(flow);
+  }
+}

@@ -1,0 +1,57 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { SERVER_PROTOCOLS } from '@rollkeeper/tls';
+import type { Connections } from './connections.js';
+import type { CompiledServerLimits } from './server-limits.js';
+import { asksForWebSocket } from './upgrade.js';
+
+/** Certificate and key, PEM. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: string;
+  /** Whose client certificates are taken, PEM. @default none is asked for */
+  readonly clientCa?: string;
+}
+
+/** Idle connections are kept longer than clients keep theirs, so that it is never us who closes under a request. */
+const KEEP_ALIVE_MS = 180_000;
+/** How often Node looks for requests that are late. */
+const LOOK_EVERY_MS = 1000;
+
+/** The HTTP server, plain without `tls`. What is sent by halves it ends by itself, answering 408 or 431 where it can. */
+export function createListener(
+  listener: RequestListener,
+  limits: CompiledServerLimits,
+  tls: ListenerTls | undefined,
+  connections: Connections,
+): Server {
+  const options = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, limits.headersTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Older releases of Node do not ask, and hand over whatever asks for an upgrade.
+    shouldUpgradeCallback: asksForWebSocket,
+  };
+  const server = tls
+    ? createHttpsServer(
+        {
+          ...options,
+          cert: tls.cert,
+          key: tls.key,
+          // Who has none, or one of others, may still have a token.
+          ...(tls.clientCa && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
+          ALPNProtocols: ['http/1.1'],
+          ...SERVER_PROTOCOLS,
+          handshakeTimeout: limits.headersTimeoutMs,
+        },
+        listener,
+      )
+    : createHttpServer(options, listener);
+  server.on('connection', (socket: Socket) => connections.opened(socket));
+  server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+  return server;
+}

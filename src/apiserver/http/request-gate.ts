@@ -1,0 +1,57 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { accountOfUsername, isMaster } from '../auth/index.js';
+import type { UserInfo } from '../auth/index.js';
+import { tooManyRequests } from '../errors/index.js';
+import type { ApiRequest } from './api-request.js';
+import { InFlightLimit } from './in-flight-limit.js';
+import type { CompiledServerLimits } from './server-limits.js';
+
+/** The sorts of requests that are counted apart. */
+export type RequestSort = 'mutating' | 'readOnly' | 'watch';
+
+type Limits = Readonly<Record<RequestSort, InFlightLimit>>;
+
+/**
+ * Lets so many requests of each sort in as the server takes at once, and its users by turns where there are more. Administrators are
+ * counted apart: they come in while all other users together take all their places.
+ */
+export class RequestGate {
+  private readonly limits: Limits;
+  private readonly limitsOfMasters: Limits;
+
+  constructor(
+    { maxReadsInFlight, maxWaitMs, maxWatches, maxWritesInFlight, waitingFactor }: CompiledServerLimits,
+    clock: Pick<Clock, 'setTimeout'>,
+  ) {
+    const dependencies = { clock, refusal: tooManyRequests };
+    const limit = (serving: number): InFlightLimit =>
+      new InFlightLimit({ serving, waiting: serving * waitingFactor, waitMs: maxWaitMs }, dependencies);
+    const limits = (): Limits => ({
+      mutating: limit(maxWritesInFlight),
+      readOnly: limit(maxReadsInFlight),
+      // One ends after half an hour, which is too long to wait for.
+      watch: new InFlightLimit({ serving: maxWatches, waiting: 0 }, dependencies),
+    });
+    this.limits = limits();
+    this.limitsOfMasters = limits();
+  }
+
+  /**
+   * Resolves with what is to be called when the request has been answered. Rejects when the client has gone before.
+   * @throws StatusError 429
+   */
+  enter(sort: RequestSort, request: Pick<ApiRequest, 'signal' | 'user'>): (() => void) | Promise<() => void> {
+    const { user } = request;
+    const limits = isMaster(user) ? this.limitsOfMasters : this.limits;
+    return limits[sort].enter(flowOf(user), () => request.signal);
+  }
+}
+
+/**
+ * With whom a user shares one share of the places. Who may write service accounts in a namespace has as many of them as they like, and so
+ * those of one namespace count as one user.
+ */
+export function flowOf({ username }: Pick<UserInfo, 'username'>): string {
+  const account = accountOfUsername(username);
+  return account ? `service accounts of ${account.namespace}` : username;
+}

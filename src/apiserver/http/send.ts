@@ -1,0 +1,168 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
+import { stringify as toYaml } from 'yaml';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { StatusError } from '../errors/index.js';
+import type { ApiRequest } from './api-request.js';
+import type {
+  ApiResponse,
+  ObjectResponse,
+  RawResponse,
+  StreamResponse,
+  UpgradeResponse,
+} from './api-response.js';
+import { warningHeaders } from './warning-headers.js';
+
+/** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
+const GZIP_FROM_BYTES = 128 * 1024;
+/** Answers below this many bytes find room in the system's own buffers. */
+const SMALL_BYTES = 64 * 1024;
+/** So much of an answer is handed to the system at once. */
+const PART_BYTES = 32 * 1024;
+/**
+ * Beyond this many characters an answer asked for as YAML is written as JSON, which is YAML too: the library would hold
+ * everybody up for seconds.
+ */
+const MAX_BLOCK_YAML = 256 * 1024;
+
+const gzipAsync = promisify(gzip);
+
+export interface SendOptions {
+  readonly format: 'json' | 'yaml';
+  readonly acceptsGzip: boolean;
+}
+
+type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
+
+/** Writes an answer; resolves when it has been handed to the socket. */
+export async function send(
+  request: Requester,
+  response: ServerResponse,
+  answer: Exclude<ApiResponse, UpgradeResponse>,
+  options: SendOptions,
+): Promise<void> {
+  if ('stream' in answer) return sendStream(response, answer, options);
+  return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
+}
+
+/** Writes a refusal. */
+export function sendError(response: ServerResponse, error: StatusError): void {
+  const { status } = error;
+  const retryAfter = status.details?.retryAfterSeconds;
+  const text = stringifyJson(status);
+  // An answer that failed halfway may have left some.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(status.code, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
+  });
+  response.end(text);
+}
+
+function rawOf({ body, room, status, warnings }: ObjectResponse, { format }: SendOptions): RawResponse {
+  return { status, raw: encode(body, format), contentType: `application/${format}`, room, warnings };
+}
+
+function encode(body: object, format: SendOptions['format']): string {
+  const json = stringifyJson(body);
+  return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
+}
+
+async function sendWhole(
+  request: Requester,
+  response: ServerResponse,
+  answer: RawResponse,
+  options: SendOptions,
+): Promise<void> {
+  let body = answer.raw;
+  const warnings = warningHeaders(answer.warnings ?? []);
+  if (warnings.length > 0) response.setHeader('Warning', warnings);
+  const room = answer.room ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
+  if (room) request.onClose(() => room.release());
+  if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {
+    body = await gzipAsync(body, { level: 1 });
+    response.setHeader('Content-Encoding', 'gzip');
+    response.setHeader('Vary', 'Accept-Encoding');
+  }
+  if (answer.status === 304) {
+    response.writeHead(304, answer.headers).end();
+    return;
+  }
+  response.writeHead(answer.status, {
+    'Content-Type': answer.contentType,
+    'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
+    ...answer.headers,
+  });
+  if (room) await writeAll(response, body, (length) => room.progress(length));
+  response.end(room ? undefined : body);
+}
+
+async function sendStream(
+  response: ServerResponse,
+  answer: StreamResponse,
+  { acceptsGzip }: SendOptions,
+): Promise<void> {
+  const isCompressed = answer.isWhole === true && acceptsGzip;
+  response.writeHead(answer.status, {
+    'Content-Type': answer.contentType,
+    ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
+  });
+  response.flushHeaders();
+  if (isCompressed) {
+    await pipeline(Readable.from(answer.stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
+    return;
+  }
+  const pieces = answer.stream[Symbol.asyncIterator]();
+  try {
+    while (!response.destroyed && (await sendNext(response, pieces)));
+  } finally {
+    await pieces.return?.();
+  }
+  response.end();
+}
+
+/**
+ * The next piece; false behind the last. A function of its own, so that no piece is held while the next one is awaited: a
+ * watch may wait for hours.
+ */
+async function sendNext(response: ServerResponse, pieces: AsyncIterator<string | Buffer>): Promise<boolean> {
+  const next = await pieces.next();
+  if (next.done) return false;
+  await writeAll(response, next.value);
+  return true;
+}
+
+/**
+ * In parts, each when the one before has left this process: what a connection holds for a reader that does not read is
+ * one part then, in all the forms that it takes on its way, and not the whole.
+ */
+async function writeAll(
+  response: ServerResponse,
+  chunk: string | Buffer,
+  onWritten?: (length: number) => void,
+): Promise<void> {
+  const whole = typeof chunk === 'string' && chunk.length > PART_BYTES ? Buffer.from(chunk) : chunk;
+  if (typeof whole === 'string') return write(response, whole);
+  for (let from = 0; from < whole.length && !response.destroyed; from += PART_BYTES) {
+    const part = whole.subarray(from, from + PART_BYTES);
+    await write(response, part);
+    onWritten?.(part.length);
+  }
+}
+
+/** Resolves when the part has left this process, or the client has gone; leaves no listener behind. */
+function write(response: ServerResponse, part: string | Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('close', done);
+      resolve();
+    };
+    response.on('close', done);
+    response.write(part, done);
+    if (response.destroyed) done();
+  });
+}

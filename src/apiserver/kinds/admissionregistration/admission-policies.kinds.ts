@@ -1,0 +1,233 @@
+import type {
+  MatchResources,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicySpec,
+} from '@rollkeeper/machinery/types/admissionregistration-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { checkDns1123Subdomain, checkPathSegment, checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+import { validateMatchConditions } from './match-conditions.js';
+import { compileRequestExpression, validateExpression } from './request-expression.js';
+import { ADMISSION_GROUP, validateRule } from './rules.js';
+
+type Policy = ValidatingAdmissionPolicy & UnstructuredObject;
+type Binding = ValidatingAdmissionPolicyBinding & UnstructuredObject;
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
+const ACTIONS = ['Audit', 'Deny', 'Warn'];
+const NOT_FOUND = ['Allow', 'Deny'];
+
+/** Source: validateValidatingAdmissionPolicy in pkg/apis/admissionregistration/validation/validation.go. */
+export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
+  type: {
+    group: ADMISSION_GROUP,
+    version: 'v1',
+    resource: 'validatingadmissionpolicies',
+    kind: 'ValidatingAdmissionPolicy',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  finalizerNames: 'any',
+  schema: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
+  categories: ['api-extensions'],
+  hasStatus: true,
+  needsVersionOnUpdate: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Policy>(
+    NAME,
+    shown('Validations', 'How many rules it has.', ({ spec }) => spec?.validations?.length ?? 0, 'integer'),
+    shown('ParamKind', 'The kind of its parameters.', ({ spec }) =>
+      spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : '<unset>',
+    ),
+    AGE,
+  ),
+  applyDefaults({ spec }) {
+    if (!spec) return;
+    spec.failurePolicy ??= 'Fail';
+    if (spec.matchConstraints) defaultMatch(spec.matchConstraints);
+  },
+  validate: ({ spec }, errors) => validatePolicy(spec ?? {}, errors),
+});
+
+function defaultMatch(match: MatchResources): void {
+  match.matchPolicy ??= 'Equivalent';
+  match.namespaceSelector ??= {};
+  match.objectSelector ??= {};
+  for (const rule of [...(match.resourceRules ?? []), ...(match.excludeResourceRules ?? [])])
+    rule.scope ??= '*';
+}
+
+function validatePolicy(spec: ValidatingAdmissionPolicySpec, errors: FieldError[]): void {
+  const {
+    failurePolicy,
+    paramKind,
+    matchConstraints,
+    variables,
+    validations = [],
+    auditAnnotations = [],
+  } = spec;
+  if (failurePolicy === undefined) errors.push(required('spec.failurePolicy'));
+  else if (failurePolicy !== 'Fail' && failurePolicy !== 'Ignore')
+    errors.push(notSupported('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
+  if (paramKind) {
+    if (!paramKind.apiVersion) errors.push(required('spec.paramKind.apiVersion'));
+    if (!paramKind.kind) errors.push(required('spec.paramKind.kind'));
+  }
+  if (!matchConstraints) errors.push(required('spec.matchConstraints'));
+  else {
+    validateMatch(matchConstraints, 'spec.matchConstraints', errors);
+    if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
+  }
+  const names = (variables ?? []).map(({ name }) => name);
+  variables?.forEach(({ name, expression }, index) => {
+    const path = `spec.variables[${index}]`;
+    if (!name) errors.push(required(`${path}.name`, 'name is not specified'));
+    else if (!IDENTIFIER.test(name))
+      errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+    if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
+    else
+      validateExpression(
+        compileRequestExpression(expression, { variables: names.slice(0, index) }),
+        `${path}.expression`,
+        undefined,
+        errors,
+      );
+  });
+  if (validations.length === 0 && auditAnnotations.length === 0) {
+    errors.push(required('spec.validations', 'validations or auditAnnotations must be specified'));
+    errors.push(required('spec.auditAnnotations', 'validations or auditAnnotations must be specified'));
+  }
+  validations.forEach(({ expression, message, messageExpression, reason }, index) => {
+    const path = `spec.validations[${index}]`;
+    if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
+    else
+      validateExpression(
+        compileRequestExpression(expression, { variables: names }),
+        `${path}.expression`,
+        'bool',
+        errors,
+      );
+    if (messageExpression?.trim())
+      validateExpression(
+        compileRequestExpression(messageExpression, { variables: names, hasAuthorizer: false }),
+        `${path}.messageExpression`,
+        'string',
+        errors,
+      );
+    if (message !== undefined && message.trim() === '' && message !== '')
+      errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
+    if (message?.includes('\n'))
+      errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
+    if (reason !== undefined && !REASONS.includes(reason))
+      errors.push(notSupported(`${path}.reason`, reason, REASONS));
+  });
+  validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors);
+  validateAudits(auditAnnotations, names, errors);
+}
+
+function validateAudits(
+  annotations: NonNullable<ValidatingAdmissionPolicySpec['auditAnnotations']>,
+  variables: readonly string[],
+  errors: FieldError[],
+): void {
+  const keys = new Set<string>();
+  annotations.forEach(({ key, valueExpression }, index) => {
+    const path = `spec.auditAnnotations[${index}]`;
+    if (!key) errors.push(required(`${path}.key`));
+    else validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
+    if (!valueExpression?.trim()) errors.push(required(`${path}.valueExpression`));
+    else
+      validateExpression(
+        compileRequestExpression(valueExpression, { variables }),
+        `${path}.valueExpression`,
+        undefined,
+        errors,
+      );
+    if (keys.has(key)) errors.push(duplicate(`${path}.key`, key));
+    keys.add(key);
+  });
+}
+
+function validateMatch(match: MatchResources, path: string, errors: FieldError[]): void {
+  if (match.matchPolicy !== undefined && match.matchPolicy !== 'Equivalent' && match.matchPolicy !== 'Exact')
+    errors.push(notSupported(`${path}.matchPolicy`, match.matchPolicy, ['Equivalent', 'Exact']));
+  if (match.namespaceSelector)
+    validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`, errors);
+  if (match.objectSelector) validateLabelSelector(match.objectSelector, `${path}.objectSelector`, errors);
+  for (const field of ['resourceRules', 'excludeResourceRules'] as const)
+    match[field]?.forEach((rule, index) => validateRule(rule, `${path}.${field}[${index}]`, errors));
+}
+
+/** Source: validateValidatingAdmissionPolicyBinding. */
+export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
+  type: {
+    group: ADMISSION_GROUP,
+    version: 'v1',
+    resource: 'validatingadmissionpolicybindings',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  finalizerNames: 'any',
+  schema: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding',
+  categories: ['api-extensions'],
+  needsVersionOnUpdate: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Binding>(
+    NAME,
+    shown('PolicyName', 'The policy that it puts into force.', ({ spec }) => spec?.policyName ?? ''),
+    shown('ParamRef', 'The parameters of the policy.', ({ spec }) => {
+      const ref = spec?.paramRef;
+      if (!ref) return '<unset>';
+      return ref.namespace ? `${ref.namespace}/${ref.name ?? '*'}` : (ref.name ?? '*');
+    }),
+    AGE,
+  ),
+  applyDefaults({ spec }) {
+    if (spec?.matchResources) defaultMatch(spec.matchResources);
+  },
+  validate({ spec }, errors) {
+    const { policyName, paramRef, matchResources, validationActions = [] } = spec ?? {};
+    if (!policyName) errors.push(required('spec.policyName'));
+    else validateSyntax(policyName, checkDns1123Subdomain, 'spec.policyName', errors);
+    if (paramRef) validateParamRef(paramRef, 'spec.paramRef', errors);
+    if (matchResources) validateMatch(matchResources, 'spec.matchResources', errors);
+    if (validationActions.length === 0) errors.push(required('spec.validationActions'));
+    validationActions.forEach((action, index) => {
+      const field = `spec.validationActions[${index}]`;
+      if (!ACTIONS.includes(action)) errors.push(notSupported(field, action, ACTIONS));
+      if (validationActions.indexOf(action) < index) errors.push(duplicate(field, action));
+    });
+    if (validationActions.includes('Deny') && validationActions.includes('Warn'))
+      errors.push(
+        invalid(
+          'spec.validationActions',
+          validationActions,
+          'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+        ),
+      );
+  },
+});
+
+function validateParamRef(
+  ref: NonNullable<NonNullable<ValidatingAdmissionPolicyBinding['spec']>['paramRef']>,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { name, selector, parameterNotFoundAction: action } = ref;
+  if (name) {
+    validateSyntax(name, checkPathSegment, `${path}.name`, errors);
+    if (selector) errors.push(forbidden(`${path}.name`, 'name and selector are mutually exclusive'));
+  } else if (!selector) errors.push(required(path, 'one of name or selector must be specified'));
+  if (selector) validateLabelSelector(selector, `${path}.selector`, errors);
+  if (!action) errors.push(required(`${path}.parameterNotFoundAction`));
+  else if (!NOT_FOUND.includes(action))
+    errors.push(notSupported(`${path}.parameterNotFoundAction`, action, NOT_FOUND));
+}

@@ -1,0 +1,102 @@
+import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  checkPathSegment,
+  checkPortNumber,
+} from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+type ApiService = APIService & UnstructuredObject;
+
+/** Source: ValidateAPIService in kube-aggregator/pkg/apis/apiregistration/validation. Nobody here calls other servers. */
+export const API_SERVICE_KIND = defineKind<ApiService>({
+  type: {
+    group: 'apiregistration.k8s.io',
+    version: 'v1',
+    resource: 'apiservices',
+    kind: 'APIService',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  finalizerNames: 'any',
+  schema: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
+  categories: ['api-extensions'],
+  hasStatus: true,
+  needsVersionOnUpdate: true,
+  ...printed<ApiService>(
+    NAME,
+    shown('Service', 'Who serves it.', ({ spec }) =>
+      spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
+    ),
+    shown('Available', 'Whether it can be reached.', ({ status }) => {
+      const condition = status?.conditions?.find(({ type }) => type === 'Available');
+      if (!condition) return 'Unknown';
+      return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`;
+    }),
+    AGE,
+  ),
+  applyDefaults({ spec }) {
+    if (spec?.service) spec.service.port ??= 443;
+  },
+  prepareForCreate(object) {
+    object.status = { conditions: [availability(object)] };
+  },
+  validate(object, errors) {
+    validateSpec(object.metadata.name ?? '', object.spec ?? {}, errors);
+  },
+});
+
+/** An extension API server is never called from here, and its APIService says so. */
+function availability({ metadata, spec }: ApiService) {
+  const isLocal = !spec?.service;
+  return {
+    type: 'Available',
+    status: isLocal ? 'True' : 'False',
+    reason: isLocal ? 'Local' : 'FailedDiscoveryCheck',
+    message: isLocal
+      ? 'Local APIServices are always available'
+      : 'this API server does not forward requests to extension API servers',
+    ...(metadata.creationTimestamp && { lastTransitionTime: metadata.creationTimestamp }),
+  };
+}
+
+function validateSpec(name: string, spec: Partial<APIServiceSpec>, errors: FieldError[]): void {
+  const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
+  validateSyntax(name, checkPathSegment, 'metadata.name', errors);
+  if (name !== `${version}.${group}`)
+    errors.push(
+      invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${version}.${group}"`),
+    );
+  // The core group has no name.
+  if (group === '' && version !== 'v1')
+    errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+  if (group !== '') validateSyntax(group, checkDns1123Subdomain, 'spec.group', errors);
+  validateSyntax(version, checkDns1035Label, 'spec.version', errors);
+  if (groupPriorityMinimum <= 0 || groupPriorityMinimum > 20_000)
+    errors.push(
+      invalid('spec.groupPriorityMinimum', groupPriorityMinimum, 'must be positive and less than 20000'),
+    );
+  if (versionPriority <= 0 || versionPriority > 1000)
+    errors.push(invalid('spec.versionPriority', versionPriority, 'must be positive and less than 1000'));
+  const hasBundle = !!spec.caBundle;
+  if (!service) {
+    if (hasBundle)
+      errors.push(invalid('spec.caBundle', `${hasBundle}`, 'local APIServices may not have a caBundle'));
+    if (spec.insecureSkipTLSVerify)
+      errors.push(
+        invalid('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'),
+      );
+    return;
+  }
+  if (!service.namespace) errors.push(required('spec.service.namespace'));
+  if (!service.name) errors.push(required('spec.service.name'));
+  validateSyntax(service.port ?? 0, checkPortNumber, 'spec.service.port', errors);
+  if (spec.insecureSkipTLSVerify && hasBundle)
+    errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
+}

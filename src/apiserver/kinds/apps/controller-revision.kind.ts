@@ -1,0 +1,40 @@
+import type { ControllerRevision as IControllerRevision } from '@rollkeeper/machinery/types/apps-v1';
+import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { FIELD_IMMUTABLE, NON_NEGATIVE } from '../validation/syntax.js';
+
+type ControllerRevision = IControllerRevision & UnstructuredObject;
+
+/** Source: ValidateControllerRevision in pkg/apis/apps/validation/validation.go. */
+export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
+  type: {
+    group: 'apps',
+    version: 'v1',
+    resource: 'controllerrevisions',
+    kind: 'ControllerRevision',
+    namespaced: true,
+  },
+  schema: 'io.k8s.api.apps.v1.ControllerRevision',
+  ...printed<ControllerRevision>(
+    NAME,
+    shown('Controller', 'The object that it is a revision of.', (object) => {
+      const owner = controllerOf(object);
+      if (!owner) return '<none>';
+      const group = owner.apiVersion?.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
+      return `${(owner.kind ?? '').toLowerCase()}${group}/${owner.name}`;
+    }),
+    shown('Revision', 'Which revision it is.', ({ revision }) => revision ?? 0, 'integer'),
+    AGE,
+  ),
+  validate({ data, revision }, errors) {
+    if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'));
+    if ((revision ?? 0) < 0) errors.push(invalid('revision', revision, NON_NEGATIVE));
+  },
+  validateUpdate(object, old, _subresource, errors) {
+    if ((object.revision ?? 0) < 0) errors.push(invalid('revision', object.revision, NON_NEGATIVE));
+    if (!semanticEqual(object.data, old.data)) errors.push(invalid('data', object.data, FIELD_IMMUTABLE));
+  },
+});

@@ -1,0 +1,65 @@
+import type { Deployment, DeploymentSpec, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
+import { invalid } from '../../validation/field-errors.js';
+import { shownSelector } from '../../validation/labels.js';
+import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
+import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
+import { validateStrategy } from './strategy.validation.js';
+
+const STATUS_NUMBERS = [
+  'observedGeneration',
+  'replicas',
+  'updatedReplicas',
+  'terminatingReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'unavailableReplicas',
+  'collisionCount',
+] as const;
+
+/** Source: ValidateDeploymentSpec in pkg/apis/apps/validation/validation.go. */
+export function validateDeployment({ spec }: Deployment, errors: FieldError[], old?: Deployment): void {
+  validateNonNegative(spec, ['replicas'], 'spec', errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
+  validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
+  validateNonNegative(
+    spec,
+    ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
+    'spec',
+    errors,
+  );
+  validateDeadline(spec, errors);
+}
+
+function validateDeadline(spec: DeploymentSpec, errors: FieldError[]): void {
+  const deadline = spec.progressDeadlineSeconds;
+  if (deadline === undefined || deadline > (spec.minReadySeconds ?? 0)) return;
+  errors.push(invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
+}
+
+export function validateDeploymentUpdate(
+  deployment: Deployment,
+  old: Deployment,
+  subresource: Subresource,
+  errors: FieldError[],
+): void {
+  if (subresource === 'status') {
+    validateStatus(deployment.status ?? {}, old.status ?? {}, errors);
+    return;
+  }
+  validateDeployment(deployment, errors, old);
+  if (!semanticEqual(deployment.spec.selector, old.spec.selector)) {
+    errors.push(invalid('spec.selector', shownSelector(deployment.spec.selector), FIELD_IMMUTABLE));
+  }
+}
+
+function validateStatus(status: DeploymentStatus, old: DeploymentStatus, errors: FieldError[]): void {
+  validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
+  validateReplicaCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], errors);
+  const count = status.collisionCount ?? 0;
+  if (count < (old.collisionCount ?? 0)) {
+    errors.push(invalid('status.collisionCount', count, 'cannot be decremented'));
+  }
+}

@@ -1,0 +1,184 @@
+import { nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type {
+  HPAScalingRules,
+  HorizontalPodAutoscalerSpec,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+} from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { checkPathSegment } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+type Spec = Partial<HorizontalPodAutoscalerSpec>;
+
+/** Source: validateHorizontalPodAutoscalerSpec in pkg/apis/autoscaling/validation/validation.go. */
+export function validateAutoscalerSpec(spec: Spec, errors: FieldError[]): void {
+  const { minReplicas, maxReplicas = 0, metrics = [], behavior } = spec;
+  if (minReplicas !== undefined && minReplicas < 1)
+    errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
+  if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
+  if (minReplicas !== undefined && maxReplicas < minReplicas)
+    errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
+  validateReference(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef', errors);
+  metrics.forEach((metric, index) => validateMetric(metric, `spec.metrics[${index}]`, errors));
+  if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External'))
+    errors.push(
+      forbidden(
+        'spec.metrics',
+        'must specify at least one Object or External metric to support scaling to zero replicas',
+      ),
+    );
+  if (behavior?.scaleUp) validateRules(behavior.scaleUp, 'spec.behavior.scaleUp', errors);
+  if (behavior?.scaleDown) validateRules(behavior.scaleDown, 'spec.behavior.scaleDown', errors);
+}
+
+function validateReference(
+  { kind, name }: { readonly kind?: string; readonly name?: string },
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const [field, value] of Object.entries({ kind, name })) {
+    if (!value) errors.push(required(`${path}.${field}`));
+    else validateSyntax(value, checkPathSegment, `${path}.${field}`, errors);
+  }
+}
+
+const SOURCES = {
+  ContainerResource: 'containerResource',
+  External: 'external',
+  Object: 'object',
+  Pods: 'pods',
+  Resource: 'resource',
+} as const;
+const TYPES = Object.keys(SOURCES);
+
+function validateMetric(metric: Partial<MetricSpec>, path: string, errors: FieldError[]): void {
+  const { type } = metric;
+  if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'));
+  else if (!TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES));
+  const present = Object.values(SOURCES).filter((source) => metric[source]);
+  const expected = SOURCES[type as keyof typeof SOURCES] as (typeof present)[number] | undefined;
+  if (type && expected && !metric[expected])
+    errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'));
+  present.forEach((source) => {
+    if (present.length > 1 && source !== expected)
+      errors.push(forbidden(`${path}.${source}`, 'must populate the given metric source only'));
+  });
+  validateSource(metric, path, errors);
+}
+
+function validateSource(metric: Partial<MetricSpec>, path: string, errors: FieldError[]): void {
+  const { object, external, pods, resource, containerResource } = metric;
+  if (object) {
+    const at = `${path}.object`;
+    validateReference(object.describedObject ?? {}, `${at}.describedObject`, errors);
+    validateIdentifier(object.metric ?? {}, `${at}.metric`, errors);
+    validateTarget(object.target ?? {}, ['value', 'averageValue'], `${at}.target`, errors);
+  }
+  if (external) {
+    const at = `${path}.external`;
+    validateIdentifier(external.metric ?? {}, `${at}.metric`, errors);
+    validateTarget(external.target ?? {}, ['value', 'averageValue'], `${at}.target`, errors);
+    const { value, averageValue } = external.target ?? {};
+    if (value !== undefined && averageValue !== undefined)
+      errors.push(
+        forbidden(`${at}.target.value`, 'may not set both a target value for metric and a per-pod target'),
+      );
+  }
+  if (pods) {
+    validateIdentifier(pods.metric ?? {}, `${path}.pods.metric`, errors);
+    validateTarget(pods.target ?? {}, ['averageValue'], `${path}.pods.target`, errors);
+  }
+  if (resource) validateResource(resource, `${path}.resource`, errors);
+  if (containerResource) {
+    const at = `${path}.containerResource`;
+    if (!containerResource.container) errors.push(required(`${at}.container`, 'must specify a container'));
+    validateResource(containerResource, at, errors);
+  }
+}
+
+function validateResource(
+  { name, target = {} }: { readonly name?: string; readonly target?: Partial<MetricTarget> },
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!name) errors.push(required(`${path}.name`, 'must specify a resource name'));
+  validateTarget(target, ['averageUtilization', 'averageValue'], `${path}.target`, errors);
+  if (target.averageUtilization !== undefined && target.averageValue !== undefined)
+    errors.push(
+      forbidden(
+        `${path}.target.averageValue`,
+        'may not set both a target raw value and a target utilization',
+      ),
+    );
+}
+
+function validateIdentifier(
+  { name, selector }: Partial<MetricIdentifier>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!name) errors.push(required(`${path}.name`, 'must specify a metric name'));
+  else validateSyntax(name, checkPathSegment, `${path}.name`, errors);
+  if (selector) validateLabelSelector(selector, `${path}.selector`, errors);
+}
+
+type TargetField = 'value' | 'averageValue' | 'averageUtilization';
+const TARGET_TYPES = ['AverageValue', 'Utilization', 'Value'];
+
+/** One of `fields` has to be there, and whatever is there has to be positive. */
+function validateTarget(
+  target: Partial<MetricTarget>,
+  fields: readonly TargetField[],
+  path: string,
+  errors: FieldError[],
+): void {
+  const { type, averageUtilization, value, averageValue } = target;
+  if (!type) errors.push(required(`${path}.type`, 'must specify a metric target type'));
+  else if (!TARGET_TYPES.includes(type))
+    errors.push(invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    errors.push(invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
+  for (const [field, amount] of Object.entries({ value, averageValue }))
+    if (amount !== undefined && nanosOf(amount) <= 0n)
+      errors.push(invalid(`${path}.${field}`, String(amount), 'must be positive'));
+  if (fields.some((field) => target[field] !== undefined)) return;
+  const [first = 'value'] = fields;
+  errors.push(required(`${path}.${first}`, 'must set either a target raw value or a target utilization'));
+}
+
+const SELECT_POLICIES = ['Disabled', 'Max', 'Min'];
+const POLICY_TYPES = ['Percent', 'Pods'];
+const MAX_PERIOD = 1800;
+const MAX_WINDOW = 3600;
+
+function validateRules(rules: HPAScalingRules, path: string, errors: FieldError[]): void {
+  const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
+  if (window !== undefined && window < 0)
+    errors.push(
+      invalid(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'),
+    );
+  if (window !== undefined && window > MAX_WINDOW)
+    errors.push(
+      invalid(`${path}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW}`),
+    );
+  if (selectPolicy !== undefined && !SELECT_POLICIES.includes(selectPolicy))
+    errors.push(notSupported(`${path}.selectPolicy`, selectPolicy, SELECT_POLICIES));
+  if (policies.length === 0) errors.push(required(`${path}.policies`, 'must specify at least one Policy'));
+  policies.forEach(({ type, value = 0, periodSeconds = 0 }, index) => {
+    const at = `${path}.policies[${index}]`;
+    if (!POLICY_TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type ?? '', POLICY_TYPES));
+    if (value <= 0) errors.push(invalid(`${at}.value`, value, 'must be greater than zero'));
+    if (periodSeconds <= 0)
+      errors.push(invalid(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'));
+    if (periodSeconds > MAX_PERIOD)
+      errors.push(
+        invalid(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD}`),
+      );
+  });
+  if (tolerance !== undefined && nanosOf(tolerance) < 0n)
+    errors.push(invalid(`${path}.tolerance`, String(tolerance), 'must be greater or equal to 0'));
+}

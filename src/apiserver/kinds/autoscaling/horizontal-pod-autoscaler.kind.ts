@@ -1,0 +1,95 @@
+import type { HorizontalPodAutoscaler as IAutoscalerV1 } from '@rollkeeper/machinery/types/autoscaling-v1';
+import type { HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { KindRules } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { DEFAULT_CPU_UTILIZATION, defaultAutoscaler } from './autoscaler-defaults.js';
+import { validateAutoscalerSpec } from './autoscaler.validation.js';
+import { fromV2, toV2 } from './autoscaler-v1.js';
+import { targetsText } from './autoscaler-targets.js';
+
+type Autoscaler = HorizontalPodAutoscaler & UnstructuredObject;
+
+const TYPE = {
+  group: 'autoscaling',
+  resource: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+} as const;
+
+/** Both versions are judged by the rules of the newer one, in which both are stored. */
+const SHARED: Omit<KindRules<Autoscaler>, 'type' | 'schema'> = {
+  ownershipFrom: 'creation',
+  shortNames: ['hpa'],
+  categories: ['all'],
+  hasStatus: true,
+  ...printed<Autoscaler>(
+    NAME,
+    shown(
+      'Reference',
+      'What it scales.',
+      ({ spec }) => `${spec?.scaleTargetRef?.kind ?? ''}/${spec?.scaleTargetRef?.name ?? ''}`,
+    ),
+    shown('Targets', 'What is measured, and what is wanted.', targetsText),
+    shown('MinPods', 'The least number of pods.', ({ spec }) => String(spec?.minReplicas ?? '<unset>')),
+    shown('MaxPods', 'The greatest number of pods.', ({ spec }) => spec?.maxReplicas ?? 0, 'integer'),
+    shown('Replicas', 'How many pods there are.', ({ status }) => status?.currentReplicas ?? 0, 'integer'),
+    AGE,
+  ),
+  applyDefaults: (object) => defaultAutoscaler(object),
+  prepareForCreate(object) {
+    object.status = { currentMetrics: [], desiredReplicas: 0 };
+  },
+  validate,
+  validateUpdate(object, _old, subresource, errors) {
+    if (subresource === '') validate(object, errors);
+  },
+};
+
+function validate({ spec }: Readonly<Autoscaler>, errors: FieldError[]): void {
+  validateAutoscalerSpec(spec ?? {}, errors);
+}
+
+/** Source: pkg/apis/autoscaling (validation, v1 and v2 defaults and conversion). */
+export const HORIZONTAL_POD_AUTOSCALER_KIND = defineKind<Autoscaler>({
+  ...SHARED,
+  type: { ...TYPE, version: 'v2' },
+  schema: 'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler',
+});
+
+const V1_TYPE = { ...TYPE, version: 'v1' };
+
+/** The first version, which knows no metric but the share of CPU; the rest travels in annotations. */
+export const HORIZONTAL_POD_AUTOSCALER_V1_KIND = defineKind({
+  ...(asV1(SHARED) as object),
+  type: V1_TYPE,
+  schema: 'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler',
+  view: {
+    resource: 'horizontalpodautoscalers.autoscaling',
+    toStored: (object) => toV2(object) as unknown as UnstructuredObject,
+    fromStored: (object) => fromV2(object as Autoscaler),
+  },
+} as KindRules);
+
+/** The rules of the newer version for objects of the older one. */
+function asV1(rules: typeof SHARED): Partial<KindRules> {
+  const v2 = (object: Readonly<UnstructuredObject>): Autoscaler => toV2(object);
+  return {
+    ...(rules as unknown as Partial<KindRules>),
+    toRow: (object, nowMs) => rules.toRow(v2(object), nowMs),
+    applyDefaults(object) {
+      const spec = ((object as unknown as IAutoscalerV1).spec ??= {} as never);
+      spec.minReplicas ??= 1;
+      if (!v2(object).spec?.metrics) spec.targetCPUUtilizationPercentage = DEFAULT_CPU_UTILIZATION;
+    },
+    prepareForCreate(object) {
+      object.status = { currentReplicas: 0, desiredReplicas: 0 };
+    },
+    validate: (object, errors) => validate(v2(object), errors),
+    validateUpdate(object, _old, subresource, errors) {
+      if (subresource === '') validate(v2(object), errors);
+    },
+  };
+}

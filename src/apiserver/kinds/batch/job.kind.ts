@@ -1,0 +1,150 @@
+import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { humanDuration } from '../common/human-duration.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import type { PrintedColumn } from '../common/printed-columns.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../pod-template/pod-warnings.js';
+import { validateSelects } from '../pod-template/validate-template.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateNonNegative } from '../validation/numbers.js';
+import { FIELD_IMMUTABLE } from '../validation/syntax.js';
+import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
+
+type Job = IJob & UnstructuredObject;
+type Spec = Partial<JobSpec>;
+
+const WORKLOAD: PrintedColumn<Job> = { columns: WORKLOAD_COLUMNS, cells: ({ spec }) => workloadCells(spec) };
+
+/** Source: pkg/registry/batch/job/strategy.go. */
+export const JOB_KIND = defineKind<Job>({
+  type: { group: 'batch', version: 'v1', resource: 'jobs', kind: 'Job', namespaced: true },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.batch.v1.Job',
+  categories: ['all'],
+  hasStatus: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Job>(
+    NAME,
+    shown('Status', 'Running, Complete, Failed, Suspended or Terminating.', statusWord),
+    shown('Completions', 'How many pods have succeeded, of how many.', completionsText),
+    shown('Duration', 'How long it has been running, or ran.', ({ status }, nowMs) => {
+      if (!status?.startTime) return '';
+      const end = status.completionTime ? Date.parse(status.completionTime) : nowMs;
+      return humanDuration(end - Date.parse(status.startTime));
+    }),
+    AGE,
+    WORKLOAD,
+  ),
+  applyDefaults(object) {
+    defaultJobSpec((object.spec ??= {} as JobSpec));
+    object.spec.manualSelector ??= false;
+    const labels = object.spec.template?.metadata?.labels;
+    // One and the same, as in the genuine defaults: what is generated for the pods is the job's as well.
+    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels;
+  },
+  prepareForCreate(object) {
+    object.status = {};
+    if (object.spec && object.spec.manualSelector !== true) generateSelector(object, object.spec);
+    const labels = object.spec?.template?.metadata?.labels;
+    const hasNone = Object.keys(object.metadata.labels ?? {}).length === 0;
+    if (labels && (hasNone || object.metadata.labels === labels)) object.metadata.labels = { ...labels };
+  },
+  validate(object, errors) {
+    validate(object.spec ?? {}, errors);
+  },
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === 'status') {
+      validateNonNegative(object.status ?? {}, ['active', 'succeeded', 'failed', 'ready'], 'status', errors);
+      return;
+    }
+    const spec: Spec = object.spec ?? {};
+    validate(spec, errors, old.spec);
+    validateSpecUpdate(spec, old.spec ?? {}, errors);
+  },
+  warnings: templateOwnerWarnings<Job>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec?.template ?? {}),
+  ]),
+  selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+});
+
+/** Selects no pod: what an absent selector does. */
+const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };
+
+function validate(spec: Spec, errors: FieldError[], old?: Spec): void {
+  const { selector, template = {} } = spec;
+  if (!selector) errors.push(required('spec.selector'));
+  if (!selector || validateLabelSelector(selector, 'spec.selector', errors))
+    validateSelects(selector ?? NOTHING, template, errors);
+  validateJobSpec(spec, 'spec', errors, old);
+}
+
+/** Source: ValidateJobSpecUpdate. */
+function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
+  const isSuspended = old.suspend === true;
+  const immutable = (field: keyof JobSpec): void => {
+    if (!semanticEqual(spec[field], old[field]))
+      errors.push(invalid(`spec.${field}`, spec[field] ?? null, FIELD_IMMUTABLE));
+  };
+  const isElastic =
+    spec.completionMode === 'Indexed' &&
+    spec.completions === spec.parallelism &&
+    spec.completions !== old.completions;
+  if (!isElastic) immutable('completions');
+  immutable('selector');
+  if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
+    errors.push(invalid('spec.template', spec.template ?? null, FIELD_IMMUTABLE));
+  immutable('completionMode');
+  immutable('podFailurePolicy');
+  immutable('backoffLimitPerIndex');
+  immutable('managedBy');
+  immutable('successPolicy');
+}
+
+/** The template without what a job that has not started may still change: where its pods run. */
+function comparable({ template }: Spec, isSuspended: boolean): object | undefined {
+  if (!isSuspended) return template;
+  const {
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    affinity,
+    ...spec
+  } = template?.spec ?? { containers: [] };
+  const { nodeAffinity: _nodes, ...rest } = affinity ?? {};
+  const { labels: _labels, annotations: _annotations, ...metadata } = template?.metadata ?? {};
+  return { metadata, spec: { ...spec, affinity: rest } };
+}
+
+function conditionOf(status: IJob['status'], type: string): boolean {
+  return (
+    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
+  );
+}
+
+/** Source: printJob in pkg/printers/internalversion/printers.go. */
+function statusWord({ metadata, status }: Readonly<Job>): string {
+  if (conditionOf(status, 'Complete')) return 'Complete';
+  if (conditionOf(status, 'Failed')) return 'Failed';
+  if (metadata.deletionTimestamp) return 'Terminating';
+  if (conditionOf(status, 'Suspended')) return 'Suspended';
+  if (conditionOf(status, 'FailureTarget')) return 'FailureTarget';
+  if (conditionOf(status, 'SuccessCriteriaMet')) return 'SuccessCriteriaMet';
+  return 'Running';
+}
+
+function completionsText({ spec, status }: Readonly<Job>): string {
+  const done = status?.succeeded ?? 0;
+  if (spec?.completions !== undefined) return `${done}/${spec.completions}`;
+  const parallel = spec?.parallelism ?? 0;
+  return parallel > 1 ? `${done}/1 of ${parallel}` : `${done}/1`;
+}

@@ -1,0 +1,154 @@
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestSpec,
+  CertificateSigningRequestStatus,
+} from '@rollkeeper/machinery/types/certificates-v1';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { readCertificateRequest } from '@rollkeeper/tls';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { humanDuration } from '../common/human-duration.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateDomainPath } from '../validation/paths.js';
+import { checkPathSegment } from '../validation/syntax.js';
+
+type Request = CertificateSigningRequest & UnstructuredObject;
+
+const USAGES = [
+  'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment',
+  'decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel',
+  'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing',
+  'server auth', 's/mime', 'signing', 'timestamping',
+]; // prettier-ignore
+const MIN_SECONDS = 600;
+
+/** Source: pkg/registry/certificates/certificates/strategy.go, ValidateCertificateSigningRequestCreate. */
+export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
+  type: {
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    resource: 'certificatesigningrequests',
+    kind: 'CertificateSigningRequest',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.certificates.v1.CertificateSigningRequest',
+  shortNames: ['csr'],
+  checkName: checkPathSegment,
+  subresources: ['status', 'approval'],
+  ...printed<Request>(
+    NAME,
+    AGE,
+    shown('SignerName', 'Who shall sign it.', ({ spec }) => spec?.signerName ?? '<none>'),
+    shown('Requestor', 'Who asks.', ({ spec }) => spec?.username ?? ''),
+    shown('RequestedDuration', 'For how long.', ({ spec }) =>
+      spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000),
+    ),
+    shown('Condition', 'What has become of it.', conditionText),
+  ),
+  applyDefaults({ spec }) {
+    if (spec && !spec.usages?.length) spec.usages = ['digital signature', 'key encipherment'];
+  },
+  prepareForCreate(object) {
+    object.status = {};
+  },
+  prepareForUpdate(object, old, subresource) {
+    object.spec = old.spec;
+    const before = old.status ?? {};
+    if (subresource === '') object.status = before;
+    else if (subresource === 'approval') object.status = { ...before, conditions: object.status?.conditions };
+    else object.status = { ...object.status, conditions: statusConditions(object.status, before) };
+  },
+  validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
+  validateUpdate(object, old, subresource, errors) {
+    validateConditions(object.status ?? {}, old.status ?? {}, subresource === 'approval', errors);
+  },
+  selectableFields: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
+});
+
+const DECISIONS = ['Approved', 'Denied'];
+
+/** The status may not decide: that is for `approval`. */
+function statusConditions(
+  status: CertificateSigningRequestStatus | undefined,
+  before: CertificateSigningRequestStatus,
+): CertificateSigningRequestStatus['conditions'] {
+  const isDecision = ({ type }: { type?: string }): boolean => DECISIONS.includes(type ?? '');
+  return [
+    ...(before.conditions ?? []).filter(isDecision),
+    ...(status?.conditions ?? []).filter((condition) => !isDecision(condition)),
+  ];
+}
+
+function validateSpec(spec: Partial<CertificateSigningRequestSpec>, errors: FieldError[]): void {
+  const { usages = [], signerName = '', request = '', expirationSeconds } = spec;
+  if (usages.length === 0) errors.push(required('spec.usages'));
+  usages.forEach((usage, index) => {
+    if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${index}]`, usage, USAGES));
+    else if (usages.indexOf(usage) < index) errors.push(duplicate(`spec.usages[${index}]`, usage));
+  });
+  const unreadable = problemOf(request);
+  if (unreadable !== undefined) errors.push(invalid('spec.request', request, unreadable));
+  validateDomainPath(signerName, 'spec.signerName', errors);
+  if (signerName === 'kubernetes.io/legacy-unknown')
+    errors.push(
+      invalid('spec.signerName', signerName, 'the legacy signerName is not allowed via this API version'),
+    );
+  if (expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS)
+    errors.push(
+      invalid(
+        'spec.expirationSeconds',
+        expirationSeconds,
+        'may not specify a duration less than 600 seconds (10 minutes)',
+      ),
+    );
+}
+
+/** Stricter than the genuine server where a request could be read in two ways. */
+function problemOf(request: string): string | undefined {
+  try {
+    readCertificateRequest(Buffer.from(request, 'base64').toString());
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+function validateConditions(
+  { conditions = [] }: CertificateSigningRequestStatus,
+  old: CertificateSigningRequestStatus,
+  mayDecide: boolean,
+  errors: FieldError[],
+): void {
+  const path = 'status.conditions';
+  const seen = new Set<string>();
+  conditions.forEach(({ type, status }, index) => {
+    const at = `${path}[${index}]`;
+    if (!type) errors.push(required(`${at}.type`));
+    else if (seen.has(type)) errors.push(duplicate(`${at}.type`, type));
+    seen.add(type);
+    if (!status) errors.push(required(`${at}.status`));
+    else if ([...DECISIONS, 'Failed'].includes(type) && status !== 'True')
+      errors.push(notSupported(`${at}.status`, status, ['True']));
+  });
+  if (DECISIONS.every((type) => seen.has(type)))
+    errors.push(invalid(path, conditions, 'Approved and Denied conditions are mutually exclusive'));
+  for (const condition of old.conditions ?? [])
+    if (DECISIONS.includes(condition.type) && !seen.has(condition.type))
+      errors.push(forbidden(path, `updates may not remove a condition of type "${condition.type}"`));
+  const before = new Set(old.conditions?.map(({ type }) => type));
+  if (!mayDecide)
+    for (const type of DECISIONS)
+      if (seen.has(type) && !before.has(type))
+        errors.push(forbidden(path, `updates may not add a condition of type "${type}"`));
+}
+
+function conditionText({ status }: Readonly<Request>): string {
+  const types = new Set(status?.conditions?.map(({ type }) => type));
+  const words = [types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending'];
+  if (types.has('Failed')) words.push('Failed');
+  if (status?.certificate) words.push('Issued');
+  return words.join(',');
+}

@@ -1,0 +1,57 @@
+import type { TableColumn, TableCell } from '../kind-definition.js';
+import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import { selectorText } from '@rollkeeper/machinery/kubernetes';
+
+/** A column that is always shown. */
+export function column(
+  name: string,
+  description: string,
+  type: TableColumn['type'] = 'string',
+  format = '',
+): TableColumn {
+  return { name, type, format, description, priority: 0 };
+}
+
+/** A column that `-o wide` adds. */
+export function wideColumn(
+  name: string,
+  description: string,
+  type: TableColumn['type'] = 'string',
+): TableColumn {
+  return { name, type, format: '', description, priority: 1 };
+}
+
+export const NAME_COLUMN = column('Name', 'Name of the object, unique in its namespace.', 'string', 'name');
+export const AGE_COLUMN = column('Age', 'Time since the object was created.');
+export const NONE = '<none>';
+
+/** A label selector as text, `app=web,tier in (a,b)`; sorted by key. `<none>` where there is nothing to show. */
+export function formatSelector(selector: DeepReadonly<LabelSelector> | undefined): string {
+  return selectorText(selector) || '<none>';
+}
+
+/** Labels as kubectl shows them, sorted by key: `a=1,b=2`. */
+export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
+  return formatSelector({ matchLabels: labels });
+}
+
+interface WorkloadSpec {
+  readonly template?: PodTemplateSpec;
+  readonly selector?: DeepReadonly<LabelSelector>;
+}
+
+/** The `-o wide` columns of everything that has a pod template. */
+export const WORKLOAD_COLUMNS: readonly TableColumn[] = [
+  wideColumn('Containers', 'Names of the containers in the template.'),
+  wideColumn('Images', 'Images of the containers in the template.'),
+  wideColumn('Selector', 'Which pods belong to it.'),
+];
+
+export function workloadCells(spec: WorkloadSpec | undefined): TableCell[] {
+  const containers = spec?.template?.spec?.containers ?? [];
+  return [
+    containers.map(({ name }) => name).join(','),
+    containers.map(({ image }) => image ?? '').join(','),
+    formatSelector(spec?.selector),
+  ];
+}

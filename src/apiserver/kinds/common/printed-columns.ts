@@ -1,0 +1,50 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { KindDefinition, TableCell, TableColumn } from '../kind-definition.js';
+import { AGE_COLUMN, NAME_COLUMN, column, wideColumn } from './columns.js';
+import { ageSince } from './human-duration.js';
+
+/** A column together with what stands in it. */
+export interface PrintedColumn<T> {
+  readonly columns: readonly TableColumn[];
+  cells(object: Readonly<T>, nowMs: number): TableCell[];
+}
+
+type CellOf<T> = (object: Readonly<T>, nowMs: number) => TableCell;
+
+interface Named {
+  readonly metadata: { readonly name: string; readonly creationTimestamp?: string };
+}
+
+export const NAME: PrintedColumn<unknown> = {
+  columns: [NAME_COLUMN],
+  cells: (object) => [(object as Named).metadata.name],
+};
+
+export const AGE: PrintedColumn<unknown> = {
+  columns: [AGE_COLUMN],
+  cells: (object, nowMs) => [ageSince((object as Named).metadata.creationTimestamp, nowMs)],
+};
+
+/** A column that is always shown. */
+export function shown<T>(
+  name: string,
+  description: string,
+  cell: CellOf<T>,
+  type?: TableColumn['type'],
+): PrintedColumn<T> {
+  return { columns: [column(name, description, type)], cells: (object, nowMs) => [cell(object, nowMs)] };
+}
+
+/** A column that `-o wide` adds. */
+export function wide<T>(name: string, description: string, cell: CellOf<T>): PrintedColumn<T> {
+  return { columns: [wideColumn(name, description)], cells: (object, nowMs) => [cell(object, nowMs)] };
+}
+
+/** The two parts of a kind that say what `kubectl get` prints. */
+export function printed<T>(...parts: readonly PrintedColumn<T>[]): Pick<KindDefinition, 'columns' | 'toRow'> {
+  return {
+    columns: parts.flatMap(({ columns }) => columns),
+    toRow: (object: Readonly<UnstructuredObject>, nowMs) =>
+      parts.flatMap((part) => part.cells(object as unknown as T, nowMs)),
+  };
+}

@@ -1,0 +1,35 @@
+import { LEASES } from '@rollkeeper/machinery/kubernetes';
+import type { Lease } from '@rollkeeper/machinery/kubernetes';
+import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
+import { ageSince } from '../common/human-duration.js';
+import { defineKind } from '../define-kind.js';
+import { invalid } from '../validation/field-errors.js';
+import { NON_NEGATIVE } from '../validation/syntax.js';
+
+/** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
+export const LEASE_KIND = defineKind({
+  type: LEASES,
+  finalizerNames: 'any',
+  schema: 'io.k8s.api.coordination.v1.Lease',
+  columns: [NAME_COLUMN, column('Holder', 'Who holds the lease.'), AGE_COLUMN],
+  toRow: (object, nowMs) => [
+    object.metadata.name,
+    (object as unknown as Lease).spec?.holderIdentity ?? '',
+    ageSince(object.metadata.creationTimestamp, nowMs),
+  ],
+  createsOnUpdate: true,
+  needsVersionOnUpdate: true,
+  applyDefaults(object) {
+    (object as unknown as Lease).spec ??= {};
+  },
+  validate(object, errors) {
+    const { leaseDurationSeconds: duration, leaseTransitions: transitions } =
+      (object as unknown as Lease).spec ?? {};
+    if (duration !== undefined && duration <= 0) {
+      errors.push(invalid('spec.leaseDurationSeconds', duration, 'must be greater than 0'));
+    }
+    if (transitions !== undefined && transitions < 0) {
+      errors.push(invalid('spec.leaseTransitions', transitions, NON_NEGATIVE));
+    }
+  },
+});

@@ -1,0 +1,83 @@
+import { NAMESPACES } from '@rollkeeper/machinery/kubernetes';
+import type { Namespace } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { carryOver, defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid } from '../validation/field-errors.js';
+import { validateFinalizer } from '../validation/object-meta.js';
+import { checkDns1123Label } from '../validation/syntax.js';
+
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+const POD_SECURITY = 'pod-security.kubernetes.io/';
+/** Keeps a namespace that is being deleted until the namespace controller has emptied it. */
+const FINALIZER = 'kubernetes';
+
+/** Source: pkg/registry/core/namespace/strategy.go and SetDefaults_Namespace. */
+export const NAMESPACE_KIND = defineKind<Namespace>({
+  type: NAMESPACES,
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.Namespace',
+  shortNames: ['ns'],
+  subresources: ['status', 'finalize'],
+  checkName: checkDns1123Label,
+  ...printed<Namespace>(
+    NAME,
+    shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
+    AGE,
+  ),
+  applyDefaults({ metadata }) {
+    // What is no label would be complained about twice.
+    if (!metadata.name || checkDns1123Label(metadata.name).length > 0) return;
+    (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Active' };
+    const finalizers = object.spec?.finalizers ?? [];
+    object.spec = {
+      ...object.spec,
+      finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
+    };
+  },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource !== 'finalize') carryOver(object, old, 'spec');
+    if (subresource !== 'status') carryOver(object, old, 'status');
+  },
+  validate: validateNamespaceFinalizers,
+  validateUpdate(object, _old, subresource, errors) {
+    validateNamespaceFinalizers(object, errors);
+    if (subresource === 'status') validatePhase(object, errors);
+  },
+  warnings: ({ metadata }, old) => podSecurityWarnings(metadata.labels ?? {}, old?.metadata.labels ?? {}),
+  selectableFields: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
+});
+
+/** The labels are kept for the clusters that enforce them; this server does not, and says so to those who set them. */
+function podSecurityWarnings(
+  labels: Readonly<Record<string, string>>,
+  old: Readonly<Record<string, string>>,
+): string[] {
+  return Object.keys(labels)
+    .filter((label) => label.startsWith(POD_SECURITY) && labels[label] !== old[label])
+    .sort()
+    .map(
+      (label) =>
+        `metadata.labels: ${label} is stored, but this server does not enforce Pod Security Standards`,
+    );
+}
+
+/** Names of those who may keep a namespace. Source: validateFinalizerName. */
+function validateNamespaceFinalizers({ spec }: Readonly<Namespace>, errors: FieldError[]): void {
+  for (const finalizer of spec?.finalizers ?? []) validateFinalizer(finalizer, 'spec.finalizers', errors);
+}
+
+function validatePhase({ metadata, status }: Namespace, errors: FieldError[]): void {
+  const phase = status?.phase ?? '';
+  if (!metadata.deletionTimestamp && phase !== 'Active') {
+    errors.push(invalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty"));
+  }
+  if (metadata.deletionTimestamp && phase !== 'Terminating') {
+    errors.push(
+      invalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+    );
+  }
+}

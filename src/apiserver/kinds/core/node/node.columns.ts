@@ -1,0 +1,59 @@
+import type { Node } from '@rollkeeper/machinery/kubernetes';
+import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
+
+const ROLE_PREFIX = 'node-role.kubernetes.io/';
+const ROLE_LABEL = 'kubernetes.io/role';
+const UNKNOWN = '<unknown>';
+
+export const NODE_COLUMNS: readonly TableColumn[] = [
+  NAME_COLUMN,
+  column('Status', 'Whether the node is ready, and whether pods may be put there.'),
+  column('Roles', 'Roles of the node, from its labels.'),
+  AGE_COLUMN,
+  column('Version', 'Version of the kubelet.'),
+  wideColumn('Internal-IP', 'Address within the cluster.'),
+  wideColumn('External-IP', 'Address from outside.'),
+  wideColumn('OS-Image', 'Operating system.'),
+  wideColumn('Kernel-Version', 'Version of the kernel.'),
+  wideColumn('Container-Runtime', 'Container runtime and its version.'),
+];
+
+/** Source: printNode in pkg/printers/internalversion/printers.go. */
+export function nodeRow(node: Node, nowMs: number): TableCell[] {
+  const info = node.status?.nodeInfo;
+  return [
+    node.metadata.name,
+    statusOf(node),
+    rolesOf(node),
+    ageSince(node.metadata.creationTimestamp, nowMs),
+    info?.kubeletVersion ?? '',
+    addressOf(node, 'InternalIP'),
+    addressOf(node, 'ExternalIP'),
+    info?.osImage || UNKNOWN,
+    info?.kernelVersion || UNKNOWN,
+    info?.containerRuntimeVersion || UNKNOWN,
+  ];
+}
+
+function statusOf(node: Node): string {
+  const ready = readyConditionOf(node);
+  const word = !ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
+  return node.spec?.unschedulable ? `${word},SchedulingDisabled` : word;
+}
+
+function rolesOf({ metadata }: Node): string {
+  const roles = new Set<string>();
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+    if (key.startsWith(ROLE_PREFIX) && key.length > ROLE_PREFIX.length)
+      roles.add(key.slice(ROLE_PREFIX.length));
+    else if (key === ROLE_LABEL && value !== '') roles.add(value);
+  }
+  return [...roles].sort().join(',') || NONE;
+}
+
+function addressOf({ status }: Node, type: string): string {
+  return status?.addresses?.find((address) => address.type === type)?.address ?? NONE;
+}

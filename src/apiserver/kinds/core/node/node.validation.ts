@@ -1,0 +1,73 @@
+import type { Node } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../../kind-definition.js';
+import { checkCidr, parseCidr } from '../../validation/addresses.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { checkLabelValue, checkQualifiedName } from '../../validation/syntax.js';
+import { validateSyntax } from '../../validation/words.js';
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+type NodeSpec = NonNullable<Node['spec']>;
+
+/** Source: ValidateNode in pkg/apis/core/validation/validation.go. */
+export function validateNode({ spec }: Node, errors: FieldError[]): void {
+  validateTaints(spec?.taints, errors);
+  const networks = spec?.podCIDRs ?? [];
+  networks.forEach((network, index) => {
+    for (const problem of checkCidr(network))
+      errors.push(invalid(`spec.podCIDRs[${index}]`, networks, problem));
+  });
+  if (networks.length > 2)
+    errors.push(invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family'));
+  const families = networks.map((network) => parseCidr(network)?.family);
+  if (networks.length === 2 && families[0] !== undefined && families[0] === families[1])
+    errors.push(invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family'));
+}
+
+function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void {
+  const seen = new Set<string>();
+  taints?.forEach((taint, index) => {
+    // The path that the genuine server gives them.
+    const path = `metadata.taints[${index}]`;
+    validateSyntax(taint.key ?? '', checkQualifiedName, `${path}.key`, errors);
+    validateSyntax(taint.value ?? '', checkLabelValue, `${path}.value`, errors);
+    if (!taint.effect) errors.push(required(`${path}.effect`));
+    else if (!EFFECTS.includes(taint.effect))
+      errors.push(notSupported(`${path}.effect`, taint.effect, EFFECTS));
+    const identity = `${taint.key}:${taint.effect}`;
+    if (seen.has(identity)) errors.push(duplicate(path, taint));
+    seen.add(identity);
+  });
+}
+
+/** What of a node may change: whether and how pods come to it. Source: ValidateNodeUpdate. */
+export function validateNodeUpdate(node: Node, old: Node, errors: FieldError[]): void {
+  const spec = node.spec ?? {};
+  const before = old.spec ?? {};
+  validateNode(node, errors);
+  if (before.podCIDRs?.length && !semanticEqual(spec.podCIDRs, before.podCIDRs))
+    errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
+  if (before.providerID && spec.providerID !== before.providerID)
+    errors.push(
+      forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'),
+    );
+  const fixed = (one: NodeSpec): object => ({
+    ...one,
+    taints: undefined,
+    unschedulable: undefined,
+    configSource: undefined,
+    // They may come, and not go.
+    podCIDRs: before.podCIDRs?.length ? one.podCIDRs : undefined,
+    podCIDR: undefined,
+    providerID: before.providerID ? one.providerID : undefined,
+  });
+  if (!semanticEqual(fixed(spec), fixed(before)))
+    errors.push(
+      forbidden(
+        // The genuine server names no field, and an empty name shows like this.
+        '[]',
+        'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)',
+      ),
+    );
+}

@@ -1,0 +1,106 @@
+import { nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid } from '../validation/field-errors.js';
+import { FIELD_IMMUTABLE } from '../validation/syntax.js';
+import { accessModesText, validateClaimSpec } from '../volumes/claim-spec.js';
+import { defaultClaimSpec } from '@rollkeeper/machinery/defaults';
+
+type Claim = PersistentVolumeClaim & UnstructuredObject;
+
+/** Source: pkg/registry/core/persistentvolumeclaim/strategy.go, ValidatePersistentVolumeClaim. */
+export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
+  type: {
+    group: '',
+    version: 'v1',
+    resource: 'persistentvolumeclaims',
+    kind: 'PersistentVolumeClaim',
+    namespaced: true,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.PersistentVolumeClaim',
+  shortNames: ['pvc'],
+  hasStatus: true,
+  ...printed<Claim>(
+    NAME,
+    shown('Status', 'Pending, Bound or Lost.', ({ metadata, status }) =>
+      metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
+    ),
+    shown('Volume', 'The volume that it is bound to.', ({ spec }) => spec?.volumeName ?? ''),
+    shown('Capacity', 'Size of the volume.', ({ spec, status }) =>
+      spec?.volumeName ? String(status?.capacity?.storage ?? '0') : '',
+    ),
+    shown('Access Modes', 'How the volume may be mounted.', ({ spec, status }) =>
+      spec?.volumeName ? accessModesText(status?.accessModes) : '',
+    ),
+    shown('StorageClass', 'The class that makes the volume.', ({ spec }) => spec?.storageClassName ?? ''),
+    shown(
+      'VolumeAttributesClass',
+      'The class of attributes of the volume.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    AGE,
+    wide('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>'),
+  ),
+  applyDefaults(object) {
+    defaultClaimSpec((object.spec ??= {}));
+    (object.status ??= {}).phase ??= 'Pending';
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending' };
+    bindDataSources(object.spec ?? {});
+  },
+  prepareForUpdate(object, _old, subresource) {
+    if (subresource === '') bindDataSources(object.spec ?? {});
+  },
+  validate: ({ spec }, errors) => validateClaimSpec(spec ?? {}, 'spec', errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource !== '') return;
+    validateClaimSpec(object.spec ?? {}, 'spec', errors);
+    validateSpecUpdate(object, old, errors);
+  },
+});
+
+/** The old field and the new one for the same thing. */
+function bindDataSources(spec: PersistentVolumeClaimSpec): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource && !dataSourceRef) spec.dataSourceRef = { ...dataSource };
+  else if (!dataSource && dataSourceRef && !dataSourceRef.namespace) {
+    const { apiGroup, kind, name } = dataSourceRef;
+    const isVolume = !apiGroup && kind === 'PersistentVolumeClaim';
+    if (isVolume || (apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'))
+      spec.dataSource = { ...(apiGroup !== undefined && { apiGroup }), kind, name };
+  }
+}
+
+/** A claim is bound once, and grows when it is bound. Source: ValidatePersistentVolumeClaimUpdate. */
+function validateSpecUpdate(claim: Readonly<Claim>, old: Readonly<Claim>, errors: FieldError[]): void {
+  const spec = claim.spec ?? {};
+  const before = old.spec ?? {};
+  const isBound = claim.status?.phase === 'Bound';
+  const fixed = (one: PersistentVolumeClaimSpec): object => ({
+    ...one,
+    volumeName: before.volumeName ? one.volumeName : undefined,
+    // Claims from before there were default classes get theirs later.
+    storageClassName: before.storageClassName === undefined ? undefined : one.storageClassName,
+    volumeAttributesClassName: undefined,
+    resources: isBound
+      ? { ...one.resources, requests: { ...one.resources?.requests, storage: 0 } }
+      : one.resources,
+  });
+  if (!semanticEqual(fixed(spec), fixed(before)))
+    errors.push(
+      forbidden(
+        'spec',
+        'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
+      ),
+    );
+  const size = spec.resources?.requests?.storage;
+  if (nanosOf(size) < nanosOf(before.resources?.requests?.storage))
+    errors.push(forbidden('spec.resources.requests.storage', 'field can not be less than previous value'));
+  if (spec.volumeMode !== before.volumeMode)
+    errors.push(invalid('volumeMode', spec.volumeMode ?? null, FIELD_IMMUTABLE));
+}

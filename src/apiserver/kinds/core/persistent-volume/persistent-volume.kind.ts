@@ -1,0 +1,63 @@
+import type { PersistentVolume } from '@rollkeeper/machinery/types/core-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
+import { defineKind } from '../../define-kind.js';
+import { accessModesText } from '../../volumes/claim-spec.js';
+import { defaultSourceOf } from '@rollkeeper/machinery/defaults';
+import { validateVolume, validateVolumeUpdate } from './persistent-volume.validation.js';
+
+type Volume = PersistentVolume & UnstructuredObject;
+
+/** Source: pkg/registry/core/persistentvolume/strategy.go. */
+export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
+  type: {
+    group: '',
+    version: 'v1',
+    resource: 'persistentvolumes',
+    kind: 'PersistentVolume',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.PersistentVolume',
+  shortNames: ['pv'],
+  hasStatus: true,
+  ...printed<Volume>(
+    NAME,
+    shown('Capacity', 'Size of the volume.', ({ spec }) => String(spec?.capacity?.storage ?? '0')),
+    shown('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
+    shown(
+      'Reclaim Policy',
+      'What becomes of it when its claim goes.',
+      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    shown('Status', 'Available, Bound, Released or Failed.', ({ metadata, status }) =>
+      metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
+    ),
+    shown('Claim', 'The claim that it is bound to.', ({ spec }) =>
+      spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : '',
+    ),
+    shown('StorageClass', 'The class that it belongs to.', ({ spec }) => spec?.storageClassName ?? ''),
+    shown(
+      'VolumeAttributesClass',
+      'The class of its attributes.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
+    ),
+    shown('Reason', 'Why it is in its state.', ({ status }) => status?.reason ?? ''),
+    AGE,
+    wide('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>'),
+  ),
+  applyDefaults(object) {
+    const spec = (object.spec ??= {});
+    spec.persistentVolumeReclaimPolicy ||= 'Retain';
+    spec.volumeMode ??= 'Filesystem';
+    (object.status ??= {}).phase ??= 'Pending';
+    for (const name in spec) defaultSourceOf(spec as Record<string, unknown>, name);
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending' };
+  },
+  validate: ({ spec }, errors) => validateVolume(spec ?? {}, errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === '') validateVolumeUpdate(object.spec ?? {}, old.spec ?? {}, errors);
+  },
+});

@@ -1,0 +1,86 @@
+import type { Container, Toleration } from '@rollkeeper/machinery/types/core-v1';
+import type { Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
+import { validateDeletionCost } from '../../pod-template/validate-template.js';
+import { forbidden, invalid } from '../../validation/field-errors.js';
+
+const ONLY_THESE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+export function validatePod(pod: Pod, errors: FieldError[], old?: Pod): void {
+  const { spec } = pod;
+  validateDeletionCost(pod, 'metadata.annotations', errors, old);
+  validatePodSpec(spec, 'spec', errors);
+  spec.containers?.forEach(({ image }, index) => {
+    if (image && image !== image.trim()) {
+      errors.push(
+        invalid(`spec.containers[${index}].image`, image, 'must not have leading or trailing whitespace'),
+      );
+    }
+  });
+}
+
+/** Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go. */
+export function validatePodUpdate(pod: Pod, old: Pod, subresource: Subresource, errors: FieldError[]): void {
+  if (subresource !== '') {
+    if (pod.spec?.nodeName !== old.spec?.nodeName) {
+      errors.push(forbidden('status.nodeName', 'may not be changed directly'));
+    }
+    return;
+  }
+  validatePod(pod, errors, old);
+  for (const list of ['containers', 'initContainers'] as const) {
+    if ((pod.spec[list]?.length ?? 0) !== (old.spec[list]?.length ?? 0)) {
+      errors.push(forbidden(`spec.${list}`, 'pod updates may not add or remove containers'));
+      return;
+    }
+  }
+  const before = errors.length;
+  validateDeadline(pod.spec, old.spec, errors);
+  validateTolerationsKept(pod.spec.tolerations, old.spec.tolerations, errors);
+  if (errors.length > before) return;
+  if (!semanticEqual(fixedPart(pod.spec), fixedPart(old.spec))) errors.push(forbidden('spec', ONLY_THESE));
+}
+
+/** The spec without what an update may change. */
+function fixedPart(spec: PodSpec): object {
+  const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...rest } = spec;
+  const withoutImage = ({ image: _image, ...container }: Container): object => container;
+  const grace = spec.terminationGracePeriodSeconds ?? 30;
+  return {
+    ...rest,
+    terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
+    containers: spec.containers?.map(withoutImage),
+    initContainers: spec.initContainers?.map(withoutImage),
+  };
+}
+
+function validateDeadline(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
+  const field = 'spec.activeDeadlineSeconds';
+  const [deadline, before] = [spec.activeDeadlineSeconds, old.activeDeadlineSeconds];
+  if (before === undefined || deadline === before) return;
+  if (deadline === undefined) {
+    errors.push(invalid(field, null, 'must not update from a positive integer to nil value'));
+  } else if (deadline > before) {
+    errors.push(invalid(field, deadline, 'must be less than or equal to previous value'));
+  }
+}
+
+function validateTolerationsKept(
+  tolerations: readonly Toleration[] | undefined,
+  old: readonly Toleration[] | undefined,
+  errors: FieldError[],
+): void {
+  const kept = new Set(tolerations?.map(textWithoutSeconds));
+  if (old?.every((one) => kept.has(textWithoutSeconds(one))) ?? true) return;
+  errors.push(
+    forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
+  );
+}
+
+/** The same for two that differ in their seconds only; empty fields are absent here. */
+function textWithoutSeconds({ effect, key, operator, value }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect]);
+}

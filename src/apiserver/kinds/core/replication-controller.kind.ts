@@ -1,0 +1,129 @@
+import type {
+  ReplicationController as IReplicationController,
+  ReplicationControllerStatus,
+} from '@rollkeeper/machinery/types/core-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import type { PrintedColumn } from '../common/printed-columns.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { defaultPodTemplate } from '@rollkeeper/machinery/defaults';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../pod-template/pod-warnings.js';
+import {
+  validateLongRunning,
+  validatePodTemplate,
+  validateSelects,
+} from '../pod-template/validate-template.js';
+import { required } from '../validation/field-errors.js';
+import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
+
+type ReplicationController = IReplicationController & UnstructuredObject;
+
+const WORKLOAD: PrintedColumn<ReplicationController> = {
+  columns: WORKLOAD_COLUMNS,
+  cells: ({ spec }) => workloadCells({ template: spec?.template, selector: { matchLabels: spec?.selector } }),
+};
+
+/** Source: pkg/registry/core/replicationcontroller/strategy.go, ValidateReplicationControllerSpec. */
+export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
+  type: {
+    group: '',
+    version: 'v1',
+    resource: 'replicationcontrollers',
+    kind: 'ReplicationController',
+    namespaced: true,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.ReplicationController',
+  shortNames: ['rc'],
+  categories: ['all'],
+  hasStatus: true,
+  subresources: ['scale'],
+  generationOf: ({ spec }) => spec,
+  ...printed<ReplicationController>(
+    NAME,
+    shown('Desired', 'The wanted number of pods.', ({ spec }) => spec?.replicas ?? 0, 'integer'),
+    shown('Current', 'The number of pods last seen.', ({ status }) => status?.replicas ?? 0, 'integer'),
+    shown(
+      'Ready',
+      'The number of pods that are ready.',
+      ({ status }) => status?.readyReplicas ?? 0,
+      'integer',
+    ),
+    AGE,
+    WORKLOAD,
+  ),
+  scale: {
+    replicasPath: ['spec', 'replicas'],
+    read(object) {
+      const { spec, status } = object as ReplicationController;
+      const pairs = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+      return {
+        specReplicas: spec?.replicas ?? 0,
+        statusReplicas: status?.replicas ?? 0,
+        selector: pairs.sort().join(','),
+      };
+    },
+    write(object, specReplicas) {
+      ((object as ReplicationController).spec ??= {}).replicas = specReplicas;
+    },
+  },
+  applyDefaults(object) {
+    const spec = (object.spec ??= {});
+    const labels = spec.template?.metadata?.labels;
+    if (labels) {
+      if (!spec.selector) spec.selector = { ...labels };
+      if (!object.metadata.labels) object.metadata.labels = { ...labels };
+    }
+    spec.replicas ??= 1;
+    if (spec.template) defaultPodTemplate(spec);
+  },
+  warnings: templateOwnerWarnings<ReplicationController>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec?.template ?? {}),
+  ]),
+  prepareForCreate(object) {
+    object.status = { replicas: 0 };
+  },
+  validate: (object, errors) => validate(object, errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
+    else validate(object, errors, old);
+  },
+  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
+});
+
+function validate(
+  { spec = {} }: Readonly<ReplicationController>,
+  errors: FieldError[],
+  old?: Readonly<ReplicationController>,
+): void {
+  validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec', errors);
+  const isEmpty = Object.keys(spec.selector ?? {}).length === 0;
+  if (isEmpty) errors.push(required('spec.selector'));
+  if (!spec.template) {
+    errors.push(required('spec.template'));
+    return;
+  }
+  if (!isEmpty) validateSelects({ matchLabels: spec.selector }, spec.template, errors);
+  validatePodTemplate(spec.template, 'spec.template', errors, old?.spec?.template);
+  validateLongRunning(spec.template, 'ReplicationController', errors);
+}
+
+const COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+] as const;
+
+function validateStatus(status: ReplicationControllerStatus, errors: FieldError[]): void {
+  validateNonNegative(status, COUNTS, 'status', errors);
+  validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
+}

@@ -1,0 +1,17 @@
+import type { ServiceAccount } from '@rollkeeper/machinery/types/core-v1';
+import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+
+export const SERVICE_ACCOUNT_KIND = defineKind({
+  type: SERVICE_ACCOUNTS,
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.ServiceAccount',
+  shortNames: ['sa'],
+  subresources: ['token'],
+  ...printed<ServiceAccount>(
+    NAME,
+    shown('Secrets', 'How many secrets its pods may use.', ({ secrets }) => secrets?.length ?? 0),
+    AGE,
+  ),
+});

@@ -1,0 +1,110 @@
+import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import { familyOf } from '../../validation/addresses.js';
+
+const AFFINITY_SECONDS = 10_800;
+
+/** Whether a service of this type has an address within the cluster, if it wants one. */
+export function hasClusterIp({ type }: ServiceSpec): boolean {
+  return type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer';
+}
+
+export function isExternal({ type, externalIPs }: ServiceSpec): boolean {
+  return type === 'NodePort' || type === 'LoadBalancer' || (type === 'ClusterIP' && !!externalIPs?.length);
+}
+
+/** Source: SetDefaults_Service in pkg/apis/core/v1/defaults.go. */
+export function defaultService(spec: ServiceSpec): void {
+  spec.sessionAffinity ||= 'None';
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity === 'ClientIP') {
+    const config = ((spec.sessionAffinityConfig ??= {}).clientIP ??= {});
+    config.timeoutSeconds ??= AFFINITY_SECONDS;
+  }
+  spec.type ||= 'ClusterIP';
+  for (const port of spec.ports ?? []) defaultPort(port);
+  if (isExternal(spec)) spec.externalTrafficPolicy ||= 'Cluster';
+  if (hasClusterIp(spec)) spec.internalTrafficPolicy ??= 'Cluster';
+  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
+}
+
+function defaultPort(port: ServicePort): void {
+  port.protocol ??= 'TCP';
+  if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
+    port.targetPort = port.port;
+}
+
+/** The one address and the list of addresses say the same, and the families are those of the addresses. */
+export function withPlainAddresses(spec: ServiceSpec): void {
+  if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+  if (!hasClusterIp(spec)) return;
+  if (!spec.ipFamilyPolicy) {
+    const isDual = (spec.ipFamilies?.length ?? 0) > 1 || (spec.clusterIPs?.length ?? 0) > 1;
+    spec.ipFamilyPolicy = isDual ? 'RequireDualStack' : 'SingleStack';
+  }
+  if (spec.ipFamilies?.length) return;
+  const addresses = (spec.clusterIPs ?? []).filter((address) => address !== 'None' && address !== '');
+  spec.ipFamilies = addresses.length > 0 ? addresses.map(familyOf) : ['IPv4'];
+}
+
+/**
+ * What was chosen for a service stays its own when the manifest it was made from is written once more. Source:
+ * patchAllocatedValues and normalizeClusterIPs in pkg/registry/core/service.
+ */
+export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+  if (hasClusterIp(spec) && hasClusterIp(old)) {
+    if (!spec.clusterIP && !spec.clusterIPs?.length) {
+      if (old.clusterIP) spec.clusterIP = old.clusterIP;
+      if (old.clusterIPs) spec.clusterIPs = [...old.clusterIPs];
+    }
+    if (!spec.ipFamilies?.length && old.ipFamilies) spec.ipFamilies = [...old.ipFamilies];
+    spec.ipFamilyPolicy ??= old.ipFamilyPolicy;
+  }
+  if (!hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {
+    // What a service had that now only is a name for something outside is given back.
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const)
+      delete spec[field];
+  }
+  dropForeign(spec, old);
+  if (wantsNodePorts(spec) && wantsNodePorts(old)) keepNodePorts(spec, old);
+  if (wantsHealthPort(spec) && wantsHealthPort(old)) spec.healthCheckNodePort ??= old.healthCheckNodePort;
+  withPlainAddresses(spec);
+}
+
+export function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
+  return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false);
+}
+
+export function wantsHealthPort({ type, externalTrafficPolicy }: ServiceSpec): boolean {
+  return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+}
+
+/**
+ * What only the former type has goes with it, unless somebody has just changed it: whoever changes the type says no more than that.
+ * Source: dropTypeDependentFields in pkg/registry/core/service/strategy.go.
+ */
+function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
+  const isLeft = (has: (one: ServiceSpec) => boolean): boolean => has(old) && !has(spec);
+  const drop = (field: keyof ServiceSpec): void => {
+    if (spec[field] === old[field]) delete spec[field];
+  };
+  const before = new Set((old.ports ?? []).map(({ nodePort }) => nodePort));
+  const hasNewPorts = (spec.ports ?? []).some(({ nodePort }) => nodePort && !before.has(nodePort));
+  if (isLeft(wantsNodePorts) && !hasNewPorts) for (const port of spec.ports ?? []) delete port.nodePort;
+  if (isLeft(wantsHealthPort)) drop('healthCheckNodePort');
+  if (isLeft(isExternal)) drop('externalTrafficPolicy');
+  if (isLeft(({ type }) => type === 'LoadBalancer')) {
+    drop('allocateLoadBalancerNodePorts');
+    drop('loadBalancerClass');
+  }
+}
+
+function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
+  const identity = ({ protocol, port }: ServicePort): string => `${protocol ?? 'TCP'}/${port}`;
+  const taken = new Set((spec.ports ?? []).map(({ nodePort, protocol }) => `${protocol}/${nodePort}`));
+  const before = new Map((old.ports ?? []).map((port) => [identity(port), port.nodePort]));
+  for (const port of spec.ports ?? []) {
+    const nodePort = before.get(identity(port));
+    if (port.nodePort || !nodePort || taken.has(`${port.protocol}/${nodePort}`)) continue;
+    port.nodePort = nodePort;
+  }
+}

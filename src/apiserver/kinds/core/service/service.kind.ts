@@ -1,0 +1,80 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Service as IService, ServicePort } from '@rollkeeper/machinery/types/core-v1';
+import { labelsText } from '../../common/columns.js';
+import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
+import { withLoadBalancerStatus } from '../../common/load-balancer-status.js';
+import { defineKind } from '../../define-kind.js';
+import { checkDns1035Label } from '../../validation/syntax.js';
+import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
+import { SERVICE_RESERVATIONS } from './service.reservations.js';
+import { serviceWarnings } from './service.warnings.js';
+import { validateService, validateServiceStatus, validateServiceUpdate } from './service.validation.js';
+
+export type Service = IService & UnstructuredObject;
+
+/** Source: pkg/registry/core/service (storage and strategy). */
+export const SERVICE_KIND = defineKind<Service>({
+  type: { group: '', version: 'v1', resource: 'services', kind: 'Service', namespaced: true },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.Service',
+  shortNames: ['svc'],
+  categories: ['all'],
+  hasStatus: true,
+  createsOnUpdate: true,
+  checkName: checkDns1035Label,
+  ...printed<Service>(
+    NAME,
+    shown('Type', 'How the service is reached.', ({ spec }) => spec?.type ?? ''),
+    shown('Cluster-IP', 'Its address within the cluster.', ({ spec }) => spec?.clusterIP || '<none>'),
+    shown('External-IP', 'Its addresses from outside.', externalAddress),
+    shown('Port(s)', 'Its ports, and where they are on the nodes.', ({ spec }) => portsText(spec?.ports)),
+    AGE,
+    wide('Selector', 'Which pods it leads to.', ({ spec }) => labelsText(spec?.selector)),
+  ),
+  applyDefaults: (object) => defaultService((object.spec ??= {})),
+  prepareForCreate(object) {
+    withPlainAddresses(object.spec ?? {});
+    withLoadBalancerStatus(object);
+  },
+  prepareForUpdate(object, old, subresource) {
+    withLoadBalancerStatus(object);
+    if (subresource === '') keepAllocated((object.spec ??= {}), old.spec ?? {});
+  },
+  warnings: (object) => {
+    const { metadata, spec } = object as Readonly<Service>;
+    return serviceWarnings(metadata, spec ?? {});
+  },
+  validate: ({ spec }, errors) => validateService(spec ?? {}, errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === '') validateServiceUpdate(object.spec ?? {}, old.spec ?? {}, errors);
+    if (subresource === 'status') validateServiceStatus(object, errors);
+  },
+  selectableFields: ({ spec }) => ({
+    'spec.clusterIP': spec?.clusterIP ?? '',
+    'spec.type': spec?.type ?? '',
+  }),
+  reservations: SERVICE_RESERVATIONS,
+});
+
+/** Source: getServiceExternalIP in pkg/printers/internalversion/printers.go. */
+function externalAddress({ spec = {}, status }: Readonly<Service>): string {
+  const given = spec.externalIPs ?? [];
+  switch (spec.type) {
+    case 'ExternalName':
+      return spec.externalName ?? '';
+    case 'LoadBalancer': {
+      const balanced = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
+      const all = [...balanced, ...given].filter((address) => address !== '');
+      return all.length > 0 ? all.join(',') : '<pending>';
+    }
+    default:
+      return given.length > 0 ? given.join(',') : '<none>';
+  }
+}
+
+function portsText(ports: readonly ServicePort[] | undefined): string {
+  if (!ports?.length) return '<none>';
+  return ports
+    .map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol ?? 'TCP'}`)
+    .join(',');
+}

@@ -1,0 +1,232 @@
+import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../../kind-definition.js';
+import { checkCidr, checkIp } from '../../validation/addresses.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { validateLabels } from '../../validation/labels.js';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPortName,
+  checkPortNumber,
+  checkQualifiedName,
+} from '../../validation/syntax.js';
+import { validateSyntax, validateWords } from '../../validation/words.js';
+import type { WordRule } from '../../validation/words.js';
+import { validateAddresses, validateAddressesUpdate } from './addresses.validation.js';
+import { isExternal, wantsHealthPort } from './service.defaults.js';
+import { NODE_PORTS } from './service.reservations.js';
+
+const WORDS: readonly WordRule[] = [
+  { field: 'sessionAffinity', words: ['ClientIP', 'None'], isRequired: true },
+  { field: 'type', words: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], isRequired: true },
+  { field: 'internalTrafficPolicy', words: ['Cluster', 'Local'] },
+  {
+    field: 'trafficDistribution',
+    words: ['PreferClose', 'PreferSameNode', 'PreferSameZone'],
+  },
+];
+const PROTOCOLS: readonly WordRule[] = [
+  { field: 'protocol', words: ['SCTP', 'TCP', 'UDP'], isRequired: true },
+];
+const KUBELET_PORT = 10_250;
+const MAX_AFFINITY_SECONDS = 86_400;
+
+/** Source: ValidateService in pkg/apis/core/validation/validation.go. */
+export function validateService(spec: ServiceSpec, errors: FieldError[]): void {
+  const isHeadless = spec.clusterIP === 'None';
+  if (!spec.ports?.length && !isHeadless && spec.type !== 'ExternalName') errors.push(required('spec.ports'));
+  validateType(spec, errors);
+  validatePorts(spec, errors);
+  validateLabels(spec.selector, 'spec.selector', errors);
+  validateWords(spec, WORDS, 'spec', errors);
+  validateAffinity(spec, errors);
+  validateAddresses(spec, errors);
+  spec.externalIPs?.forEach((address, index) => {
+    const field = `spec.externalIPs[${index}]`;
+    const problems = checkIp(address);
+    if (problems.length > 0) validateSyntax(address, () => problems, field, errors);
+    else validateOrdinaryAddress(address, field, errors);
+  });
+  validateTraffic(spec, errors);
+  validateBalancer(spec, errors);
+}
+
+function validateType(spec: ServiceSpec, errors: FieldError[]): void {
+  const isHeadless = spec.clusterIP === 'None';
+  switch (spec.type) {
+    case 'LoadBalancer':
+      spec.ports?.forEach(({ port }, index) => {
+        if (port === KUBELET_PORT)
+          errors.push(
+            invalid(
+              `spec.ports[${index}]`,
+              port,
+              `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`,
+            ),
+          );
+      });
+      if (isHeadless)
+        errors.push(
+          invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
+        );
+      break;
+    case 'NodePort':
+      if (isHeadless)
+        errors.push(invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services"));
+      break;
+    case 'ExternalName':
+      // The final dot is allowed, and no part of the name.
+      if (spec.externalName)
+        validateSyntax(
+          spec.externalName.replace(/\.$/, ''),
+          checkDns1123Subdomain,
+          'spec.externalName',
+          errors,
+        );
+      else errors.push(required('spec.externalName'));
+  }
+}
+
+function validatePorts({ ports = [], type }: ServiceSpec, errors: FieldError[]): void {
+  const names = new Set<string>();
+  const places = new Set<string>();
+  const nodePorts = new Set<string>();
+  ports.forEach((port, index) => {
+    const path = `spec.ports[${index}]`;
+    validatePort(port, { needsName: ports.length > 1, names, path }, errors);
+    const place = `${port.protocol}/${port.port}`;
+    if (places.has(place)) errors.push(duplicate(path, { protocol: port.protocol, port: port.port }));
+    places.add(place);
+    if (!port.nodePort) return;
+    const field = `${path}.nodePort`;
+    if (type === 'ClusterIP') {
+      errors.push(forbidden(field, "may not be used when `type` is 'ClusterIP'"));
+      return;
+    }
+    if (port.nodePort < NODE_PORTS.first || port.nodePort > NODE_PORTS.last)
+      errors.push(
+        invalid(
+          field,
+          port.nodePort,
+          `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}`,
+        ),
+      );
+    const nodePlace = `${port.protocol}/${port.nodePort}`;
+    if (nodePorts.has(nodePlace)) errors.push(duplicate(field, port.nodePort));
+    nodePorts.add(nodePlace);
+  });
+}
+
+function validatePort(
+  port: ServicePort,
+  { needsName, names, path }: { needsName: boolean; names: Set<string>; path: string },
+  errors: FieldError[],
+): void {
+  const { name, targetPort } = port;
+  if (needsName && !name) errors.push(required(`${path}.name`));
+  else if (name) {
+    validateSyntax(name, checkDns1123Label, `${path}.name`, errors);
+    if (names.has(name)) errors.push(duplicate(`${path}.name`, name));
+    names.add(name);
+  }
+  validateSyntax(port.port ?? 0, checkPortNumber, `${path}.port`, errors);
+  validateWords(port, PROTOCOLS, path, errors);
+  if (typeof targetPort === 'string') validateSyntax(targetPort, checkPortName, `${path}.targetPort`, errors);
+  else validateSyntax(targetPort ?? 0, checkPortNumber, `${path}.targetPort`, errors);
+  if (port.appProtocol !== undefined)
+    validateSyntax(port.appProtocol, checkQualifiedName, `${path}.appProtocol`, errors);
+}
+
+function validateAffinity(
+  { sessionAffinity, sessionAffinityConfig }: ServiceSpec,
+  errors: FieldError[],
+): void {
+  const field = 'spec.sessionAffinityConfig';
+  if (sessionAffinity === 'None' && sessionAffinityConfig) {
+    errors.push(forbidden(field, 'must not be set when session affinity is None'));
+  }
+  if (sessionAffinity !== 'ClientIP') return;
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (seconds === undefined) {
+    errors.push(required(field, 'when session affinity type is ClientIP'));
+  } else if (seconds <= 0 || seconds > MAX_AFFINITY_SECONDS)
+    errors.push(
+      invalid(
+        `${field}.clientIP.timeoutSeconds`,
+        seconds,
+        `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`,
+      ),
+    );
+}
+
+/** Addresses that lead nowhere, or to oneself. Source: ValidateNonSpecialIP. */
+export function validateOrdinaryAddress(address: string, field: string, errors: FieldError[]): void {
+  const special: readonly (readonly [RegExp, string])[] = [
+    [/^(0\.0\.0\.0|::)$/, 'may not be unspecified (0.0.0.0 or ::)'],
+    [/^(127\.|::1$)/, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+    [/^(169\.254\.|fe[89ab][0-9a-f]:)/i, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+    [/^(224\.0\.0\.|ff02:)/i, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+  ];
+  for (const [pattern, problem] of special)
+    if (pattern.test(address)) errors.push(invalid(field, address, problem));
+}
+
+function validateTraffic(spec: ServiceSpec, errors: FieldError[]): void {
+  const field = 'spec.externalTrafficPolicy';
+  const policy = spec.externalTrafficPolicy ?? '';
+  if (isExternal(spec)) {
+    if (policy === '') errors.push(required(field));
+    else if (policy !== 'Cluster' && policy !== 'Local')
+      errors.push(notSupported(field, policy, ['Cluster', 'Local']));
+  } else if (policy !== '')
+    errors.push(invalid(field, policy, 'may only be set for externally-accessible services'));
+  const port = spec.healthCheckNodePort ?? 0;
+  if (wantsHealthPort(spec)) {
+    if (port !== 0) validateSyntax(port, checkPortNumber, 'spec.healthCheckNodePort', errors);
+  } else if (port !== 0)
+    errors.push(
+      invalid(
+        'spec.healthCheckNodePort',
+        port,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      ),
+    );
+}
+
+function validateBalancer(spec: ServiceSpec, errors: FieldError[]): void {
+  const isBalancer = spec.type === 'LoadBalancer';
+  const ranges = spec.loadBalancerSourceRanges ?? [];
+  if (ranges.length > 0 && !isBalancer)
+    errors.push(forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'"));
+  ranges.forEach((range, index) =>
+    validateSyntax(range.trim(), checkCidr, `spec.LoadBalancerSourceRanges[${index}]`, errors),
+  );
+  if (!isBalancer && spec.allocateLoadBalancerNodePorts !== undefined)
+    errors.push(
+      forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"),
+    );
+  if (spec.loadBalancerClass === undefined) return;
+  if (!isBalancer)
+    errors.push(forbidden('spec.loadBalancerClass', "may only be used when `type` is 'LoadBalancer'"));
+  validateSyntax(spec.loadBalancerClass, checkQualifiedName, 'spec.loadBalancerClass', errors);
+}
+
+/** Source: ValidateServiceUpdate. */
+export function validateServiceUpdate(spec: ServiceSpec, old: ServiceSpec, errors: FieldError[]): void {
+  validateAddressesUpdate(spec, old, errors);
+  if (
+    old.type === 'LoadBalancer' &&
+    spec.type === 'LoadBalancer' &&
+    spec.loadBalancerClass !== old.loadBalancerClass
+  )
+    errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set'));
+  validateService(spec, errors);
+}
+
+/** Only a load balancer has addresses of one. Source: ValidateLoadBalancerStatus. */
+export function validateServiceStatus({ spec, status }: Readonly<Service>, errors: FieldError[]): void {
+  if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
+  errors.push(
+    forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),
+  );
+}

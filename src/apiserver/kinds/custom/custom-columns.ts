@@ -1,0 +1,71 @@
+import type { CustomResourceColumnDefinition } from '@rollkeeper/machinery/types/apiextensions-v1';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { NAME_COLUMN } from '../common/columns.js';
+import { humanDuration } from '../common/human-duration.js';
+import type { KindDefinition, TableCell, TableColumn } from '../kind-definition.js';
+import { compileJsonPath } from './json-path.js';
+
+type Column = Partial<CustomResourceColumnDefinition>;
+
+const AGE: Column = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since the object was created.',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/**
+ * The name and what the definition asks for; the age where it asks for nothing.
+ * Source: apiextensions-apiserver/pkg/registry/customresource/tableconvertor.
+ */
+export function customColumns(asked: readonly Column[] = []): Pick<KindDefinition, 'columns' | 'toRow'> {
+  const columns = asked.length > 0 ? asked : [AGE];
+  const paths = columns.map(({ jsonPath = '' }) => compileJsonPath(jsonPath));
+  return {
+    columns: [NAME_COLUMN, ...columns.map(toColumn)],
+    toRow: (object: Readonly<UnstructuredObject>, nowMs) => [
+      object.metadata.name,
+      ...columns.map((column, index) => cellOf(paths[index]?.(object) ?? [], column, nowMs)),
+    ],
+  };
+}
+
+function toColumn({ name = '', type = 'string', format, description, priority }: Column): TableColumn {
+  return {
+    name,
+    type: type as TableColumn['type'],
+    format: format ?? '',
+    description: description || `Custom resource definition column (in JSONPath format): ${name}`,
+    priority: priority ?? 0,
+  };
+}
+
+function cellOf(values: readonly unknown[], { type }: Column, nowMs: number): TableCell {
+  const [value] = values;
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'string':
+      return values.map(textOf).join(' ');
+    case 'integer':
+      return isNumber(value) ? (typeof value === 'bigint' ? value : Math.trunc(value)) : null;
+    case 'number':
+      return isNumber(value) ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date': {
+      const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+      return Number.isNaN(time) ? '<invalid>' : humanDuration(nowMs - time);
+    }
+    default:
+      return null;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}
+
+function isNumber(value: unknown): value is Int64 {
+  return typeof value === 'number' || typeof value === 'bigint';
+}

@@ -1,0 +1,56 @@
+import { ownField } from '@rollkeeper/machinery/kubernetes';
+
+type Step = (values: readonly unknown[]) => unknown[];
+
+/**
+ * Compiles the JSON path of a printer column or a scale: fields, indexes, `[*]` and filters that compare one field
+ * (`.status.conditions[?(@.type=="Ready")].status`). What is missing has no value.
+ * Source: k8s.io/client-go/util/jsonpath.
+ * @returns undefined for a path that cannot be read
+ */
+export function compileJsonPath(path: string): ((object: unknown) => unknown[]) | undefined {
+  const steps: Step[] = [];
+  const tokens =
+    /\.?\['((?:[^'\\]|\\.)*)'\]|\.?\["((?:[^"\\]|\\.)*)"\]|\[(-?\d+)\]|(\[\*\]|\.\*)|\[\?\(\s*@((?:\.[\w-]+)+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\s*\)\]|\.((?:[^.[\]\\]|\\.)+)/y;
+  while (tokens.lastIndex < path.length) {
+    const found = tokens.exec(path);
+    if (!found) return undefined;
+    steps.push(stepOf(found));
+  }
+  return (object) => steps.reduce<readonly unknown[]>((values, step) => step(values), [object]) as unknown[];
+}
+
+function stepOf(found: RegExpExecArray): Step {
+  const [, quoted, doubleQuoted, index, all, filtered, operator, text, otherText, word, plain] = found;
+  if (index !== undefined) return (values) => each(values, (value) => at(value, Number(index)));
+  if (all !== undefined) return (values) => each(values, childrenOf);
+  if (filtered !== undefined) {
+    const read = compileJsonPath(filtered)!;
+    const wanted = text ?? otherText ?? word ?? '';
+    const isMatch = (item: unknown): boolean =>
+      read(item).some((value) => String(value) === wanted) === (operator === '==');
+    return (values) => each(values, (value) => childrenOf(value).filter(isMatch));
+  }
+  const name = (quoted ?? doubleQuoted ?? plain ?? '').replace(/\\(.)/g, '$1');
+  return (values) => each(values, (value) => fieldOf(value, name));
+}
+
+function each(values: readonly unknown[], next: (value: unknown) => readonly unknown[]): unknown[] {
+  return values.flatMap(next);
+}
+
+function at(value: unknown, index: number): readonly unknown[] {
+  if (!Array.isArray(value)) return [];
+  const item = value.at(index) as unknown;
+  return item === undefined ? [] : [item];
+}
+
+function childrenOf(value: unknown): readonly unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value) : [];
+}
+
+function fieldOf(value: unknown, name: string): readonly unknown[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  const field = ownField(value as Record<string, unknown>, name);
+  return field === undefined ? [] : [field];
+}

@@ -1,0 +1,156 @@
+import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { CostBudget } from '../../../cel/index.js';
+import type { StructuralSchema } from '../../../schema/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
+import { isFields } from '../structural-defaults.js';
+import { correlatedItems } from '../correlated-items.js';
+import type { CompiledRule, ValidationRule } from './compile-rule.js';
+import { isRuleProblem } from './compile-rule.js';
+import type { RuleNode } from './rule-tree.js';
+import { relativePath } from './relative-path.js';
+
+/**
+ * What all rules may cost for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should not
+ * hold up the others for more than a fraction of a second.
+ */
+const BUDGET = 2_000_000;
+const MAX_MESSAGE_LENGTH = 5 * 1024;
+
+/** A value, what it was before an update as far as that can be told, and what both stand in. */
+interface Place {
+  readonly path: string;
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly parent?: Place;
+}
+
+/** Ends the evaluation of all rules of an object. */
+class OutOfBudget extends Error {}
+
+/**
+ * Judges an object by the rules of its schema.
+ * Source: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
+ * @param old the object before an update
+ */
+export function validateRules(tree: RuleNode, object: unknown, old: unknown, errors: FieldError[]): void {
+  const budget = new CostBudget(BUDGET);
+  try {
+    validateNode(tree, { path: '', value: object, old }, errors, budget);
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+  }
+}
+
+function validateNode(node: RuleNode, place: Place, errors: FieldError[], budget: CostBudget): void {
+  const { path, value, old } = place;
+  if (value === null || value === undefined) return;
+  if (node.rules.length > 0) judge(node, place, errors, budget);
+  // What is below `allOf` is judged even where nothing has changed, as far as its own place goes.
+  for (const part of node.allOf) validateNode(part, place, errors, budget);
+  if (Array.isArray(value)) {
+    if (!node.items) return;
+    const before = correlatedItems(old, node.schema);
+    for (const [index, item] of value.entries())
+      validateNode(
+        node.items,
+        { path: `${path}[${index}]`, value: item, old: before(item), parent: place },
+        errors,
+        budget,
+      );
+  } else if (isFields(value)) {
+    const isAtomic = node.schema['x-kubernetes-map-type'] === 'atomic';
+    const before = isFields(old) && !isAtomic ? old : {};
+    for (const name of Object.keys(value)) {
+      const property = node.properties.get(name);
+      const inner = property ?? node.values;
+      if (!inner) continue;
+      const at = !property ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
+      validateNode(
+        inner,
+        { path: at, value: value[name], old: ownField(before, name), parent: place },
+        errors,
+        budget,
+      );
+    }
+  }
+}
+
+function judge(node: RuleNode, place: Place, errors: FieldError[], budget: CostBudget): void {
+  const type = typeName(node.schema);
+  const field = place.path || '<nil>';
+  for (const compiled of node.compiled()) {
+    if (isRuleProblem(compiled)) {
+      errors.push(invalid(field, type, `rule compile error: ${compiled.problem}`));
+      continue;
+    }
+    const { rule, program, usesOldSelf } = compiled;
+    if (usesOldSelf && place.old === undefined && !rule.optionalOldSelf) continue;
+    const values = { self: place.value, oldSelf: place.old };
+    const outcome = program.evaluate(values, budget);
+    if (outcome.type === 'exceeded') {
+      const detail =
+        budget.remaining <= 0
+          ? 'validation failed due to running out of cost budget, no further validation rules will be run'
+          : `'${outcome.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shownRule(rule)}`;
+      errors.push(invalid(field, type, detail));
+      throw new OutOfBudget();
+    }
+    if (outcome.type === 'error') {
+      errors.push(invalid(field, type, failure(outcome.message, rule)));
+    } else if (outcome.value !== true && (usesOldSelf || !isUnchanged(place))) {
+      errors.push(complaint(compiled, node, place, values, budget));
+    }
+  }
+}
+
+/** What broke a rule before and was not touched may stay. */
+function isUnchanged({ value, old, parent }: Place): boolean {
+  if (old !== undefined) return sameJson(value, old);
+  return parent !== undefined && isUnchanged(parent);
+}
+
+function complaint(
+  { rule, message }: CompiledRule,
+  { schema }: RuleNode,
+  { path }: Place,
+  values: Readonly<Record<string, unknown>>,
+  budget: CostBudget,
+): FieldError {
+  const below = relativePath(rule.fieldPath ?? '');
+  const field = `${path}${path === '' ? below.replace(/^\./, '') : below}` || '<nil>';
+  const outcome = message?.evaluate(values, budget);
+  const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
+  const detail = said ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
+  const type = typeName(schema);
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return forbidden(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return duplicate(field, type);
+    default:
+      return invalid(field, type, detail);
+  }
+}
+
+/** One line that says something; else the fixed message counts. */
+function usableMessage(value: unknown): string | undefined {
+  const text = typeof value === 'string' ? value.trim() : '';
+  return text === '' || text.length > MAX_MESSAGE_LENGTH || text.includes('\n') ? undefined : text;
+}
+
+function failure(message: string, rule: ValidationRule): string {
+  if (message.startsWith('no such overload'))
+    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`;
+  return `${message} evaluating rule: ${shownRule(rule)}`;
+}
+
+function shownRule({ rule = '', message }: ValidationRule): string {
+  return (message || rule).trim();
+}
+
+function typeName({ type }: StructuralSchema): string {
+  return type ?? '';
+}

@@ -1,0 +1,213 @@
+import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { isDefinedByUsers } from './kind-definition.js';
+import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
+import { collectErrors } from './validation/field-errors.js';
+import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
+import type { MetaRules } from './validation/object-meta.js';
+
+type Identity = Pick<
+  KindDefinition,
+  | 'type'
+  | 'singular'
+  | 'listKind'
+  | 'schema'
+  | 'columns'
+  | 'toRow'
+  | 'shortNames'
+  | 'scale'
+  | 'ownershipFrom'
+  | 'view'
+  | 'reservations'
+  | 'garbageCollection'
+  | 'refusesCreation'
+  | 'hasStrategicMerge'
+>;
+
+/**
+ * What a kind must say, and what it may add to the behaviour that all kinds share. `T` is the type of its objects as
+ * they come out of the decoder: what the schema calls required may be missing nevertheless.
+ */
+export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
+  readonly type: KindDefinition['type'];
+  readonly schema: string;
+  readonly columns: KindDefinition['columns'];
+  readonly toRow: KindDefinition['toRow'];
+  /** @default 'first-apply' */
+  readonly ownershipFrom?: KindDefinition['ownershipFrom'];
+  /** @default 'supported' */
+  readonly garbageCollection?: KindDefinition['garbageCollection'];
+  /** @default [] */
+  readonly categories?: readonly string[];
+  /** @default [] */
+  readonly subresources?: readonly string[];
+  /**
+   * Has a `status` that only its subresource may write: creations lose theirs, updates of the object keep the old one,
+   * updates of the status keep all else that the kind has. @default false
+   */
+  readonly hasStatus?: boolean;
+  /** The part whose changes count in `metadata.generation`. @default there is no generation */
+  generationOf?(object: Readonly<T>): unknown;
+  /** A `PUT` to an object that is not there creates it. @default false */
+  readonly createsOnUpdate?: boolean;
+  /** A `PUT` has to name the version that it replaces. @default false */
+  readonly needsVersionOnUpdate?: boolean;
+  /** Syntax of the name. @default a DNS subdomain */
+  readonly checkName?: MetaRules['checkName'];
+  /** @default 'standard-or-qualified' */
+  readonly finalizerNames?: MetaRules['finalizerNames'];
+  /** @default nothing */
+  applyDefaults?(object: T): void;
+  /** @default nothing */
+  prepareForCreate?(object: T): void;
+  /** What an update of this subresource may not change is carried over from `old`. @default nothing */
+  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource): void;
+  /** Beyond `metadata`. @default nothing is wrong */
+  validate?(object: Readonly<T>, errors: FieldError[]): void;
+  /** Beyond `metadata`. @default as `validate` for the object, nothing for a subresource */
+  validateUpdate?(
+    object: Readonly<T>,
+    old: Readonly<T>,
+    subresource: Subresource,
+    errors: FieldError[],
+  ): void;
+  /** @default nothing */
+  readonly warnings?: KindDefinition['warnings'];
+  /** What a deletion changes beyond its mark. @default nothing */
+  prepareForDelete?(object: T, nowMs: number): void;
+  /** @default 0, at once */
+  graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
+  /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
+  selectableFields?(object: Readonly<T>): Record<string, string>;
+}
+
+/** Completes the rules of one kind with the behaviour that all kinds share. */
+export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): KindDefinition {
+  // The objects are what the kind's schema says, which the types cannot know.
+  const rules = rulesOfKind as unknown as KindRules;
+  const { type } = rules;
+  const meta: MetaRules = {
+    namespaced: type.namespaced,
+    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
+    ...(rules.checkName && { checkName: rules.checkName }),
+  };
+  return {
+    type,
+    singular: rules.singular ?? type.kind.toLowerCase(),
+    listKind: rules.listKind ?? `${type.kind}List`,
+    shortNames: rules.shortNames ?? [],
+    categories: rules.categories ?? [],
+    subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
+    createsOnUpdate: rules.createsOnUpdate ?? false,
+    needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
+    schema: rules.schema,
+    columns: rules.columns,
+    toRow: rules.toRow,
+    ownershipFrom: rules.ownershipFrom ?? 'first-apply',
+    garbageCollection: rules.garbageCollection ?? 'supported',
+    ...(rules.scale && { scale: rules.scale }),
+    ...(rules.view && { view: rules.view }),
+    ...(rules.reservations && { reservations: rules.reservations }),
+    ...(rules.refusesCreation && { refusesCreation: rules.refusesCreation }),
+    ...(rules.hasStrategicMerge === false && { hasStrategicMerge: false }),
+    ...(rules.prepareForDelete && {
+      prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
+    }),
+    ...(rules.warnings && { warnings: rules.warnings }),
+    applyDefaults: (object) => rules.applyDefaults?.(object),
+    prepareForCreate(object) {
+      clearSystemFields(object);
+      if (rules.hasStatus) delete object.status;
+      if (rules.generationOf) object.metadata.generation = 1;
+      rules.prepareForCreate?.(object);
+    },
+    prepareForUpdate(object, old, subresource) {
+      carryOverSystemFields(object, old);
+      if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
+      rules.prepareForUpdate?.(object, old, subresource);
+      if (rules.generationOf) countGeneration(rules, object, old);
+    },
+    validateCreate(object) {
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        rules.validate?.(object, errors);
+      });
+    },
+    validateUpdate(object, old, subresource) {
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        validateObjectMetaUpdate(object, old, errors);
+        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
+        else if (subresource === '') rules.validate?.(object, errors);
+      });
+    },
+    gracefulDeletion: (object, requested) => ({
+      gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,
+    }),
+    selectableFields: (object) => ({
+      'metadata.name': object.metadata.name,
+      ...(type.namespaced && { 'metadata.namespace': object.metadata.namespace ?? '' }),
+      ...rules.selectableFields?.(object),
+    }),
+  };
+}
+
+/** What the subresource that is updated has nothing to do with. */
+function carryOverOtherParts(
+  object: UnstructuredObject,
+  old: Readonly<UnstructuredObject>,
+  subresource: Subresource,
+): void {
+  if (subresource === '') carryOver(object, old, 'status');
+  if (subresource !== 'status') return;
+  carryOver(object, old, 'spec');
+}
+
+function countGeneration(
+  rules: KindRules,
+  object: UnstructuredObject,
+  old: Readonly<UnstructuredObject>,
+): void {
+  const before = rules.generationOf?.(old);
+  const after = rules.generationOf?.(object);
+  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const isSame = before === after || equal(before, after);
+  const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
+  // What an earlier release made of a kind that had none yet.
+  if (generation === 0) delete object.metadata.generation;
+  else object.metadata.generation = generation;
+}
+
+/**
+ * Carries a field over from the old object: an update of this subresource may not change it. The two share it
+ * from then on, which spares a copy in the most frequent of all writes; nobody may change it afterwards.
+ */
+export function carryOver<T extends object>(object: T, old: Readonly<T>, field: keyof T): void {
+  if (old[field] === undefined) delete object[field];
+  else object[field] = old[field];
+}
+
+/** What a creation may not bring along in `metadata`. */
+function clearSystemFields({ metadata }: UnstructuredObject): void {
+  delete metadata.generation;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+}
+
+/**
+ * What an update keeps when the caller leaves it out, and what only the server counts. Source: the beginning of
+ * ValidateObjectMetaAccessorUpdate in apimachinery, and rest.BeforeUpdate in apiserver.
+ */
+function carryOverSystemFields(
+  { metadata }: UnstructuredObject,
+  { metadata: old }: Readonly<UnstructuredObject>,
+): void {
+  if (old.uid !== undefined) metadata.uid ||= old.uid;
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+  }
+  if (old.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.generation;
+}

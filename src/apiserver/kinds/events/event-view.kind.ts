@@ -1,0 +1,101 @@
+import type { Event } from '@rollkeeper/machinery/types/core-v1';
+import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
+import { EVENT_KIND } from '../core/event/event.kind.js';
+import { defineKind } from '../define-kind.js';
+import { validateEventView, validateEventViewUpdate } from './event-view.validation.js';
+
+export type EventView = IEventView & UnstructuredObject;
+
+/** Events as `events.k8s.io` knows them; stored as those of the core group. */
+export const EVENT_VIEW_KIND = defineKind<EventView>({
+  type: { group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
+  schema: 'io.k8s.api.events.v1.Event',
+  garbageCollection: EVENT_KIND.garbageCollection,
+  shortNames: ['ev'],
+  createsOnUpdate: true,
+  columns: EVENT_COLUMNS,
+  toRow: (object, nowMs) =>
+    eventRow(toStored(object as EventView) as unknown as Event, object.metadata.name, nowMs),
+  validate: validateEventView,
+  validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
+  selectableFields: (object) => {
+    const { 'involvedObject.kind': _kind, ...fields } = EVENT_KIND.selectableFields(toStored(object));
+    const regarding = Object.entries(fields).map(([name, value]) => [
+      name.replace(/^involvedObject\./, 'regarding.'),
+      value,
+    ]);
+    return {
+      ...(Object.fromEntries(regarding) as Record<string, string>),
+      'regarding.kind': object.regarding?.kind ?? '',
+      reportingController: object.reportingController ?? '',
+    };
+  },
+  view: {
+    resource: 'events',
+    toStored: (object) => toStored(object as EventView),
+    fromStored: (object) => fromStored(object as unknown as Event & UnstructuredObject),
+  },
+});
+
+/** Source: pkg/apis/events/v1/conversion.go. */
+export function toStored(view: Readonly<EventView>): UnstructuredObject {
+  const {
+    apiVersion: _version,
+    kind: _kind,
+    note,
+    regarding,
+    reportingController,
+    deprecatedSource,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedCount,
+    ...rest
+  } = view;
+  return withoutNothing({
+    apiVersion: 'v1',
+    kind: 'Event',
+    ...rest,
+    involvedObject: regarding ?? {},
+    message: note,
+    reportingComponent: reportingController,
+    source: deprecatedSource,
+    firstTimestamp: deprecatedFirstTimestamp,
+    lastTimestamp: deprecatedLastTimestamp,
+    count: deprecatedCount,
+  });
+}
+
+function fromStored(event: Readonly<Event & UnstructuredObject>): UnstructuredObject {
+  const {
+    apiVersion: _version,
+    kind: _kind,
+    message,
+    involvedObject,
+    reportingComponent,
+    source,
+    firstTimestamp,
+    lastTimestamp,
+    count,
+    ...rest
+  } = event;
+  return withoutNothing({
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    ...rest,
+    note: message,
+    regarding: involvedObject,
+    reportingController: reportingComponent,
+    deprecatedSource: source,
+    deprecatedFirstTimestamp: firstTimestamp,
+    deprecatedLastTimestamp: lastTimestamp,
+    deprecatedCount: count,
+  });
+}
+
+function withoutNothing(object: Record<string, unknown>): UnstructuredObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== undefined),
+  ) as unknown as UnstructuredObject;
+}

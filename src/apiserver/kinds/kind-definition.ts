@@ -1,0 +1,187 @@
+import type { WebhookClientConfig } from '@rollkeeper/machinery/types/admissionregistration-v1';
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import type {
+  Int64,
+  KubernetesObject,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../errors/index.js';
+
+export type { FieldError, FieldErrorType } from '../errors/index.js';
+
+/** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+}
+
+/** A cell; `null` shows as `<none>` in kubectl. */
+export type TableCell = string | Int64 | boolean | null;
+
+/** What the kind does when an update of one subresource arrives; `''` is the object itself. */
+export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
+
+/** What a deletion needs to know of the kind. */
+export interface GracefulDeletion {
+  /** 0 removes at once. */
+  readonly gracePeriodSeconds: Int64;
+}
+
+/**
+ * All that the API server knows of one kind. Handlers are the same for all kinds; whatever differs between kinds is here.
+ * All functions are pure, except that those named `applyX` and `prepareX` change the object they are given (never `old`).
+ */
+export interface KindDefinition {
+  readonly type: ResourceType;
+  readonly singular: string;
+  /** What a list of its objects calls itself. */
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  /** For example `all`. */
+  readonly categories: readonly string[];
+  /** `status`, `scale`, `binding`, `eviction`, `finalize`: those that exist for the kind. */
+  readonly subresources: readonly string[];
+  /** Name of its schema in the schema registry: `io.k8s.api.apps.v1.Deployment`. */
+  readonly schema: string;
+  readonly columns: readonly TableColumn[];
+
+  /** Fills what the user left out, as the genuine API does. Idempotent. */
+  applyDefaults(object: UnstructuredObject): void;
+  /** Before a creation is validated: clears what users may not set (status), sets generation. */
+  prepareForCreate(object: UnstructuredObject): void;
+  /** Before an update is validated: carries over what this subresource may not change, raises generation when the spec changed. */
+  prepareForUpdate(
+    object: UnstructuredObject,
+    old: Readonly<UnstructuredObject>,
+    subresource: Subresource,
+  ): void;
+  validateCreate(object: Readonly<UnstructuredObject>): FieldError[];
+  validateUpdate(
+    object: Readonly<UnstructuredObject>,
+    old: Readonly<UnstructuredObject>,
+    subresource: Subresource,
+  ): FieldError[];
+  /** What whoever writes a valid object is told of it; `old` is absent at creation. @default nothing */
+  warnings?(object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>): string[];
+  /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
+  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
+  /** What a deletion changes in an object that it marks for the first time, beyond the mark. */
+  prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
+  /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
+  readonly refusesCreation?: string;
+  /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
+  readonly hasStrategicMerge?: boolean;
+  /** A `PUT` to an object that is not there creates it. */
+  readonly createsOnUpdate: boolean;
+  /** A `PUT` has to name the version that it replaces. */
+  readonly needsVersionOnUpdate: boolean;
+  /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
+  selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
+  /** One cell a column. @param nowMs wall clock, for ages */
+  toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
+  /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
+  readonly scale?: ScaleMapping;
+  /** For a version whose objects are stored in the form of another one of the same kind. */
+  readonly view?: StoredView;
+  /** What objects of the kind need for themselves alone: addresses, ports. */
+  readonly reservations?: Reservations;
+  /**
+   * Whether the garbage collector looks after objects of the kind. Where it does not, a deletion sets none of its finalizers,
+   * whatever the request asks for: nobody would ever take them off.
+   */
+  readonly garbageCollection: 'supported' | 'unsupported';
+  /**
+   * From when on it is written down who owns which field: what people write, from creation; what programs write by the
+   * thousand, from the first server-side apply, if ever.
+   */
+  readonly ownershipFrom: 'creation' | 'first-apply';
+}
+
+/** What lists and tables need of a kind. */
+export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'>;
+
+/** How a kind is stored in another version, or under another group, than the one in which it is shown. */
+export interface StoredView {
+  /** Qualified resource under which the objects are stored: `events`. */
+  readonly resource: string;
+  toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  /** Who makes objects of one version out of those of another; absent where the functions above do it. */
+  readonly conversion?: WebhookConversion;
+}
+
+/** How a definition says that its objects are converted. */
+export interface WebhookConversion {
+  readonly client: WebhookClientConfig;
+  /** Versions of ConversionReview that the webhook knows, the one that it likes best first. */
+  readonly reviewVersions: readonly string[];
+  /** The API version in which objects are stored from now on. */
+  readonly stored: string;
+  /** That of the kind. */
+  readonly shown: string;
+}
+
+/** Something that one object has for itself, such as an address or a port: two may never get the same. */
+export interface Reservation {
+  /** Qualified resource under which the reservation is stored. */
+  readonly resource: string;
+  readonly name: string;
+  /** What is stored. */
+  readonly object: UnstructuredObject;
+  /** Which field asks for it, and the complaint when another object has it. */
+  readonly refusal: FieldError;
+  /** Who has it: a reservation of which the owner knows nothing may be taken over. */
+  readonly owner: { readonly namespace: string; readonly name: string };
+}
+
+/** How a kind gets what its objects need for themselves. */
+export interface Reservations {
+  /** What the object asks for, or has got. */
+  wanted(object: Readonly<UnstructuredObject>): Reservation[];
+  /**
+   * Lets the object ask for what it needs and has not named. Called again, after `release` of the last choice, when
+   * somebody has that already.
+   * @returns whether there was anything to choose
+   */
+  choose(object: UnstructuredObject, random: RandomSource): boolean;
+}
+
+/** How a kind shows itself as a Scale, and takes one back. */
+export interface ScaleMapping {
+  /** The fields that lead to the replica count. */
+  readonly replicasPath: readonly string[];
+  read(object: Readonly<UnstructuredObject>): {
+    specReplicas: number;
+    statusReplicas: number;
+    selector: string;
+  };
+  write(object: UnstructuredObject, specReplicas: number): void;
+}
+
+/** The kinds that the server has. They come and go while it runs. */
+export interface KindRegistry {
+  readonly kinds: readonly KindDefinition[];
+  /** By group, version and plural, as in a path. */
+  find(group: string, version: string, resource: string): KindDefinition | undefined;
+  findByKind(apiVersion: string, kind: string): KindDefinition | undefined;
+  /** Whether objects of a built-in kind are stored under a qualified resource. */
+  isBuiltIn(resource: string): boolean;
+  /**
+   * Adds a kind, or replaces the one of the same group, version and resource.
+   * @throws RangeError for one whose objects would lie among those of a built-in kind
+   */
+  put(kind: KindDefinition): void;
+  /** @throws RangeError for a built-in kind */
+  remove(type: Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind'>): void;
+}
+
+export type { KubernetesObject };
+
+/** Nothing else tells the two apart as surely: a genuine server knows no types of theirs that it could merge by. */
+export function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
+  return hasStrategicMerge === false;
+}

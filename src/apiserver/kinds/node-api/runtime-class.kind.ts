@@ -1,0 +1,45 @@
+import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { validateResources } from '../pod-template/validate-resources.js';
+import { validateTolerations } from '../pod-template/validate-tolerations.js';
+import { invalid } from '../validation/field-errors.js';
+import { validateLabels } from '../validation/labels.js';
+import { FIELD_IMMUTABLE, checkDns1123Label } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+type RuntimeClass = IRuntimeClass & UnstructuredObject;
+
+/** Source: ValidateRuntimeClass in pkg/apis/node/validation/validation.go. */
+export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({
+  type: {
+    group: 'node.k8s.io',
+    version: 'v1',
+    resource: 'runtimeclasses',
+    kind: 'RuntimeClass',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.node.v1.RuntimeClass',
+  needsVersionOnUpdate: true,
+  ...printed<RuntimeClass>(
+    NAME,
+    shown('Handler', 'What runs its containers.', ({ handler }) => handler ?? ''),
+    AGE,
+  ),
+  validate,
+  validateUpdate(object, old, _subresource, errors) {
+    validate(object, errors);
+    if (object.handler !== old.handler)
+      errors.push(invalid('handler', object.handler ?? '', FIELD_IMMUTABLE));
+  },
+});
+
+function validate({ handler, overhead, scheduling }: Readonly<RuntimeClass>, errors: FieldError[]): void {
+  validateSyntax(handler ?? '', checkDns1123Label, 'handler', errors);
+  if (overhead?.podFixed) validateResources({ limits: overhead.podFixed }, 'overhead', errors);
+  validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector', errors);
+  validateTolerations(scheduling?.tolerations, 'scheduling.tolerations', errors);
+}

@@ -1,0 +1,271 @@
+import type {
+  Affinity,
+  Container,
+  EnvVar,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  Volume,
+} from '@rollkeeper/machinery/types/core-v1';
+import { NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type {
+  Amount,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+import type { KindDefinition } from '../kind-definition.js';
+import { checkDns1123Label } from '../validation/syntax.js';
+import type { PlacedContainer } from './port-warnings.js';
+import { portWarnings } from './port-warnings.js';
+
+/** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
+export function podWarnings({ metadata, spec }: Readonly<Pod>): string[] {
+  return [
+    ...hostnameWarnings(metadata.name, "the Pod's hostname"),
+    ...specWarnings(spec, metadata.annotations ?? {}, ''),
+  ];
+}
+
+/** The same of a template at `path`. */
+export function podTemplateWarnings({ metadata, spec }: PodTemplateSpec, path = 'spec.template'): string[] {
+  return spec ? specWarnings(spec, metadata?.annotations ?? {}, `${path}.`) : [];
+}
+
+/** Of what is made from a template: said at its creation and whenever its spec changes. */
+export function templateOwnerWarnings<T extends UnstructuredObject>(
+  warningsOf: (object: Readonly<T>) => string[],
+): NonNullable<KindDefinition['warnings']> {
+  return (object, old) =>
+    old && old.metadata.generation === object.metadata.generation ? [] : warningsOf(object as Readonly<T>);
+}
+
+/** A name with dots in it is no host's. */
+export function hostnameWarnings(name: string, use = 'Pod names and hostnames'): string[] {
+  const problems = checkDns1123Label(name);
+  if (problems.length === 0) return [];
+  const advice = 'which can result in surprising behavior; a DNS label is recommended';
+  return [`metadata.name: this is used in ${use}, ${advice}: [${problems.join(' ')}]`];
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+function specWarnings(spec: PodSpec, annotations: Annotations, prefix: string): string[] {
+  const path = `${prefix}spec`;
+  const containers = containersOf(spec, path);
+  return [
+    ...placementWarnings(spec, path),
+    ...annotationWarnings(annotations, `${prefix}metadata.annotations`),
+    ...(spec.volumes ?? []).flatMap((volume, index) => volumeWarnings(volume, `${path}.volumes[${index}]`)),
+    ...repeated(
+      spec.hostAliases,
+      ({ ip }) => ip,
+      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${quoted(ip)}`,
+    ),
+    ...pullSecretWarnings(spec, path),
+    ...byteWarnings(spec.overhead, `${path}.overhead`),
+    ...containers.flatMap(({ container, at }) => containerWarnings(container, at)),
+    ...portWarnings(containers),
+    ...graceWarnings(spec, path),
+    ...podAffinityWarnings(spec.affinity, `${path}.affinity`),
+  ];
+}
+
+function containersOf(spec: PodSpec, path: string): PlacedContainer[] {
+  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map((container, index) => ({
+      container: container,
+      at: `${path}.${list}[${index}]`,
+    })),
+  );
+}
+
+/** Source: pkg/api/node/util.go. */
+const OLD_NODE_LABELS = new Map([
+  ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  [
+    'failure-domain.beta.kubernetes.io/region',
+    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  ],
+  [
+    'failure-domain.beta.kubernetes.io/zone',
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  ],
+  [
+    'beta.kubernetes.io/instance-type',
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  ],
+]);
+
+const SELECTS_NOTHING = 'a null labelSelector results in matching no pod';
+
+function placementWarnings(
+  { affinity, nodeSelector, topologySpreadConstraints }: PodSpec,
+  path: string,
+): string[] {
+  const selected = Object.keys(nodeSelector ?? {}).flatMap((key) => {
+    const old = OLD_NODE_LABELS.get(key);
+    return old === undefined ? [] : [`${path}.nodeSelector[${key}]: ${old}`];
+  });
+  const nodes = affinity?.nodeAffinity ?? {};
+  const at = `${path}.affinity.nodeAffinity`;
+  const required = nodes.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const preferred = nodes.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return [
+    ...selected,
+    ...required.flatMap((term, index) =>
+      termWarnings(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`),
+    ),
+    ...preferred.flatMap(({ preference }, index) =>
+      termWarnings(preference, `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`),
+    ),
+    ...(topologySpreadConstraints ?? []).flatMap(({ labelSelector, topologyKey }, index) => {
+      const constraint = `${path}.topologySpreadConstraints[${index}]`;
+      const old = OLD_NODE_LABELS.get(topologyKey);
+      return [
+        ...(old === undefined ? [] : [`${constraint}.topologyKey: ${topologyKey} is ${old}`]),
+        ...(labelSelector ? [] : [`${constraint}.labelSelector: ${SELECTS_NOTHING}`]),
+      ];
+    }),
+  ];
+}
+
+function termWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: string): string[] {
+  return matchExpressions.flatMap(({ key }, index) => {
+    const old = OLD_NODE_LABELS.get(key);
+    return old === undefined ? [] : [`${path}.matchExpressions[${index}].key: ${key} is ${old}`];
+  });
+}
+
+function podAffinityWarnings(affinity: Affinity | undefined, path: string): string[] {
+  return (['podAffinity', 'podAntiAffinity'] as const).flatMap((side) => {
+    const {
+      requiredDuringSchedulingIgnoredDuringExecution: required = [],
+      preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+    } = affinity?.[side] ?? {};
+    const blind = ({ labelSelector }: PodAffinityTerm, at: string): string[] =>
+      labelSelector ? [] : [`${at}.labelSelector: ${SELECTS_NOTHING}`];
+    return [
+      ...required.flatMap((term, index) =>
+        blind(term, `${path}.${side}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`),
+      ),
+      ...preferred.flatMap(({ podAffinityTerm }, index) =>
+        blind(
+          podAffinityTerm,
+          `${path}.${side}.preferredDuringSchedulingIgnoredDuringExecution[${index}].podAffinityTerm`,
+        ),
+      ),
+    ];
+  });
+}
+
+const OLD_ANNOTATIONS = [
+  [
+    'scheduler.alpha.kubernetes.io/critical-pod',
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  ],
+  ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  [
+    'security.alpha.kubernetes.io/unsafe-sysctls',
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+] as const;
+
+function annotationWarnings(annotations: Annotations, path: string): string[] {
+  return OLD_ANNOTATIONS.flatMap(([key, old]) =>
+    annotations[key] === undefined ? [] : [`${path}[${key}]: ${old}`],
+  );
+}
+
+const OLD_VOLUMES: readonly (readonly [keyof Volume, string])[] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+
+function volumeWarnings(volume: Volume, path: string): string[] {
+  return OLD_VOLUMES.flatMap(([source, old]) =>
+    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${old}`],
+  );
+}
+
+function pullSecretWarnings({ imagePullSecrets }: PodSpec, path: string): string[] {
+  const at = (index: number): string => `${path}.imagePullSecrets[${index}].name`;
+  return [
+    ...repeated(
+      imagePullSecrets,
+      ({ name = '' }) => name,
+      (index, name) => `${at(index)}: duplicate name ${quoted(name)}`,
+    ),
+    ...(imagePullSecrets ?? []).flatMap(({ name }, index) =>
+      name ? [] : [`${at(index)}: invalid empty name ""`],
+    ),
+  ];
+}
+
+function containerWarnings({ env = [], resources }: Container, path: string): string[] {
+  return [
+    ...byteWarnings(resources?.limits, `${path}.resources.limits`),
+    ...byteWarnings(resources?.requests, `${path}.resources.requests`),
+    ...envWarnings(env, path),
+  ];
+}
+
+/** A variable may be made of what it was before, and is hidden by anything else. */
+function envWarnings(env: readonly EnvVar[], path: string): string[] {
+  const seen = new Set<string>();
+  return env.flatMap(({ name, value = '', valueFrom }, index) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    const reference = `$(${name})`;
+    const hides = valueFrom !== undefined || value === reference || !value.includes(reference);
+    if (!hides) return [];
+    return [
+      `${path}.env[${index}]: hides previous definition of ${quoted(name)}, which may be dropped when using apply`,
+    ];
+  });
+}
+
+function byteWarnings(amounts: Readonly<Record<string, Amount>> | undefined, path: string): string[] {
+  return ['memory', 'ephemeral-storage'].flatMap((resource) => {
+    const amount = amounts?.[resource];
+    if (amount === undefined || nanosOf(amount) % NANOS === 0n) return [];
+    return [
+      `${path}[${resource}]: fractional byte value ${quoted(String(amount))} is invalid, must be an integer`,
+    ];
+  });
+}
+
+function graceWarnings({ terminationGracePeriodSeconds: seconds }: PodSpec, path: string): string[] {
+  if (seconds === undefined || seconds >= 0) return [];
+  return [
+    `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+  ];
+}
+
+function repeated<T>(
+  list: readonly T[] | undefined,
+  keyOf: (item: T) => string,
+  warning: (index: number, key: string) => string,
+): string[] {
+  const seen = new Set<string>();
+  return (list ?? []).flatMap((item, index) => {
+    const key = keyOf(item);
+    if (seen.has(key)) return [warning(index, key)];
+    seen.add(key);
+    return [];
+  });
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,156 @@
+import type { Container } from '@rollkeeper/machinery/types/core-v1';
+import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+} from '../validation/field-errors.js';
+import { checkDns1123Label } from '../validation/syntax.js';
+import { validateSyntax, validateWords } from '../validation/words.js';
+import type { WordRule } from '../validation/words.js';
+import { validateEnv } from './validate-env.js';
+import { validateVolumeDevices, validateVolumeMounts } from './validate-mounts.js';
+import type { KnownVolumes } from './validate-mounts.js';
+import { validateHostPortConflicts, validatePorts } from './validate-ports.js';
+import { PROBES, validateContainerProbes, validateLifecycle } from './validate-probes.js';
+import { validateResizePolicy, validateResources } from './validate-resources.js';
+import { validateContainerSecurityContext } from './validate-security-context.js';
+
+const WORDS: readonly WordRule[] = [
+  { field: 'terminationMessagePolicy', words: ['FallbackToLogsOnError', 'File'], isRequired: true },
+  { field: 'imagePullPolicy', words: ['Always', 'IfNotPresent', 'Never'], isRequired: true },
+];
+
+/** What ephemeral containers may not have. Source: allowedEphemeralContainerFields. */
+const NOT_EPHEMERAL = ['ports', ...PROBES, 'lifecycle', 'resizePolicy'] as const;
+
+interface ContainerContext {
+  readonly spec: PodSpec;
+  readonly volumes: KnownVolumes;
+  readonly claims: ReadonlySet<string>;
+  /** Names that are taken. */
+  readonly names: Set<string>;
+}
+
+/** Source: ValidateContainers and its neighbours in pkg/apis/core/validation/validation.go. */
+export function validateContainers(
+  spec: PodSpec,
+  volumes: KnownVolumes,
+  path: string,
+  errors: FieldError[],
+): void {
+  const containers = spec.containers ?? [];
+  if (containers.length === 0) errors.push(required(`${path}.containers`));
+  const claims = new Set(spec.resourceClaims?.map(({ name }) => name));
+  const context: ContainerContext = { spec, volumes, claims, names: new Set() };
+  containers.forEach((container, index) => {
+    const at = `${path}.containers[${index}]`;
+    validateContainer(container, context, at, errors);
+    validateLifecycle(container, at, errors);
+    validateContainerProbes(container, at, errors);
+    const policy = container.restartPolicy;
+    if (policy !== undefined && !RESTART_POLICIES.includes(policy))
+      errors.push(notSupported(`${at}.restartPolicy`, policy, RESTART_POLICIES));
+  });
+  validateHostPortConflicts(containers, `${path}.containers`, errors);
+  spec.initContainers?.forEach((container, index) =>
+    validateInitContainer(container, context, `${path}.initContainers[${index}]`, errors),
+  );
+  validateEphemeralContainers(context, path, errors);
+}
+
+const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
+
+function validateInitContainer(
+  container: Container,
+  context: ContainerContext,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateContainer(container, context, path, errors);
+  const policy = container.restartPolicy;
+  if (policy !== undefined && !RESTART_POLICIES.includes(policy))
+    errors.push(notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES));
+  if (policy === 'Always') {
+    validateLifecycle(container, path, errors);
+    validateContainerProbes(container, path, errors);
+    return;
+  }
+  for (const field of ['lifecycle', ...PROBES] as const) {
+    if (container[field])
+      errors.push(
+        forbidden(`${path}.${field}`, 'may not be set for init containers without restartPolicy=Always'),
+      );
+  }
+}
+
+/** Source: validateEphemeralContainers. */
+function validateEphemeralContainers(context: ContainerContext, path: string, errors: FieldError[]): void {
+  const { spec } = context;
+  const others = new Set(
+    [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name),
+  );
+  spec.ephemeralContainers?.forEach((container, index) => {
+    const at = `${path}.ephemeralContainers[${index}]`;
+    validateContainer(container, context, at, errors);
+    const target = container.targetContainerName;
+    if (target && !others.has(target)) errors.push(notFound(`${at}.targetContainerName`, target));
+    for (const field of NOT_EPHEMERAL)
+      if (container[field])
+        errors.push(forbidden(`${at}.${field}`, 'cannot be set for an Ephemeral Container'));
+    if (container.resources && Object.keys(container.resources).length > 0)
+      errors.push(forbidden(`${at}.resources`, 'cannot be set for an Ephemeral Container'));
+    container.volumeMounts?.forEach(({ subPath, subPathExpr }, position) => {
+      const mount = `${at}.volumeMounts[${position}]`;
+      if (subPath) errors.push(forbidden(`${mount}.subPath`, 'cannot be set for an Ephemeral Container'));
+      if (subPathExpr)
+        errors.push(forbidden(`${mount}.subPathExpr`, 'cannot be set for an Ephemeral Container'));
+    });
+  });
+}
+
+function validateContainer(
+  container: Container,
+  { names, volumes, spec, claims }: ContainerContext,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!container.name) errors.push(required(`${path}.name`));
+  else validateSyntax(container.name, checkDns1123Label, `${path}.name`, errors);
+  if (!container.image) errors.push(required(`${path}.image`));
+  validateWords(container, WORDS, path, errors);
+  validatePorts(container.ports, `${path}.ports`, errors);
+  if (spec.hostNetwork) validatePortsOfHost(container, path, errors);
+  validateEnv(container, path, errors);
+  if (container.volumeMounts) validateVolumeMounts(container, volumes, path, errors);
+  if (container.volumeDevices) validateVolumeDevices(container, volumes, path, errors);
+  validateResources(container.resources, `${path}.resources`, errors, claims);
+  if (container.resizePolicy) validateResizePolicy(container.resizePolicy, `${path}.resizePolicy`, errors);
+  if (container.securityContext)
+    validateContainerSecurityContext(
+      container.securityContext,
+      spec.hostUsers,
+      `${path}.securityContext`,
+      errors,
+    );
+  if (container.name && names.has(container.name)) errors.push(duplicate(`${path}.name`, container.name));
+  names.add(container.name);
+}
+
+/** Source: validateHostNetwork. A port that names none gets its own when the pod is made, so a template may leave it out. */
+function validatePortsOfHost({ ports }: Container, path: string, errors: FieldError[]): void {
+  ports?.forEach(({ containerPort, hostPort }, index) => {
+    if (hostPort && hostPort !== containerPort)
+      errors.push(
+        invalid(
+          `${path}.ports[${index}].hostPort`,
+          hostPort,
+          'must match `containerPort` when `hostNetwork` is true',
+        ),
+      );
+  });
+}

@@ -1,0 +1,101 @@
+import { canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, notSupported, required } from '../validation/field-errors.js';
+import { checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+/** Where a value is used decides which fields it may come from. */
+export type FieldRefUse = 'env' | 'volume';
+
+const FIELDS: Readonly<Record<FieldRefUse, readonly string[]>> = {
+  env: [
+    'metadata.name',
+    'metadata.namespace',
+    'metadata.uid',
+    'spec.nodeName',
+    'spec.serviceAccountName',
+    'status.hostIP',
+    'status.hostIPs',
+    'status.podIP',
+    'status.podIPs',
+  ],
+  volume: ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
+};
+
+/** Every field that has a name in the downward API. */
+const KNOWN = new Set([
+  ...FIELDS.env,
+  ...FIELDS.volume,
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+]);
+const SUBSCRIPTED = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/;
+
+/** Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go. */
+export function validateFieldRef(
+  { apiVersion, fieldPath }: ObjectFieldSelector,
+  use: FieldRefUse,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!apiVersion) {
+    errors.push(required(`${path}.apiVersion`));
+    return;
+  }
+  if (!fieldPath) {
+    errors.push(required(`${path}.fieldPath`));
+    return;
+  }
+  const subscript = SUBSCRIPTED.exec(fieldPath);
+  if (subscript) {
+    const key = subscript[2] ?? '';
+    const name = subscript[1] === 'metadata.annotations' ? key.toLowerCase() : key;
+    for (const problem of checkQualifiedName(name)) errors.push(invalid(path, key, problem));
+  } else if (!KNOWN.has(fieldPath) || apiVersion !== 'v1') {
+    errors.push(
+      invalid(
+        `${path}.fieldPath`,
+        fieldPath,
+        `error converting fieldPath: field label not supported: ${fieldPath}`,
+      ),
+    );
+  } else if (!FIELDS[use].includes(fieldPath))
+    errors.push(notSupported(`${path}.fieldPath`, fieldPath, FIELDS[use]));
+}
+
+const RESOURCES = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [
+  `limits.${name}`,
+  `requests.${name}`,
+]);
+const BINARY_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+const DIVISORS: Readonly<Record<string, readonly string[]>> = { cpu: ['1m', '1'] };
+
+/** Source: validateContainerResourceFieldSelector. */
+export function validateResourceFieldRef(
+  { containerName, resource, divisor }: ResourceFieldSelector,
+  use: FieldRefUse,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (use === 'volume' && !containerName) errors.push(required(`${path}.containerName`));
+  if (!resource) {
+    errors.push(required(`${path}.resource`));
+    return;
+  }
+  const isHugePages = /^(limits|requests)\.hugepages-/.test(resource);
+  if (!RESOURCES.includes(resource) && !isHugePages) {
+    errors.push(notSupported(`${path}.resource`, resource, [...RESOURCES].sort()));
+    return;
+  }
+  const amount = canonicalQuantity(String(divisor ?? '0')) ?? '';
+  const supported = DIVISORS[resource.slice(resource.indexOf('.') + 1)] ?? BINARY_DIVISORS;
+  if (amount !== '0' && !supported.includes(amount))
+    validateSyntax(
+      amount,
+      () => [`only divisor's values ${supported.join(', ')} are supported with the resource`],
+      `${path}.divisor`,
+      errors,
+    );
+}

@@ -1,0 +1,78 @@
+import type { ProjectedVolumeSource, VolumeProjection } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, required } from '../validation/field-errors.js';
+import { validateFileMode, validateLocalFile } from '../validation/paths.js';
+import { validateDownwardFile, validateItems } from './validate-volume-files.js';
+
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+
+/** Source: validateProjectedVolumeSource in pkg/apis/core/validation/validation.go. */
+export function validateProjected(
+  { defaultMode, sources }: ProjectedVolumeSource,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateFileMode(defaultMode, `${path}.defaultMode`, errors);
+  const files = new Set<string>();
+  sources?.forEach((source, index) => {
+    const at = `${path}.sources[${index}]`;
+    const present = Object.entries(source).filter(([, projection]) => projection);
+    present
+      .slice(1)
+      .forEach(([name]) =>
+        errors.push(forbidden(`${at}.${name}`, 'may not specify more than 1 volume type per source')),
+      );
+    validateSource(source, at, errors);
+    for (const file of filesOf(source)) {
+      if (file !== '' && files.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'));
+      files.add(file);
+    }
+  });
+}
+
+function validateSource(
+  { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle }: VolumeProjection,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const [field, source] of Object.entries({ secret, configMap })) {
+    if (!source) continue;
+    if (!source.name) errors.push(required(`${path}.${field}.name`));
+    validateItems(source.items, `${path}.${field}.items`, errors);
+  }
+  downwardAPI?.items?.forEach((item) => validateDownwardFile(item, `${path}.downwardAPI`, errors));
+  if (serviceAccountToken) {
+    const { expirationSeconds = MIN_TOKEN_SECONDS, path: file } = serviceAccountToken;
+    const at = `${path}.serviceAccountToken`;
+    if (expirationSeconds < MIN_TOKEN_SECONDS)
+      errors.push(
+        invalid(
+          `${at}.expirationSeconds`,
+          expirationSeconds,
+          'may not specify a duration less than 10 minutes',
+        ),
+      );
+    if (expirationSeconds > MAX_TOKEN_SECONDS)
+      errors.push(
+        invalid(
+          `${at}.expirationSeconds`,
+          expirationSeconds,
+          'may not specify a duration larger than 2^32 seconds',
+        ),
+      );
+    if (!file) errors.push(required(`${at}.path`));
+    else validateLocalFile(file, `${at}.path`, errors);
+  }
+  if (clusterTrustBundle && !clusterTrustBundle.path)
+    errors.push(required(`${path}.clusterTrustBundle.path`));
+}
+
+function filesOf({ secret, configMap, downwardAPI, serviceAccountToken }: VolumeProjection): string[] {
+  return [
+    ...(secret?.items ?? []),
+    ...(configMap?.items ?? []),
+    ...(downwardAPI?.items ?? []),
+    ...(serviceAccountToken ? [serviceAccountToken] : []),
+  ].map(({ path }) => path ?? '');
+}

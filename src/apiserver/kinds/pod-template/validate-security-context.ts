@@ -1,0 +1,193 @@
+import type {
+  AppArmorProfile,
+  PodSecurityContext,
+  SeccompProfile,
+  SecurityContext,
+} from '@rollkeeper/machinery/types/core-v1';
+import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLocalPath } from '../validation/paths.js';
+import { outOfRange } from '../validation/syntax.js';
+import { validateWords } from '../validation/words.js';
+import type { WordRule } from '../validation/words.js';
+
+const MAX_ID = 2 ** 31 - 1;
+const MAX_SYSCTL = 253;
+const SYSCTL_SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const SYSCTL = `(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}`;
+const SYSCTL_PATTERN = new RegExp(`^${SYSCTL}$`);
+
+const POD_WORDS: readonly WordRule[] = [
+  { field: 'fsGroupChangePolicy', words: ['Always', 'OnRootMismatch'] },
+  { field: 'supplementalGroupsPolicy', words: ['Merge', 'Strict'] },
+  { field: 'seLinuxChangePolicy', words: ['MountOption', 'Recursive'] },
+];
+const PROC_MOUNT: readonly WordRule[] = [{ field: 'procMount', words: ['Default', 'Unmasked'] }];
+
+/** Source: ValidatePodSecurityContext in pkg/apis/core/validation/validation.go. */
+export function validatePodSecurityContext(
+  context: PodSecurityContext,
+  spec: PodSpec,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const field of ['fsGroup', 'runAsUser', 'runAsGroup'] as const)
+    validateId(context[field], `${path}.${field}`, errors);
+  context.supplementalGroups?.forEach((id, index) =>
+    validateId(id, `${path}.supplementalGroups[${index}]`, errors),
+  );
+  if (spec.shareProcessNamespace && spec.hostPID)
+    errors.push(
+      invalid(
+        `${path}.shareProcessNamespace`,
+        true,
+        'ShareProcessNamespace and HostPID cannot both be enabled',
+      ),
+    );
+  validateSysctls(context.sysctls, spec, `${path}.sysctls`, errors);
+  validateWords(context, POD_WORDS, path, errors);
+  validateProfiles(context, path, errors);
+}
+
+/** Source: ValidateSecurityContext. */
+export function validateContainerSecurityContext(
+  context: SecurityContext,
+  hostUsers: boolean | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateId(context.runAsUser, `${path}.runAsUser`, errors);
+  validateId(context.runAsGroup, `${path}.runAsGroup`, errors);
+  validateWords(context, PROC_MOUNT, path, errors);
+  if (context.procMount === 'Unmasked' && hostUsers !== false)
+    errors.push(
+      invalid(`${path}.procMount`, context.procMount, '`hostUsers` must be false to use `Unmasked`'),
+    );
+  validateProfiles(context, path, errors);
+  if (context.allowPrivilegeEscalation !== false) return;
+  if (context.privileged)
+    errors.push(
+      invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+    );
+  if (context.capabilities?.add?.includes('CAP_SYS_ADMIN'))
+    errors.push(
+      invalid(
+        path,
+        context,
+        'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+      ),
+    );
+}
+
+/**
+ * A pod with users of its own shares no other namespace with its host.
+ * Source: validateHostUsers.
+ */
+export function validateHostUsers(spec: PodSpec, path: string, errors: FieldError[]): void {
+  if (spec.hostUsers !== false) return;
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
+    if (spec[field]) errors.push(forbidden(`${path}.${field}`, 'when `hostUsers` is false'));
+}
+
+function validateId(id: number | undefined, field: string, errors: FieldError[]): void {
+  if (id !== undefined && (id < 0 || id > MAX_ID)) errors.push(invalid(field, id, outOfRange(0, MAX_ID)));
+}
+
+function validateProfiles(
+  { seccompProfile, appArmorProfile }: Pick<SecurityContext, 'seccompProfile' | 'appArmorProfile'>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (seccompProfile) validateProfile(seccompProfile, 'seccomp', `${path}.seccompProfile`, errors);
+  if (appArmorProfile) validateProfile(appArmorProfile, 'AppArmor', `${path}.appArmorProfile`, errors);
+}
+
+const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
+
+function validateProfile(
+  { type, localhostProfile }: Partial<SeccompProfile | AppArmorProfile>,
+  system: 'seccomp' | 'AppArmor',
+  path: string,
+  errors: FieldError[],
+): void {
+  const field = `${path}.localhostProfile`;
+  if (!type) {
+    errors.push(
+      required(
+        `${path}.type`,
+        `type is required when ${system === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'} is set`,
+      ),
+    );
+    return;
+  }
+  if (!PROFILES.includes(type)) errors.push(notSupported(`${path}.type`, type, PROFILES));
+  if (type === 'Localhost') {
+    if (!localhostProfile) errors.push(required(field, `must be set when ${system} type is Localhost`));
+    else if (system === 'seccomp') validateLocalPath(localhostProfile, field, errors);
+  } else if (localhostProfile !== undefined)
+    errors.push(invalid(field, localhostProfile, `can only be set when ${system} type is Localhost`));
+}
+
+function validateSysctls(
+  sysctls: PodSecurityContext['sysctls'],
+  spec: PodSpec,
+  path: string,
+  errors: FieldError[],
+): void {
+  const names = new Set<string>();
+  sysctls?.forEach(({ name }, index) => {
+    const field = `${path}[${index}].name`;
+    if (!name) errors.push(required(field));
+    else if (name.length > MAX_SYSCTL || !SYSCTL_PATTERN.test(name))
+      errors.push(
+        invalid(field, name, `must have at most ${MAX_SYSCTL} characters and match regex ${SYSCTL}`),
+      );
+    else if (names.has(name)) errors.push(duplicate(field, name));
+    const isOfHost =
+      (spec.hostNetwork && name?.startsWith('net.')) ||
+      (spec.hostIPC && /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(name ?? ''));
+    if (isOfHost)
+      errors.push(invalid(field, name, 'may not be specified when the pod shares it with its host'));
+    names.add(name);
+  });
+}
+
+/** Linux and Windows have parts of the context for themselves. Source: validateWindows, validateLinux. */
+export function validateContextOfOs(spec: PodSpec, path: string, errors: FieldError[]): void {
+  const os = spec.os?.name;
+  if (os !== 'windows' && os !== 'linux') return;
+  const { securityContext: own } = spec;
+  const foreign = os === 'linux' ? ['windowsOptions'] : NOT_ON_WINDOWS;
+  const refuse = (context: object | undefined, at: string): void => {
+    for (const field of foreign)
+      if ((context as Record<string, unknown> | undefined)?.[field] !== undefined)
+        errors.push(forbidden(`${at}.${field}`, `cannot be set for a ${os} pod`));
+  };
+  refuse(own, `${path}.securityContext`);
+  for (const list of ['containers', 'initContainers'] as const)
+    spec[list]?.forEach((container, index) =>
+      refuse(container.securityContext, `${path}.${list}[${index}].securityContext`),
+    );
+  if (os === 'windows')
+    for (const field of ['hostPID', 'hostIPC', 'hostUsers', 'shareProcessNamespace'] as const)
+      if (spec[field]) errors.push(forbidden(`${path}.${field}`, 'cannot be set for a windows pod'));
+}
+
+const NOT_ON_WINDOWS = [
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'capabilities',
+  'readOnlyRootFilesystem',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'runAsUser',
+  'runAsGroup',
+  'fsGroup',
+  'fsGroupChangePolicy',
+  'sysctls',
+  'supplementalGroups',
+  'supplementalGroupsPolicy',
+];

@@ -1,0 +1,43 @@
+import type { Toleration } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, notSupported } from '../validation/field-errors.js';
+import { checkLabelValue, checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** Source: ValidateTolerations in pkg/apis/core/validation/validation.go. */
+export function validateTolerations(
+  tolerations: readonly Toleration[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  tolerations?.forEach((toleration, index) => validateToleration(toleration, `${path}[${index}]`, errors));
+}
+
+function validateToleration(toleration: Toleration, path: string, errors: FieldError[]): void {
+  const { key, operator, value = '', effect, tolerationSeconds } = toleration;
+  if (key) validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
+  else if (operator !== 'Exists') {
+    errors.push(
+      invalid(
+        `${path}.operator`,
+        operator ?? '',
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ),
+    );
+  }
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    errors.push(
+      invalid(`${path}.effect`, effect ?? '', "effect must be 'NoExecute' when `tolerationSeconds` is set"),
+    );
+  }
+  if (operator === undefined || operator === 'Equal') {
+    validateSyntax(value, checkLabelValue, `${path}.operator`, errors);
+  } else if (operator === 'Exists') {
+    if (value !== '') {
+      errors.push(invalid(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+    }
+  } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']));
+  if (effect && !EFFECTS.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, EFFECTS));
+}

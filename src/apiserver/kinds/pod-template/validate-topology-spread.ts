@@ -1,0 +1,51 @@
+import type { TopologySpreadConstraint } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, invalid, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateWords } from '../validation/words.js';
+import type { WordRule } from '../validation/words.js';
+import { validateLabelKeys } from './validate-affinity.js';
+
+const WORDS: readonly WordRule[] = [
+  { field: 'whenUnsatisfiable', words: ['DoNotSchedule', 'ScheduleAnyway'], isRequired: true },
+  { field: 'nodeAffinityPolicy', words: ['Honor', 'Ignore'] },
+  { field: 'nodeTaintsPolicy', words: ['Honor', 'Ignore'] },
+];
+
+/** Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go. */
+export function validateTopologySpread(
+  constraints: readonly TopologySpreadConstraint[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  const seen = new Set<string>();
+  constraints?.forEach((constraint, index) => {
+    const at = `${path}[${index}]`;
+    const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
+    if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'));
+    if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
+    validateWords(constraint, WORDS, at, errors);
+    if (constraint.labelSelector)
+      validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`, errors);
+    validateLabelKeys(
+      constraint.matchLabelKeys,
+      constraint.labelSelector !== undefined,
+      `${at}.matchLabelKeys`,
+      errors,
+    );
+    const { minDomains } = constraint;
+    if (minDomains !== undefined && minDomains <= 0)
+      errors.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
+    if (minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule')
+      errors.push(
+        invalid(
+          `${at}.minDomains`,
+          minDomains,
+          'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ' + (whenUnsatisfiable ?? ''),
+        ),
+      );
+    const pair = `{${topologyKey ?? ''}, ${whenUnsatisfiable ?? ''}}`;
+    if (seen.has(pair)) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    seen.add(pair);
+  });
+}

@@ -1,0 +1,45 @@
+import type { Volume } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, forbidden, required } from '../validation/field-errors.js';
+import { checkDns1123Label } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+import type { KnownVolumes } from './validate-mounts.js';
+import { SOURCE_RULES } from './volume-source-rules.js';
+
+/** @returns the volumes that containers may mount */
+export function validateVolumes(
+  volumes: readonly Volume[] | undefined,
+  path: string,
+  errors: FieldError[],
+): KnownVolumes {
+  const known = new Map<string, Volume>();
+  volumes?.forEach((volume, index) => {
+    const at = `${path}[${index}]`;
+    const isSound = validateSource(volume, at, errors);
+    if (!volume.name) errors.push(required(`${at}.name`));
+    else if (known.has(volume.name)) errors.push(duplicate(`${at}.name`, volume.name));
+    const before = errors.length;
+    if (volume.name) validateSyntax(volume.name, checkDns1123Label, `${at}.name`, errors);
+    // Mounts of a volume that is wrong itself are complained about as well.
+    if (isSound && volume.name && errors.length === before) known.set(volume.name, volume);
+  });
+  return known;
+}
+
+/** @returns whether nothing was wrong. Source: validateVolumeSource in pkg/apis/core/validation/validation.go. */
+function validateSource(volume: Volume, path: string, errors: FieldError[]): boolean {
+  const before = errors.length;
+  const sources = (Object.keys(volume) as (keyof typeof SOURCE_RULES | 'name')[]).filter(
+    (name) => name !== 'name',
+  );
+  if (sources.length === 0) errors.push(required(path, 'must specify a volume type'));
+  sources.forEach((source, index) => {
+    if (index > 0) {
+      errors.push(forbidden(`${path}.${source}`, 'may not specify more than 1 volume type'));
+      return;
+    }
+    const validate = SOURCE_RULES[source] as (source: unknown, path: string, errors: FieldError[]) => void;
+    validate(volume[source] ?? {}, `${path}.${source}`, errors);
+  });
+  return errors.length === before;
+}

@@ -1,0 +1,76 @@
+import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@rollkeeper/machinery/types/policy-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, notSupported } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateNonNegative } from '../validation/numbers.js';
+import { validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
+import { checkPathSegment } from '../validation/syntax.js';
+
+type Budget = PodDisruptionBudget & UnstructuredObject;
+
+const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
+
+/** Source: pkg/registry/policy/poddisruptionbudget/strategy.go, ValidatePodDisruptionBudgetSpec. */
+export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
+  type: {
+    group: 'policy',
+    version: 'v1',
+    resource: 'poddisruptionbudgets',
+    kind: 'PodDisruptionBudget',
+    namespaced: true,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.policy.v1.PodDisruptionBudget',
+  shortNames: ['pdb'],
+  hasStatus: true,
+  needsVersionOnUpdate: true,
+  checkName: checkPathSegment,
+  generationOf: ({ spec }) => spec,
+  ...printed<Budget>(
+    NAME,
+    shown('Min Available', 'How many pods must be available.', ({ spec }) =>
+      String(spec?.minAvailable ?? 'N/A'),
+    ),
+    shown('Max Unavailable', 'How many pods may be unavailable.', ({ spec }) =>
+      String(spec?.maxUnavailable ?? 'N/A'),
+    ),
+    shown(
+      'Allowed Disruptions',
+      'How many pods may be evicted now.',
+      ({ status }) => status?.disruptionsAllowed ?? 0,
+      'integer',
+    ),
+    AGE,
+  ),
+  prepareForCreate(object) {
+    object.status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };
+  },
+  validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
+  validateUpdate(object, _old, subresource, errors) {
+    if (subresource === '') validateSpec(object.spec ?? {}, errors);
+    else
+      validateNonNegative(
+        object.status ?? {},
+        ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as never,
+        'status',
+        errors,
+      );
+  },
+});
+
+function validateSpec(spec: PodDisruptionBudgetSpec, errors: FieldError[]): void {
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
+  if (minAvailable !== undefined && maxUnavailable !== undefined)
+    errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+  for (const [field, value] of Object.entries({ minAvailable, maxUnavailable })) {
+    if (value === undefined) continue;
+    validateIntOrPercent(value, `spec.${field}`, errors);
+    validateNotAboveAll(value, `spec.${field}`, errors);
+  }
+  if (selector) validateLabelSelector(selector, 'spec.selector', errors);
+  if (policy !== undefined && !EVICTION_POLICIES.includes(policy))
+    errors.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, EVICTION_POLICIES));
+}

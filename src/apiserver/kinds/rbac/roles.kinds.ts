@@ -1,0 +1,65 @@
+import type { ClusterRole as IClusterRole, Role as IRole } from '@rollkeeper/machinery/types/rbac-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+
+import { NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { shownSelector, validateLabelSelector } from '../validation/labels.js';
+import { checkPathSegment } from '../validation/syntax.js';
+import { RBAC_GROUP, validateRules } from './rules.js';
+
+type Role = IRole & UnstructuredObject;
+type ClusterRole = IClusterRole & UnstructuredObject;
+
+const COLUMNS = printed<UnstructuredObject>(
+  NAME,
+  shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
+);
+
+/** Source: ValidateRole in pkg/apis/rbac/validation/validation.go. */
+export const ROLE_KIND = defineKind<Role>({
+  type: { group: RBAC_GROUP, version: 'v1', resource: 'roles', kind: 'Role', namespaced: true },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.rbac.v1.Role',
+  createsOnUpdate: true,
+  checkName: checkPathSegment,
+  ...COLUMNS,
+  applyDefaults: (object) => void ((object as { rules?: unknown }).rules ??= null),
+  validate: ({ rules }, errors) => validateRules(rules, true, errors),
+});
+
+export const CLUSTER_ROLE_KIND = defineKind<ClusterRole>({
+  type: {
+    group: RBAC_GROUP,
+    version: 'v1',
+    resource: 'clusterroles',
+    kind: 'ClusterRole',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.rbac.v1.ClusterRole',
+  createsOnUpdate: true,
+  checkName: checkPathSegment,
+  ...COLUMNS,
+  applyDefaults: (object) => void ((object as { rules?: unknown }).rules ??= null),
+  validate(object, errors) {
+    validateRules(object.rules, false, errors);
+    if (object.aggregationRule) validateAggregation(object.aggregationRule, errors);
+  },
+});
+
+function validateAggregation(
+  { clusterRoleSelectors: selectors = [] }: NonNullable<IClusterRole['aggregationRule']>,
+  errors: FieldError[],
+): void {
+  const path = 'aggregationRule.clusterRoleSelectors';
+  if (selectors.length === 0)
+    errors.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'));
+  selectors.forEach((selector, index) => {
+    const before = errors.length;
+    validateLabelSelector(selector, `${path}[${index}]`, errors);
+    if (errors.length > before)
+      errors.push(invalid(`${path}[${index}]`, shownSelector(selector), 'invalid label selector.'));
+  });
+}

@@ -1,0 +1,147 @@
+import type {
+  StorageClass as IStorageClass,
+  VolumeAttributesClass,
+} from '@rollkeeper/machinery/types/storage-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { DEFAULT_STORAGE_CLASS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../validation/field-errors.js';
+import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+import { validateCsiDriverName } from '../volumes/machine-sources.js';
+
+type StorageClass = IStorageClass & UnstructuredObject;
+type AttributesClass = VolumeAttributesClass & UnstructuredObject;
+
+export const STORAGE_GROUP = 'storage.k8s.io';
+const RECLAIM = ['Delete', 'Retain'];
+const BINDING = ['Immediate', 'WaitForFirstConsumer'];
+const MAX_PARAMETERS = 512;
+const MAX_PARAMETER_BYTES = 256 * 1024;
+
+/** Source: ValidateStorageClass in pkg/apis/storage/validation/validation.go. */
+export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
+  type: {
+    group: STORAGE_GROUP,
+    version: 'v1',
+    resource: 'storageclasses',
+    kind: 'StorageClass',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.storage.v1.StorageClass',
+  shortNames: ['sc'],
+  ...printed<StorageClass>(
+    {
+      ...NAME,
+      cells: ({ metadata }) => [
+        metadata.annotations?.[DEFAULT_STORAGE_CLASS] === 'true'
+          ? `${metadata.name} (default)`
+          : metadata.name,
+      ],
+    },
+    shown('Provisioner', 'Who makes its volumes.', ({ provisioner }) => provisioner ?? ''),
+    shown(
+      'ReclaimPolicy',
+      'What becomes of volumes whose claim goes.',
+      ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
+    ),
+    shown(
+      'VolumeBindingMode',
+      'When volumes are made.',
+      ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
+    ),
+    shown('AllowVolumeExpansion', 'Whether claims may grow.', ({ allowVolumeExpansion }) =>
+      String(allowVolumeExpansion ?? false),
+    ),
+    AGE,
+  ),
+  applyDefaults(object) {
+    object.reclaimPolicy ??= 'Delete';
+    object.volumeBindingMode ??= 'Immediate';
+  },
+  validate,
+  validateUpdate(object, old, _subresource, errors) {
+    for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const)
+      if (!semanticEqual(object[field], old[field]))
+        errors.push(forbidden(field, `updates to ${field} are forbidden.`));
+    if (object.volumeBindingMode !== old.volumeBindingMode)
+      errors.push(invalid('volumeBindingMode', object.volumeBindingMode ?? null, FIELD_IMMUTABLE));
+    validate(object, errors);
+  },
+});
+
+function validate(object: Readonly<StorageClass>, errors: FieldError[]): void {
+  const { provisioner, reclaimPolicy, volumeBindingMode, allowedTopologies } = object;
+  if (!provisioner) errors.push(required('provisioner'));
+  validateSyntax((provisioner ?? '').toLowerCase(), checkQualifiedName, 'provisioner', errors);
+  validateParameters(object.parameters, errors);
+  if (reclaimPolicy && !RECLAIM.includes(reclaimPolicy))
+    errors.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM));
+  if (volumeBindingMode === undefined) errors.push(required('volumeBindingMode'));
+  else if (!BINDING.includes(volumeBindingMode))
+    errors.push(notSupported('volumeBindingMode', volumeBindingMode, BINDING));
+  allowedTopologies?.forEach(({ matchLabelExpressions }, index) =>
+    matchLabelExpressions?.forEach(({ key, values = [] }, at) => {
+      const path = `allowedTopologies[${index}].matchLabelExpressions[${at}]`;
+      if (values.length === 0) errors.push(required(`${path}.values`));
+      values.forEach((value, position) => {
+        if (values.indexOf(value) < position) errors.push(duplicate(`${path}.values[${position}]`, value));
+      });
+      validateSyntax(key ?? '', checkQualifiedName, `${path}.key`, errors);
+    }),
+  );
+}
+
+function validateParameters(
+  parameters: Readonly<Record<string, string>> | undefined,
+  errors: FieldError[],
+): void {
+  const entries = Object.entries(parameters ?? {});
+  if (entries.length > MAX_PARAMETERS) errors.push(tooLong('parameters', MAX_PARAMETERS));
+  let bytes = 0;
+  for (const [key, value] of entries) {
+    if (key === '') errors.push(invalid('parameters', key, 'field can not be empty.'));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > MAX_PARAMETER_BYTES) errors.push(tooLong('parameters', MAX_PARAMETER_BYTES));
+}
+
+/** Source: ValidateVolumeAttributesClass. */
+export const VOLUME_ATTRIBUTES_CLASS_KIND = defineKind<AttributesClass>({
+  type: {
+    group: STORAGE_GROUP,
+    version: 'v1',
+    resource: 'volumeattributesclasses',
+    kind: 'VolumeAttributesClass',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.storage.v1.VolumeAttributesClass',
+  shortNames: ['vac'],
+  ...printed<AttributesClass>(
+    NAME,
+    shown('DriverName', 'The driver of the volumes.', ({ driverName }) => driverName ?? ''),
+    AGE,
+  ),
+  validate({ driverName, parameters }, errors) {
+    validateCsiDriverName(driverName, 'driverName', errors);
+    if (Object.keys(parameters ?? {}).length === 0)
+      errors.push(required('parameters', 'must contain at least one key/value pair'));
+    validateParameters(parameters, errors);
+  },
+  validateUpdate(object, old, _subresource, errors) {
+    for (const field of ['driverName', 'parameters'] as const)
+      if (!semanticEqual(object[field], old[field]))
+        errors.push(forbidden(field, `updates to ${field} are forbidden.`));
+  },
+});

@@ -1,0 +1,182 @@
+import type { CSIDriver, CSINode, CSIStorageCapacity } from '@rollkeeper/machinery/types/storage-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateNonNegativeAmount } from '../validation/quantities.js';
+import { FIELD_IMMUTABLE, checkDns1123Subdomain, checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+import { validateCsiDriverName } from '../volumes/machine-sources.js';
+import { STORAGE_GROUP } from './classes.kinds.js';
+
+type Driver = CSIDriver & UnstructuredObject;
+type NodeInfo = CSINode & UnstructuredObject;
+type Capacity = CSIStorageCapacity & UnstructuredObject;
+
+const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const LIFECYCLES = ['Ephemeral', 'Persistent'];
+const MAX_NODE_ID = 192;
+
+/** Source: ValidateCSIDriver in pkg/apis/storage/validation/validation.go, SetDefaults_CSIDriver. */
+export const CSI_DRIVER_KIND = defineKind<Driver>({
+  type: {
+    group: STORAGE_GROUP,
+    version: 'v1',
+    resource: 'csidrivers',
+    kind: 'CSIDriver',
+    namespaced: false,
+  },
+  schema: 'io.k8s.api.storage.v1.CSIDriver',
+  needsVersionOnUpdate: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Driver>(
+    NAME,
+    shown('AttachRequired', 'Whether volumes are attached to nodes.', ({ spec }) =>
+      String(spec?.attachRequired ?? true),
+    ),
+    shown('PodInfoOnMount', 'Whether it is told about pods.', ({ spec }) =>
+      String(spec?.podInfoOnMount ?? false),
+    ),
+    shown('StorageCapacity', 'Whether it tells its capacity.', ({ spec }) =>
+      String(spec?.storageCapacity ?? false),
+    ),
+    shown(
+      'TokenRequests',
+      'Audiences of tokens that it wants.',
+      ({ spec }) => (spec?.tokenRequests ?? []).map(({ audience }) => audience).join(',') || '<unset>',
+    ),
+    shown('RequiresRepublish', 'Whether it mounts again and again.', ({ spec }) =>
+      String(spec?.requiresRepublish ?? false),
+    ),
+    shown('Modes', 'Lifecycles of volumes.', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')),
+    AGE,
+  ),
+  applyDefaults(object) {
+    const spec = (object.spec ??= {});
+    spec.attachRequired ??= true;
+    spec.podInfoOnMount ??= false;
+    spec.storageCapacity ??= false;
+    spec.requiresRepublish ??= false;
+    spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
+    spec.seLinuxMount ??= false;
+    if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
+  },
+  validate(object, errors) {
+    validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
+    validateDriverSpec(object, errors);
+  },
+  validateUpdate(object, old, _subresource, errors) {
+    validateDriverSpec(object, errors);
+    for (const field of ['attachRequired', 'volumeLifecycleModes'] as const)
+      if (!semanticEqual(object.spec?.[field], old.spec?.[field]))
+        errors.push(invalid(`spec.${field}`, object.spec?.[field] ?? null, FIELD_IMMUTABLE));
+  },
+});
+
+function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[]): void {
+  const { fsGroupPolicy: policy, tokenRequests } = spec;
+  if (policy === undefined) errors.push(required('spec.fsGroupPolicy'));
+  else if (!GROUP_POLICIES.includes(policy))
+    errors.push(notSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
+  const audiences = new Set<string>();
+  tokenRequests?.forEach(({ audience, expirationSeconds }, index) => {
+    const path = `spec.tokenRequests[${index}]`;
+    if (audiences.has(audience)) errors.push(duplicate(`${path}.audience`, audience));
+    audiences.add(audience);
+    if (expirationSeconds !== undefined && expirationSeconds < 600)
+      errors.push(
+        invalid(
+          `${path}.expirationSeconds`,
+          expirationSeconds,
+          'may not specify a duration less than 10 minutes',
+        ),
+      );
+  });
+  spec.volumeLifecycleModes?.forEach((mode) => {
+    if (!LIFECYCLES.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, LIFECYCLES));
+  });
+}
+
+/** Source: ValidateCSINode. */
+export const CSI_NODE_KIND = defineKind<NodeInfo>({
+  type: { group: STORAGE_GROUP, version: 'v1', resource: 'csinodes', kind: 'CSINode', namespaced: false },
+  schema: 'io.k8s.api.storage.v1.CSINode',
+  needsVersionOnUpdate: true,
+  ...printed<NodeInfo>(
+    NAME,
+    shown('Drivers', 'How many drivers the node has.', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'),
+    AGE,
+  ),
+  validate: validateNodeInfo,
+  validateUpdate(object, old, _subresource, errors) {
+    validateNodeInfo(object, errors);
+    for (const driver of object.spec?.drivers ?? []) {
+      const before = old.spec?.drivers?.find(({ name }) => name === driver.name);
+      if (before && !semanticEqual({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 }))
+        errors.push(invalid('spec.drivers', object.spec?.drivers, FIELD_IMMUTABLE));
+    }
+  },
+});
+
+function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): void {
+  const names = new Set<string>();
+  spec?.drivers?.forEach(({ name, nodeID, allocatable, topologyKeys }, index) => {
+    const path = `spec.drivers[${index}]`;
+    validateCsiDriverName(name, `${path}.name`, errors);
+    if (names.has(name)) errors.push(duplicate(`${path}.name`, name));
+    names.add(name);
+    if (!nodeID) errors.push(required(`${path}.nodeID`));
+    else if (nodeID.length > MAX_NODE_ID)
+      errors.push(invalid(`${path}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`));
+    if ((allocatable?.count ?? 0) < 0)
+      errors.push(
+        invalid(`${path}.allocatable.count`, allocatable?.count, 'must be greater than or equal to 0'),
+      );
+    topologyKeys?.forEach((key, at) => {
+      if (key === '') errors.push(required(`${path}.topologyKeys`));
+      else validateSyntax(key, checkQualifiedName, `${path}.topologyKeys[${at}]`, errors);
+    });
+  });
+}
+
+/** Source: ValidateCSIStorageCapacity. */
+export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
+  type: {
+    group: STORAGE_GROUP,
+    version: 'v1',
+    resource: 'csistoragecapacities',
+    kind: 'CSIStorageCapacity',
+    namespaced: true,
+  },
+  schema: 'io.k8s.api.storage.v1.CSIStorageCapacity',
+  needsVersionOnUpdate: true,
+  ...printed<Capacity>(
+    NAME,
+    shown(
+      'StorageClassName',
+      'The class that it speaks of.',
+      ({ storageClassName }) => storageClassName ?? '',
+    ),
+    shown('Capacity', 'How much is left.', ({ capacity }) => String(capacity ?? '<unset>')),
+    AGE,
+  ),
+  validate: validateCapacity,
+  validateUpdate(object, old, _subresource, errors) {
+    validateCapacity(object, errors);
+    for (const field of ['nodeTopology', 'storageClassName'] as const)
+      if (!semanticEqual(object[field], old[field]))
+        errors.push(invalid(field, object[field] ?? null, FIELD_IMMUTABLE));
+  },
+});
+
+function validateCapacity(object: Readonly<Capacity>, errors: FieldError[]): void {
+  const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
+  if (nodeTopology) validateLabelSelector(nodeTopology, 'nodeTopology', errors);
+  if (!storageClassName) errors.push(required('storageClassName'));
+  else validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
+  for (const [field, amount] of Object.entries({ capacity, maximumVolumeSize }))
+    if (amount !== undefined) validateNonNegativeAmount(amount, field, errors);
+}

@@ -1,0 +1,58 @@
+import type { VolumeAttachment } from '@rollkeeper/machinery/types/storage-v1';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { FIELD_IMMUTABLE, checkDns1123Subdomain } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+import { validateCsiDriverName } from '../volumes/machine-sources.js';
+import { STORAGE_GROUP } from './classes.kinds.js';
+
+type Attachment = VolumeAttachment & UnstructuredObject;
+
+/** Source: ValidateVolumeAttachment in pkg/apis/storage/validation/validation.go. */
+export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
+  type: {
+    group: STORAGE_GROUP,
+    version: 'v1',
+    resource: 'volumeattachments',
+    kind: 'VolumeAttachment',
+    namespaced: false,
+  },
+  schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  hasStatus: true,
+  needsVersionOnUpdate: true,
+  ...printed<Attachment>(
+    NAME,
+    shown('Attacher', 'The driver that attaches it.', ({ spec }) => spec?.attacher ?? ''),
+    shown('PV', 'The volume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+    shown('Node', 'The node.', ({ spec }) => spec?.nodeName ?? ''),
+    shown('Attached', 'Whether it is attached.', ({ status }) => String(status?.attached ?? false)),
+    AGE,
+  ),
+  prepareForCreate(object) {
+    object.status = { attached: false };
+  },
+  validate,
+  validateUpdate(object, old, _subresource, errors) {
+    validate(object, errors);
+    if (!semanticEqual(object.spec, old.spec)) errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+  },
+});
+
+function validate({ spec }: Readonly<Attachment>, errors: FieldError[]): void {
+  const { attacher, source = {}, nodeName = '' } = spec ?? {};
+  validateCsiDriverName(attacher, 'spec.attacher', errors);
+  const volume = source.persistentVolumeName;
+  if (!source.inlineVolumeSpec && volume === undefined)
+    errors.push(required('spec.source', 'must specify one of inlineVolumeSpec and persistentVolumeName'));
+  if (source.inlineVolumeSpec && volume !== undefined)
+    errors.push(
+      invalid('spec.source', source, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'),
+    );
+  if (volume === '')
+    errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'));
+  validateSyntax(nodeName, checkDns1123Subdomain, 'spec.nodeName', errors);
+}

@@ -1,0 +1,98 @@
+import { shortened } from '../../errors/index.js';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+
+/**
+ * Makers of field errors in the words of k8s.io/apimachinery/pkg/util/validation/field.
+ */
+const MAX_SHOWN_LENGTH = 2048;
+/** So many errors, and characters of them, are collected at most: one object can have one on every line. */
+const MAX_ERRORS = 500;
+const MAX_ERRORS_LENGTH = 128 * 1024;
+
+/** Ends a validation that has found enough. */
+class EnoughErrors extends Error {}
+
+class BoundedErrors extends Array<FieldError> {
+  private textLength = 0;
+
+  override push(...errors: FieldError[]): number {
+    for (const error of errors) {
+      super.push(error);
+      this.textLength += error.field.length + error.message.length;
+      if (this.length >= MAX_ERRORS || this.textLength >= MAX_ERRORS_LENGTH) throw new EnoughErrors();
+    }
+    return this.length;
+  }
+}
+
+/** What `validate` finds; once that is more than anybody can read, it is not asked further. */
+export function collectErrors(validate: (errors: FieldError[]) => void): FieldError[] {
+  const errors = new BoundedErrors();
+  try {
+    validate(errors);
+    return Array.from(errors);
+  } catch (error) {
+    if (!(error instanceof EnoughErrors)) throw error;
+    return [...errors, tooManyErrors(errors.length)];
+  }
+}
+
+function tooManyErrors(shown: number): FieldError {
+  const message = `Too many: there may be more errors than these ${shown}`;
+  return { type: 'FieldValueTooMany', field: '<nil>', message };
+}
+
+export function required(field: string, detail = ''): FieldError {
+  return { type: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const list = supported.map((word) => JSON.stringify(word)).join(', ');
+  return {
+    type: 'FieldValueNotSupported',
+    field,
+    message: withDetail(`Unsupported value: ${show(value)}`, `supported values: ${list}`),
+  };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { type: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
+}
+
+export function notFound(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` };
+}
+
+export function tooLong(field: string, bytes: number): FieldError {
+  return {
+    type: 'FieldValueTooLong',
+    field,
+    message: `Too long: may not be more than ${bytes} bytes`,
+  };
+}
+
+export function tooMany(field: string, count: number, most: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${most} items`,
+  };
+}
+
+/** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. Of large ones, the beginning. */
+function show(value: unknown): string {
+  return value === undefined ? 'null' : shortened(stringifyJson(value), MAX_SHOWN_LENGTH);
+}
+
+function withDetail(text: string, detail: string): string {
+  return detail === '' ? text : `${text}: ${detail}`;
+}

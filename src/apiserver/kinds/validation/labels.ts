@@ -1,0 +1,80 @@
+import type { DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, required, tooLong } from './field-errors.js';
+import { checkLabelValue, checkQualifiedName } from './syntax.js';
+
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+type StringMap = Readonly<Record<string, string>>;
+
+export function validateLabels(labels: StringMap | undefined, field: string, errors: FieldError[]): void {
+  for (const key in labels) {
+    for (const problem of checkQualifiedName(key)) errors.push(invalid(field, key, problem));
+    const value = labels[key] ?? '';
+    for (const problem of checkLabelValue(value)) errors.push(invalid(field, value, problem));
+  }
+}
+
+export function validateAnnotations(
+  annotations: StringMap | undefined,
+  field: string,
+  errors: FieldError[],
+): void {
+  let size = 0;
+  for (const key in annotations) {
+    for (const problem of checkQualifiedName(key.toLowerCase())) errors.push(invalid(field, key, problem));
+    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '');
+  }
+  if (size > MAX_ANNOTATION_BYTES) errors.push(tooLong(field, MAX_ANNOTATION_BYTES));
+}
+
+const OPERATORS_WITH_VALUES = new Set(['In', 'NotIn']);
+const OPERATORS_WITHOUT_VALUES = new Set(['Exists', 'DoesNotExist']);
+
+/** @returns whether the selector can be used to select */
+export function validateLabelSelector(
+  selector: DeepReadonly<LabelSelector>,
+  field: string,
+  errors: FieldError[],
+): boolean {
+  const before = errors.length;
+  validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
+  selector.matchExpressions?.forEach((expression, index) => {
+    const path = `${field}.matchExpressions[${index}]`;
+    const count = expression.values?.length ?? 0;
+    if (OPERATORS_WITH_VALUES.has(expression.operator)) {
+      if (count === 0) {
+        errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      }
+    } else if (OPERATORS_WITHOUT_VALUES.has(expression.operator)) {
+      if (count > 0) {
+        errors.push(
+          forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+        );
+      }
+    } else {
+      errors.push(invalid(`${path}.operator`, expression.operator ?? '', 'not a valid selector operator'));
+    }
+    for (const problem of checkQualifiedName(expression.key ?? '')) {
+      errors.push(invalid(`${path}.key`, expression.key ?? '', problem));
+    }
+    expression.values?.forEach((value, at) => {
+      for (const problem of checkLabelValue(value)) {
+        errors.push(invalid(`${path}.values[${at}]`, value, problem));
+      }
+    });
+  });
+  return errors.length === before;
+}
+
+/** A map as it appears in error messages: sorted by key. */
+export function sortedMap(map: StringMap | undefined): StringMap | undefined {
+  return map && Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A selector as it appears in error messages. */
+export function shownSelector(
+  selector: DeepReadonly<LabelSelector> | undefined,
+): DeepReadonly<LabelSelector> | undefined {
+  return selector?.matchLabels ? { ...selector, matchLabels: sortedMap(selector.matchLabels) } : selector;
+}

@@ -1,0 +1,120 @@
+import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import type { FieldSet } from './field-set.js';
+import { FieldSetBuilder } from './field-set.js';
+import type { Shape } from './shape.js';
+import { isNothing, isRecord, itemsByElement, shapeOfValue } from './shape.js';
+
+/** What differs between two states of an object, as fields. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** Collects differences. Where the walk stands is kept as a path, so that what is equal leaves nothing behind. */
+class Recorder {
+  readonly path: string[] = [];
+  readonly added = new FieldSetBuilder();
+  readonly modified = new FieldSetBuilder();
+  readonly removed = new FieldSetBuilder();
+
+  note(what: keyof Comparison): void {
+    let at = this[what];
+    for (const element of this.path) at = at.child(element);
+    at.insert();
+  }
+}
+
+/** What Go always writes, be there something in it or not, and what therefore never comes or goes. */
+const ALWAYS_THERE = new Set(['metadata', 'spec', 'status', 'strategy', 'template', 'containers']);
+
+/** Source of the rules: `compareWalker` of structured-merge-diff. */
+export function compare(before: unknown, after: unknown, shape: Shape): Comparison {
+  const found = new Recorder();
+  walk(before, after, shape, found, true);
+  return {
+    added: found.added.build(),
+    modified: found.modified.build(),
+    removed: found.removed.build(),
+  };
+}
+
+/** @param valued the value is there, whether something is in it or not */
+function walk(before: unknown, after: unknown, declared: Shape, found: Recorder, valued: boolean): void {
+  if (before === after || (isNothing(before) && isNothing(after))) return;
+  const shape = shapeOfValue(declared, before, after);
+  const asOne = shape.kind === 'atomic' || (isHollow(before) && isHollow(after));
+  if (asOne) {
+    if (!valued || shape.kind === 'atomic') walkLeaf(before, after, found);
+    return;
+  }
+  if (!valued) {
+    if (isNothing(before)) found.note('added');
+    else if (isNothing(after)) found.note('removed');
+  }
+  if (shape.kind === 'struct' || shape.kind === 'map') walkFields(before, after, shape, found, valued);
+  else walkItems(before, after, shape, found);
+}
+
+function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
+  if (isNothing(before)) found.note('added');
+  else if (isNothing(after)) found.note('removed');
+  else if (!sameJson(before, after)) found.note('modified');
+}
+
+function walkFields(
+  before: unknown,
+  after: unknown,
+  shape: Extract<Shape, { kind: 'struct' | 'map' }>,
+  found: Recorder,
+  valued: boolean,
+): void {
+  const old = isRecord(before) ? before : {};
+  const now = isRecord(after) ? after : {};
+  const visit = (name: string): void => {
+    const [was, is] = [ownField(old, name), ownField(now, name)];
+    if (was === is) return;
+    const field = shape.kind === 'map' ? shape.item : shape.field(name);
+    if (!field) return;
+    const isValue = valued && field.kind !== 'atomic' && ALWAYS_THERE.has(name);
+    walkBelow(`f:${name}`, was, is, field, found, isValue);
+  };
+  for (const name in now) visit(name);
+  for (const name in old) if (!Object.hasOwn(now, name)) visit(name);
+}
+
+function walkItems(
+  before: unknown,
+  after: unknown,
+  shape: Extract<Shape, { kind: 'list' | 'set' }>,
+  found: Recorder,
+): void {
+  const old = itemsByElement(before, shape);
+  const now = itemsByElement(after, shape);
+  const itemShape: Shape = shape.kind === 'list' ? shape.item : { kind: 'atomic' };
+  for (const [element, item] of now) {
+    walkBelow(element, old.get(element), item, itemShape, found, false);
+  }
+  for (const [element, item] of old) {
+    if (!now.has(element)) walkBelow(element, item, undefined, itemShape, found, false);
+  }
+}
+
+function walkBelow(
+  element: string,
+  before: unknown,
+  after: unknown,
+  shape: Shape,
+  found: Recorder,
+  valued: boolean,
+): void {
+  found.path.push(element);
+  walk(before, after, shape, found, valued);
+  found.path.pop();
+}
+
+function isHollow(value: unknown): boolean {
+  if (isNothing(value)) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,67 @@
+import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import type { Shape } from './shape.js';
+import { isNothing, isRecord, itemsByElement } from './shape.js';
+
+/**
+ * What is there with a configuration laid over it: what the configuration does not speak of stays. Neither is
+ * changed; the result shares parts with both.
+ */
+export function mergeConfig(live: unknown, config: unknown, shape: Shape): unknown {
+  if (isNothing(config)) return live;
+  if (isNothing(live)) return config;
+  switch (shape.kind) {
+    case 'struct':
+    case 'map':
+      return isRecord(live) && isRecord(config) ? mergeFields(live, config, shape) : config;
+    case 'list':
+    case 'set':
+      return mergeItems(live, config, shape);
+    default:
+      return config;
+  }
+}
+
+function mergeFields(
+  live: Readonly<Record<string, unknown>>,
+  config: Readonly<Record<string, unknown>>,
+  shape: Extract<Shape, { kind: 'struct' | 'map' }>,
+): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...live };
+  for (const [name, value] of Object.entries(config)) {
+    const field = shape.kind === 'map' ? shape.item : shape.field(name);
+    setField(merged, name, mergeConfig(ownField(live, name), value, field ?? { kind: 'atomic' }));
+  }
+  return merged;
+}
+
+/**
+ * Items come in the configuration's order; one that only the live list has keeps its place before the item that
+ * followed it.
+ */
+function mergeItems(
+  live: unknown,
+  config: unknown,
+  shape: Extract<Shape, { kind: 'list' | 'set' }>,
+): unknown[] {
+  const there = itemsByElement(live, shape);
+  const wanted = itemsByElement(config, shape);
+  const itemShape: Shape = shape.kind === 'list' ? shape.item : { kind: 'atomic' };
+  const merged: unknown[] = [];
+  const rest = wanted.entries();
+  const emitted = new Set<string>();
+  const emitUpTo = (element: string | undefined): void => {
+    while (element === undefined || !emitted.has(element)) {
+      const next = rest.next();
+      if (next.done) return;
+      const [name, item] = next.value;
+      emitted.add(name);
+      merged.push(mergeConfig(there.get(name), item, itemShape));
+    }
+  };
+  for (const [element, item] of there) {
+    if (wanted.has(element)) emitUpTo(element);
+    else merged.push(item);
+  }
+  emitUpTo(undefined);
+  return merged;
+}

@@ -1,0 +1,148 @@
+import { ownField, setField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
+
+/** How ownership looks at a value of some type: as one, field by field, or item by item. */
+export type Shape =
+  | { readonly kind: 'atomic' }
+  | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
+  /** `deduced`: nobody has said that it is one, so that a value that is none counts as a whole. */
+  | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
+  | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
+  | { readonly kind: 'set' };
+
+const ATOMIC: Shape = { kind: 'atomic' };
+
+/** Keys of list items that may be left out. Source: `default` of the published OpenAPI document. */
+const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
+
+/** By the schema itself: a name may come to stand for another one. */
+const shapes = new WeakMap<SchemaRegistry, WeakMap<ObjectSchema, Shape>>();
+
+/** The shape of the type of that name; types that nobody knows count as one value. */
+export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
+  let known = shapes.get(schemas);
+  if (!known) shapes.set(schemas, (known = new WeakMap()));
+  const schema = schemas.get(name);
+  if (!schema) return ATOMIC;
+  let shape = known.get(schema);
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema)));
+  return shape;
+}
+
+function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): Shape {
+  if (!schema || schema.mapType === 'atomic') return ATOMIC;
+  switch (schema.type) {
+    case 'ref':
+      return shapeOfType(schemas, schema.ref ?? '');
+    case 'object':
+      if (schema.structural) return customShape(schemas, schema, schema.structural);
+      return schema.properties
+        ? structShape((field) => makeShape(schemas, field), schema.properties)
+        : ATOMIC;
+    case 'map':
+      return { kind: 'map', item: makeShape(schemas, schema.items) };
+    case 'array':
+      if (schema.listType === 'set') return { kind: 'set' };
+      return schema.listType === 'map' && schema.listMapKeys
+        ? { kind: 'list', keys: [...schema.listMapKeys].sort(), item: makeShape(schemas, schema.items) }
+        : ATOMIC;
+    default:
+      return ATOMIC;
+  }
+}
+
+/** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */
+function structShape<T>(
+  shapeOf: (field: T) => Shape,
+  properties: Readonly<Record<string, T>>,
+  others?: Shape,
+): Shape {
+  const fields = new Map<string, Shape>();
+  const field = (name: string): Shape | undefined => {
+    const known = fields.get(name);
+    if (known) return known;
+    const property = ownField(properties, name);
+    if (property === undefined) return others;
+    const shape = shapeOf(property);
+    fields.set(name, shape);
+    return shape;
+  };
+  return { kind: 'struct', field };
+}
+
+/** What nobody has described: maps entry by entry, all else as one. Source: `DeducedParseableType` of structured-merge-diff. */
+const DEDUCED: Shape = {
+  kind: 'map',
+  deduced: true,
+  get item() {
+    return DEDUCED;
+  },
+};
+
+/** The root of a custom resource: what every object has comes from the server, the rest from the user. */
+function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: StructuralSchema): Shape {
+  const own = structShape((field: ObjectSchema) => makeShape(schemas, field), schema.properties ?? {});
+  const rest = structuralShape(structural);
+  const field = (name: string): Shape | undefined =>
+    (own.kind === 'struct' ? own.field(name) : undefined) ??
+    (rest.kind === 'struct' ? rest.field(name) : undefined);
+  return { kind: 'struct', field };
+}
+
+function structuralShape(schema: StructuralSchema): Shape {
+  if (schema['x-kubernetes-map-type'] === 'atomic') return ATOMIC;
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const { properties, additionalProperties, items } = schema;
+  if (schema.type === 'array') {
+    const listType = schema['x-kubernetes-list-type'];
+    if (listType === 'set') return { kind: 'set' };
+    const keys = schema['x-kubernetes-list-map-keys'];
+    return listType === 'map' && keys && items
+      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items) }
+      : ATOMIC;
+  }
+  if (typeof additionalProperties === 'object')
+    return { kind: 'map', item: structuralShape(additionalProperties) };
+  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
+  if (isOpen || additionalProperties === true) return DEDUCED;
+  return ATOMIC;
+}
+
+/** The path element of a list's item. */
+export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 'set' }>): string {
+  if (shape.kind === 'set') return `v:${stringifyJson(item)}`;
+  const fields = isRecord(item) ? item : {};
+  const keys: Record<string, unknown> = {};
+  for (const name of shape.keys) {
+    const value = ownField(fields, name) ?? ownField(KEY_DEFAULTS, name);
+    if (value !== undefined) setField(keys, name, value);
+  }
+  return `k:${stringifyJson(keys)}`;
+}
+
+/** The items by their path element; of two with the same one the first counts. */
+export function itemsByElement(
+  list: unknown,
+  shape: Extract<Shape, { kind: 'list' | 'set' }>,
+): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const item of Array.isArray(list) ? list : []) {
+    const element = elementOf(item, shape);
+    if (!found.has(element)) found.set(element, item);
+  }
+  return found;
+}
+
+/** The shape of a value, or of two states of it: of what nobody has described, the value itself tells. */
+export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
+  if (shape.kind !== 'map' || !shape.deduced) return shape;
+  return states.every((state) => isNothing(state) || isRecord(state)) ? shape : ATOMIC;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}

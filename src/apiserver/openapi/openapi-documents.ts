@@ -1,0 +1,100 @@
+import { groupVersionsOf } from '../discovery/index.js';
+import type { GroupVersion } from '../discovery/index.js';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { etagOf, ok, unlessKnownAs } from '../http/index.js';
+import type { ApiRequest, ApiResponse } from '../http/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { OPENAPI_V2_PROTOBUF, PROTOBUF_FORM } from './openapi-v2-protobuf.js';
+import { JSON_FORM, OpenApiV2Parts } from './openapi-v2-parts.js';
+import { documentPath, openApiV3 } from './openapi-v3.js';
+import { isUserDefined, openApiSchemas } from './schemas.js';
+
+const ROOT_V3 = '/openapi/v3';
+const V2 = '/openapi/v2';
+
+interface Made {
+  readonly etag: string;
+  /** Absent where it is made again for whoever does not have it. */
+  readonly raw?: string;
+  /** What it was made from: as long as these are the kinds, it is right. */
+  readonly kinds: readonly KindDefinition[];
+}
+
+/**
+ * The OpenAPI documents; each is made when it is first asked for, again only when kinds of its own have changed, and
+ * answered 304 to whoever has it. Of the groups that users have defined only the ETags are kept, by which clients keep the
+ * documents: a definition takes no memory for them.
+ */
+export class OpenApiDocuments {
+  private readonly made = new Map<string, Made>();
+  private readonly json: OpenApiV2Parts<string>;
+  private readonly protobuf: OpenApiV2Parts<Uint8Array>;
+
+  constructor(
+    private readonly kinds: KindRegistry,
+    private readonly schemas: SchemaRegistry,
+  ) {
+    this.json = new OpenApiV2Parts(kinds, schemas, JSON_FORM);
+    this.protobuf = new OpenApiV2Parts(kinds, schemas, PROTOBUF_FORM);
+  }
+
+  /** @returns undefined when the path is none of ours */
+  answer(request: ApiRequest): ApiResponse | undefined {
+    const path = request.path.replace(/\/$/, '');
+    if (!path.startsWith('/openapi/')) return undefined;
+    if (request.method !== 'GET') throw methodNotAllowed();
+    if (path === ROOT_V3) return ok({ paths: this.index() });
+    if (path === V2) return this.version2(request);
+    const found = groupVersionsOf(this.kinds).find(
+      (candidate) => path === `${ROOT_V3}/${documentPath(candidate)}`,
+    );
+    if (!found) throw unknownPath();
+    return this.version3(found, request);
+  }
+
+  private index(): Record<string, { serverRelativeURL: string }> {
+    const found = groupVersionsOf(this.kinds);
+    const paths = found.map((one) => {
+      const path = documentPath(one);
+      const hash = this.known3(one).etag.replaceAll('"', '');
+      return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }] as const;
+    });
+    const known = new Set(found.map(documentPath));
+    for (const key of this.made.keys()) if (!known.has(key)) this.made.delete(key);
+    return Object.fromEntries(paths);
+  }
+
+  private version3(found: GroupVersion, request: ApiRequest): ApiResponse {
+    const { etag, raw } = this.known3(found);
+    return unlessKnownAs(etag, 'application/json', () => raw ?? this.make3(found), request);
+  }
+
+  private known3(found: GroupVersion): Made {
+    const path = documentPath(found);
+    const existing = this.made.get(path);
+    if (existing && sameKinds(existing.kinds, found.kinds)) return existing;
+    const raw = this.make3(found);
+    const isKept = !found.kinds.some((kind) => isUserDefined(kind, this.schemas));
+    const made: Made = { etag: etagOf(raw), kinds: found.kinds, ...(isKept && { raw }) };
+    this.made.set(path, made);
+    return made;
+  }
+
+  private make3(found: GroupVersion): string {
+    return stringifyJson(openApiV3(found, openApiSchemas(this.kinds, this.schemas, 3)));
+  }
+
+  private version2(request: ApiRequest): ApiResponse {
+    // Only clients that name it get protobuf: whoever takes anything can read JSON.
+    const isProtobuf = request.headers.accept?.includes(OPENAPI_V2_PROTOBUF);
+    const { contentType } = isProtobuf ? PROTOBUF_FORM : JSON_FORM;
+    const { etag, make } = (isProtobuf ? this.protobuf : this.json).document();
+    return unlessKnownAs(etag, contentType, make, request);
+  }
+}
+
+function sameKinds(some: readonly KindDefinition[], others: readonly KindDefinition[]): boolean {
+  return some.length === others.length && some.every((kind, index) => kind === others[index]);
+}

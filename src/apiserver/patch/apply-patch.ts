@@ -1,0 +1,104 @@
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { cloneJson, ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { StatusError } from '../errors/index.js';
+import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
+import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '../schema/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { CopyBudgetError } from './copy-budget.js';
+import { applyJsonPatch, JsonPatchError } from './json-patch.js';
+import { isJsonObject } from './json-pointer.js';
+import type { JsonObject } from './json-pointer.js';
+import type { PatchType } from './patch-type.js';
+import { strategicMerge } from './strategic-merge.js';
+
+export interface PatchOptions {
+  readonly type: Exclude<PatchType, 'apply'>;
+  /** The body of the request. */
+  readonly patch: string;
+  readonly schemas: SchemaRegistry;
+  /** Schema of the patched object; strategic merges go by it. */
+  readonly schema: string;
+}
+
+/** Operations in one JSON patch; the genuine server's limit. */
+const MAX_OPERATIONS = 10_000;
+
+/**
+ * The object that comes out when a patch is applied to `current`, which stays as it is.
+ * @throws StatusError 400 for a body that is no patch, 422 for one that does not fit the object, 413 for one that makes
+ *   too much of it
+ */
+export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
+  const patch = parse(options.patch);
+  const copy = cloneJson(current) as unknown as JsonObject;
+  switch (options.type) {
+    case 'json':
+      return jsonPatched(copy, patch) as unknown as UnstructuredObject;
+    case 'merge':
+      return mergePatch(copy, checkedObject(patch)) as UnstructuredObject;
+    default:
+      return strategicMerge(copy, checkedObject(patch), options) as unknown as UnstructuredObject;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return readJsonText(text);
+  } catch (error) {
+    throw error instanceof JsonSyntaxError
+      ? badRequest(`error decoding patch: ${errorMessage(error)}`, error)
+      : error;
+  }
+}
+
+function checkedObject(patch: unknown): JsonObject {
+  if (isJsonObject(patch)) return patch;
+  throw notUnmarshalled(patch, 'map[string]interface {}');
+}
+
+function jsonPatched(object: JsonObject, patch: unknown): JsonObject {
+  if (!Array.isArray(patch)) throw notUnmarshalled(patch, 'jsonpatch.Patch');
+  if (patch.length > MAX_OPERATIONS) {
+    throw requestTooLarge(
+      `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
+    );
+  }
+  const operations = patch.map(checkedOperation);
+  try {
+    const patched = applyJsonPatch(object, operations);
+    checkValue(patched);
+    return patched;
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function checkedOperation(operation: unknown, index: number): JsonObject {
+  if (isJsonObject(operation)) return operation;
+  throw notUnmarshalled(operation, `jsonpatch.Operation of index ${index}`);
+}
+
+function notUnmarshalled(value: unknown, goType: string): StatusError {
+  const what = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return badRequest(`error decoding patch: json: cannot unmarshal ${what} into Go value of type ${goType}`);
+}
+
+/** What the document has to do with: another state of the object might have led elsewhere. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
+    return unprocessable(error.message);
+  if (!(error instanceof DocumentLimitError)) return error;
+  return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
+}
+
+/** Applies a merge patch (RFC 7386). May change `target`, and shares parts with `patch`. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch;
+  const merged = isJsonObject(target) ? target : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else setField(merged, name, mergePatch(ownField(merged, name), value));
+  }
+  return merged;
+}

@@ -1,0 +1,155 @@
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { badRequest } from '../errors/index.js';
+import type { JsonObject } from './json-pointer.js';
+
+export interface ObjectListMerge {
+  /** The field that tells the items apart. */
+  readonly key: string;
+  /** `$setElementOrder`: items that carry nothing but the key. */
+  readonly order?: readonly unknown[];
+  readonly mergeItem: (into: JsonObject, from: JsonObject) => JsonObject;
+  /** An item of the patch without its directives. */
+  readonly plain: (item: JsonObject) => JsonObject;
+}
+
+/**
+ * Merges a list of objects by their merge key. An item that deletes takes all with its key; one that replaces leaves of the patch
+ * what only says what is to be there.
+ * Source: `mergeSliceWithSpecialElements` in k/k staging/src/k8s.io/apimachinery/pkg/util/strategicpatch.
+ */
+export function mergeObjectList(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { key, order, mergeItem, plain }: ObjectListMerge,
+): unknown[] {
+  const items = checkedItems(patch, 'patch');
+  if (items.some((item) => item.$patch === 'replace'))
+    return items.filter((item) => item.$patch === undefined).map(plain);
+  const before = checkedItems(original, 'original');
+  const keyed = new KeyedList(before, key);
+  for (const item of items) assertKeyed(item, key);
+  for (const item of items) if (item.$patch === 'delete') keyed.remove(item[key]);
+  for (const item of items.filter(({ $patch }) => $patch !== 'delete')) {
+    const existing = keyed.get(item[key]);
+    keyed.put(item[key], existing ? mergeItem(existing, item) : plain(item));
+  }
+  const merged = keyed.items();
+  if (!order) return merged;
+  const keys = checkedItems(order, '$setElementOrder').map((item) => item[key]);
+  // The genuine merge writes into the list that it takes the former order from, so that what was added has the place of what was
+  // deleted in it.
+  const formerOrder = merged.slice(0, before.length).map((item) => item[key]);
+  return orderMerged(merged, formerOrder, keys, (item) => item[key]);
+}
+
+/** @throws StatusError 400 */
+function assertKeyed(item: JsonObject, key: string): void {
+  if (item[key] === undefined)
+    throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
+}
+
+/** A list whose items are found by their key, the first of several with the same. */
+class KeyedList {
+  private list: JsonObject[];
+  private places: Map<unknown, number>;
+
+  constructor(
+    items: readonly JsonObject[],
+    private readonly key: string,
+  ) {
+    this.list = [...items];
+    this.places = this.indexed();
+  }
+
+  get(value: unknown): JsonObject | undefined {
+    const place = this.places.get(value);
+    return place === undefined ? undefined : this.list[place];
+  }
+
+  /** In the place of the item with that key, or at the end. */
+  put(value: unknown, item: JsonObject): void {
+    const place = this.places.get(value) ?? this.list.length;
+    this.places.set(value, place);
+    this.list[place] = item;
+  }
+
+  /** All that have the key. */
+  remove(value: unknown): void {
+    if (!this.places.has(value)) return;
+    this.list = this.list.filter((item) => item[this.key] !== value);
+    this.places = this.indexed();
+  }
+
+  items(): JsonObject[] {
+    return [...this.list];
+  }
+
+  private indexed(): Map<unknown, number> {
+    return firstPlaces(this.list.map((item) => item[this.key]));
+  }
+}
+
+function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
+  for (const item of list) {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      throw badRequest(`expected a list of objects in the ${where}, got ${stringifyJson(item)}`);
+    }
+  }
+  return list as JsonObject[];
+}
+
+/**
+ * Puts a merged list in order: the items that the patch's order names, in that order, those of one key together where it names the
+ * key first; items that only the server has stay behind the neighbour that they had before.
+ * Source: `normalizeElementOrder` and `mergeSortedSlice`, as above.
+ */
+export function orderMerged<Item>(
+  merged: readonly Item[],
+  formerOrder: readonly unknown[],
+  order: readonly unknown[],
+  keyOf: (item: Item) => unknown,
+): Item[] {
+  const rank = firstPlaces(order);
+  const placeBefore = firstPlaces(formerOrder);
+  const named = merged
+    .filter((item) => rank.has(keyOf(item)))
+    .sort((a, b) => rank.get(keyOf(a))! - rank.get(keyOf(b))!);
+  const others = merged.filter((item) => !rank.has(keyOf(item)));
+  const stoodBefore = (other: Item, item: Item): boolean =>
+    (placeBefore.get(keyOf(other)) ?? Infinity) < (placeBefore.get(keyOf(item)) ?? -1);
+  const result: Item[] = [];
+  let next = 0;
+  for (const item of named) {
+    while (next < others.length && stoodBefore(others[next]!, item)) result.push(others[next++]!);
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+/** Where each key is for the first time. */
+function firstPlaces(keys: readonly unknown[]): Map<unknown, number> {
+  return new Map(keys.map((key, index) => [key, index] as const).reverse());
+}
+
+interface ScalarListDirectives {
+  /** `$setElementOrder` */
+  readonly order?: readonly unknown[];
+  /** `$deleteFromPrimitiveList` */
+  readonly removed?: readonly unknown[];
+}
+
+/** Merges a list of scalars that is meant as a set, `metadata.finalizers` for one. */
+export function mergeScalarList(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { order, removed = [] }: ScalarListDirectives,
+): unknown[] {
+  const merged = without([...new Set([...original, ...patch])], removed);
+  return order ? orderMerged(merged, original, order, (item) => item) : merged;
+}
+
+/** `list` without the items that `removed` names. */
+export function without(list: readonly unknown[], removed: readonly unknown[]): unknown[] {
+  const gone = new Set(removed);
+  return list.filter((item) => !gone.has(item));
+}

@@ -1,0 +1,48 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { ScaleMapping } from '../kinds/index.js';
+import { ownersAfterScale, ownersOfScale, setOf, shapeOfType, writeOwners } from '../managed-fields/index.js';
+import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
+import { mergeApplied, ownersBeforeApply } from './apply-object.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+
+export interface AppliedScale {
+  /** The object as it is. */
+  readonly current: Readonly<UnstructuredObject>;
+  /** Its Scale as it is, of the type named `schema`. */
+  readonly scale: UnstructuredObject;
+  readonly schema: string;
+  readonly mapping: ScaleMapping;
+  readonly config: Readonly<UnstructuredObject>;
+  readonly manager: Manager;
+  /** Take the replica count from who owns it. */
+  readonly force: boolean;
+}
+
+/**
+ * Server-side apply to the Scale of an object: what the Scale is afterwards, and who owns the object then.
+ * @throws StatusError 409 when others own the replica count, and `force` is not set
+ */
+export function applyScale(
+  context: RegistryContext,
+  target: Pick<ObjectTarget, 'kind'>,
+  { config, current, force, manager, mapping, scale, schema }: AppliedScale,
+): { readonly scale: UnstructuredObject; readonly managedFields: ManagedFieldsEntry[] } {
+  const owners = ownersBeforeApply(current, context, target);
+  const replicas = setOf(mapping.replicasPath.map((name) => `f:${name}`));
+  const outcome = mergeApplied(
+    {
+      ...{ live: scale, config, manager },
+      owners: ownersOfScale(owners, replicas),
+      shape: shapeOfType(context.schemas, schema),
+      time: toRfc3339(context.clock.now()),
+    },
+    force,
+  );
+  const place = { replicas, apiVersion: apiVersionOf(target.kind.type) };
+  return {
+    scale: outcome.object as UnstructuredObject,
+    managedFields: writeOwners(ownersAfterScale(owners, outcome.owners, place)),
+  };
+}

@@ -1,0 +1,145 @@
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { SERVICE_ACCOUNTS, applyGeneratedName } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Caller, WriteAttributes } from '../admission/index.js';
+import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
+import { identifyNew, refuseVersion, wipeSystemFields } from './object-identity.js';
+import { settleWrite, stampTrace } from './settle-write.js';
+import { isNamespace, storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { reserve } from './reservations.js';
+import type { ObjectState } from '../storage/index.js';
+import { ownersOfNew } from './track-ownership.js';
+import { translateStorageError } from './translate-storage-error.js';
+
+export interface CreateOptions {
+  /** Go all the way but the last step. */
+  readonly dryRun: boolean;
+  /** Who creates it. @default the server itself, which owns nothing */
+  readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
+  /** Who owns what, when that is known already. */
+  readonly managedFields?: ManagedFieldsEntry[];
+}
+
+/** How often a generated name that is taken is replaced by another. */
+const NAME_ATTEMPTS = 8;
+
+/**
+ * Admits, completes, validates and stores a new object.
+ * @param object is changed; belongs to the store afterwards
+ */
+export async function createObject(
+  context: RegistryContext,
+  target: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+  options: CreateOptions,
+): Promise<ObjectState> {
+  if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
+  prepare(target, object);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'CREATE',
+    subresource: '',
+    name: object.metadata.name ?? '',
+    object,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
+  await context.admission.mutate(attributes);
+  identifyNew(target, object, context);
+  // Of what admission and the server add, nobody is the owner: another manager may set it without a conflict.
+  if (managedFields) object.metadata.managedFields = managedFields;
+  else delete object.metadata.managedFields;
+  const generated = !object.metadata.name && !!object.metadata.generateName;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryCreate(context, attributes, options);
+    } catch (error) {
+      const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+      if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
+      object.metadata.name = '';
+    }
+  }
+}
+
+async function tryCreate(
+  context: RegistryContext,
+  attributes: WriteAttributes,
+  options: CreateOptions,
+): Promise<ObjectState> {
+  const { kind, namespace, object } = attributes;
+  applyGeneratedName(object, context.random);
+  const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
+  kind.prepareForCreate(object);
+  context.guard?.(target, object);
+  const errors = kind.validateCreate(object);
+  if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
+  if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
+  for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  await context.admission.validate(attributes);
+  const reserved = await reserve(context, target, object, options);
+  if (options.dryRun) return { object: await dryRun(context, target, attributes) };
+  stampTrace(context, kind, object);
+  try {
+    const stored = await context.admission.booked(attributes, () =>
+      context.storage.create(storageKeyOf(target), object),
+    );
+    if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
+    await settleWrite(context, kind, stored.object);
+    return stored;
+  } catch (error) {
+    await reserved.undo();
+    throw translateStorageError(error, target);
+  }
+}
+
+/**
+ * Makes the ServiceAccount that pods of a namespace act as when they name none. A genuine cluster's controller does so
+ * a moment later; a namespace is no worse without it, so a failure is only told.
+ */
+export async function ensureDefaultServiceAccount(
+  context: RegistryContext,
+  namespace: string,
+): Promise<void> {
+  const kind = context.kinds.find('', 'v1', SERVICE_ACCOUNTS.resource);
+  if (!kind) return;
+  const account: UnstructuredObject = {
+    apiVersion: 'v1',
+    kind: SERVICE_ACCOUNTS.kind,
+    metadata: { name: 'default' },
+  };
+  try {
+    await createObject(context, { kind, namespace }, account, { dryRun: false });
+  } catch (error) {
+    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') return;
+    context.logger.warn('a namespace has no default service account', {
+      namespace,
+      error: errorMessage(error),
+    });
+  }
+}
+
+/** What an object has before anybody is asked about it. As in a genuine server it has no UID yet. */
+function prepare({ kind, namespace }: Omit<ObjectTarget, 'name'>, object: UnstructuredObject): void {
+  refuseVersion(object);
+  wipeSystemFields(object);
+  if (namespace !== '') object.metadata.namespace = namespace;
+  else delete object.metadata.namespace;
+  kind.applyDefaults(object);
+}
+
+async function dryRun(
+  context: RegistryContext,
+  target: ObjectTarget,
+  attributes: WriteAttributes,
+): Promise<UnstructuredObject> {
+  await context.admission.checkQuotas(attributes);
+  const existing = await context.storage.get(storageKeyOf(target));
+  if (existing) throw alreadyExists(target.kind.type, target.name);
+  return attributes.object;
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { badRequest, conflict } from '../errors/index.js';
+import type { ObjectTarget } from './registry-context.js';
+
+type Home = Omit<ObjectTarget, 'name'>;
+
+/** What only the server says of an object: nothing of it comes from a client, nor from a webhook. */
+export function wipeSystemFields({ metadata }: UnstructuredObject): void {
+  for (const field of [
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ] as const)
+    delete metadata[field];
+  delete (metadata as { selfLink?: string }).selfLink;
+}
+
+/**
+ * Makes sure of what identifies a new object, after the last who could have changed it: a webhook must not put it into another
+ * namespace, or give it the UID of another. Source: Create in registry/generic/registry/store.go and BeforeCreate in
+ * registry/rest/create.go of apiserver.
+ * @throws StatusError 400
+ */
+export function identifyNew(
+  target: Home,
+  object: UnstructuredObject,
+  { clock }: { readonly clock: Clock },
+): void {
+  refuseVersion(object);
+  wipeSystemFields(object);
+  const { metadata } = object;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = toRfc3339(clock.now());
+  ensureNamespace(target, object);
+  ensureType(target, object);
+}
+
+/** @throws StatusError 400: what does not exist has no version */
+export function refuseVersion({ metadata }: UnstructuredObject): void {
+  if (metadata.resourceVersion)
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  delete metadata.resourceVersion;
+}
+
+/**
+ * The same for a new state, which has the current resourceVersion afterwards; that its name and UID are those of the current
+ * state is a matter of its validation. Source: BeforeUpdate in registry/rest/update.go.
+ * @throws StatusError 400, 409
+ */
+export function identifyUpdated(
+  target: ObjectTarget,
+  candidate: UnstructuredObject,
+  { metadata: old }: Readonly<UnstructuredObject>,
+): void {
+  const { metadata } = candidate;
+  const { resourceVersion } = metadata;
+  if (resourceVersion && resourceVersion !== old.resourceVersion)
+    throw conflict(target.kind.type, target.name);
+  metadata.resourceVersion = old.resourceVersion;
+  if (old.generateName !== undefined) metadata.generateName = old.generateName;
+  delete (metadata as { selfLink?: string }).selfLink;
+  ensureNamespace(target, candidate);
+  ensureType(target, candidate);
+}
+
+/** Source: EnsureObjectNamespaceMatchesRequestNamespace in registry/rest/meta.go. */
+function ensureNamespace({ namespace }: Home, { metadata }: UnstructuredObject): void {
+  if (namespace === '') delete metadata.namespace;
+  else if (!metadata.namespace) metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+function ensureType({ kind: { type } }: Home, object: UnstructuredObject): void {
+  object.apiVersion = apiVersionOf(type);
+  object.kind = type.kind;
+}

@@ -1,0 +1,60 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { KindDefinition } from '../kinds/index.js';
+import type { RegistryContext, ObjectTarget } from './registry-context.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import { annotateWithActiveSpan } from '@rollkeeper/machinery/trace-context';
+import type { Attributes } from '../admission/index.js';
+import type { Revision } from '../storage/index.js';
+import { storageKeyOf } from './registry-context.js';
+import { release } from './reservations.js';
+
+/** After a write is through: what the server itself keeps about the object follows it. */
+export async function settleWrite(
+  context: RegistryContext,
+  kind: KindDefinition,
+  object: Readonly<UnstructuredObject>,
+): Promise<void> {
+  await context.admission.settle(kind, object);
+  if (isDefinition(kind)) await context.definitions?.settle(object);
+}
+
+function isDefinition({ type }: KindDefinition): boolean {
+  return type.kind === 'CustomResourceDefinition' && type.group === 'apiextensions.k8s.io';
+}
+
+/** What controllers act on. The trace of an Event or a heartbeat leads nowhere. */
+const STAMPED: ReadonlySet<string> = new Set([DEPLOYMENTS, REPLICA_SETS, PODS].map(({ kind }) => kind));
+
+/**
+ * Notes the request's span on an object that is about to be stored, where this process records spans: who watches the
+ * object goes on with the trace of its last write. Last of all, so that it never makes a change out of none.
+ */
+export function stampTrace(
+  { clock }: Pick<RegistryContext, 'clock'>,
+  { type }: KindDefinition,
+  object: UnstructuredObject,
+): void {
+  if (STAMPED.has(type.kind)) annotateWithActiveSpan(object, clock.now());
+}
+
+/**
+ * Takes an object out of the store, and gives back what it had.
+ * @param attributes what was admitted; with the state before, by which quotas have counted it
+ * @param last its last state, as the watchers shall see it and the caller gets it
+ */
+export async function removeObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  last: UnstructuredObject,
+  { attributes, revision }: { readonly attributes: Attributes; readonly revision: Revision },
+): Promise<UnstructuredObject> {
+  const removal: Attributes = { ...attributes, object: undefined };
+  // Asked first: an object that is not what its kind is fails here, before anything is removed.
+  const reserved = target.kind.reservations?.wanted(last) ?? [];
+  const removed = await context.admission.booked(removal, () =>
+    context.storage.delete(storageKeyOf(target), revision),
+  );
+  await release(context, reserved);
+  last.metadata.resourceVersion = String(removed.revision);
+  return last;
+}

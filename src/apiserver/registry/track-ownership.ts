@@ -1,0 +1,61 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { ownersAfterUpdate, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
+import type { ManagedFieldsEntry, Manager, Owners } from '../managed-fields/index.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+
+const NOBODY: Owners = new Map();
+
+/**
+ * That `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds whose ownership is kept from
+ * creation. A status that creations lose is none of it. Undefined where no book is kept.
+ */
+export function ownersOfNew(
+  context: RegistryContext,
+  { kind }: Pick<ObjectTarget, 'kind'>,
+  object: Readonly<UnstructuredObject>,
+  manager: Manager | undefined,
+): ManagedFieldsEntry[] | undefined {
+  if (!manager || kind.ownershipFrom !== 'creation') return undefined;
+  const shape = shapeOfType(context.schemas, kind.schema);
+  const time = toRfc3339(context.clock.now());
+  const { status, ...rest } = object as UnstructuredObject & { readonly status?: unknown };
+  const after = kind.subresources.includes('status') || status === undefined ? rest : object;
+  return writeOwners(ownersAfterUpdate(NOBODY, { before: {}, after, shape }, manager, time));
+}
+
+/**
+ * Writes down that `manager` owns what differs between `current` and `candidate`. Objects of which nobody has kept
+ * book stay so until somebody applies to them (ADR 0007), and that is also how bookkeeping is given up: by writing one
+ * empty entry.
+ */
+export function trackUpdate(
+  context: RegistryContext,
+  { kind }: Pick<ObjectTarget, 'kind'>,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  manager: Manager | undefined,
+): void {
+  const submitted = candidate.metadata.managedFields ?? [];
+  if (submitted.length === 1 && isEmptyEntry(submitted[0])) {
+    delete candidate.metadata.managedFields;
+    return;
+  }
+  const kept = current.metadata.managedFields ?? [];
+  // A client that knows nothing of ownership, or muddles it, takes nobody's away.
+  const owners = (submitted.length > 0 && readOwners(submitted)) || readOwners(kept) || NOBODY;
+  if (owners.size === 0) {
+    delete candidate.metadata.managedFields;
+    return;
+  }
+  const shape = shapeOfType(context.schemas, kind.schema);
+  const time = toRfc3339(context.clock.now());
+  const tracked = manager
+    ? ownersAfterUpdate(owners, { before: current, after: candidate, shape }, manager, time)
+    : owners;
+  candidate.metadata.managedFields = writeOwners(tracked);
+}
+
+function isEmptyEntry(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && Object.keys(entry).length === 0;
+}

@@ -1,0 +1,186 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { SERVER } from '../admission/index.js';
+import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
+import { conflict, invalid } from '../errors/index.js';
+import type { Manager } from '../managed-fields/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
+import type { Subresource } from '../kinds/index.js';
+import { StorageConflictError } from '../storage/index.js';
+import type { ObjectState } from '../storage/index.js';
+import { fromNewest } from './from-newest.js';
+import type { Newest } from './from-newest.js';
+import { identifyUpdated } from './object-identity.js';
+import { settleWrite, stampTrace, removeObject } from './settle-write.js';
+import { stateOf, storageKeyOf } from './registry-context.js';
+import { reserve } from './reservations.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { isReadyToGo } from './decide-deletion.js';
+import { trackUpdate } from './track-ownership.js';
+
+/**
+ * Makes the new state from the current one. May run several times, each time with a fresher state, which it may
+ * not change; only its last answer, or error, counts. A `metadata.resourceVersion` in its answer that is not the current one is a conflict.
+ */
+export type TryUpdate = (
+  current: Readonly<UnstructuredObject>,
+) => UnstructuredObject | Promise<UnstructuredObject>;
+
+/** Which part an update may change. That a binding changes nothing else is the business of its handler. */
+export type UpdatedPart = Subresource | 'binding';
+
+export interface UpdateOptions {
+  readonly subresource: UpdatedPart;
+  readonly dryRun: boolean;
+  /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
+  readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
+  /** What is asked about it: nothing more where that has been `done`. @default about the new state of the object */
+  readonly admission?: 'done' | AdmittedForm;
+}
+
+/** What is asked about in place of an object, and may have been changed before: its Scale. */
+export interface AdmittedForm {
+  readonly subresource: string;
+  readonly sent: SentType;
+  of(object: Readonly<UnstructuredObject>): UnstructuredObject;
+}
+
+/**
+ * Changes an object from what it is now, again when somebody else was faster, as apiserver's `GuaranteedUpdate`.
+ * An update that changes nothing is not written. One that takes the last finalizer from a deleted object removes it.
+ */
+export function updateObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  tryUpdate: TryUpdate,
+  options: UpdateOptions,
+): Promise<ObjectState> {
+  return fromNewest(context, target, 'update', (newest) =>
+    tryOnce(context, target, newest, tryUpdate, options),
+  );
+}
+
+/**
+ * @returns undefined when a fresher state has to be tried: somebody else was faster and the caller did not ask for a
+ *   certain version, or nothing would be written, so that the store could not tell whether this was the current state
+ */
+async function tryOnce(
+  context: RegistryContext,
+  target: ObjectTarget,
+  newest: Newest,
+  tryUpdate: TryUpdate,
+  options: UpdateOptions,
+): Promise<ObjectState | undefined> {
+  // What would not be written proves nothing of a state that is only remembered.
+  if (options.dryRun && !newest.isFresh) return undefined;
+  const { revision } = newest.stored;
+  const state = stateOf(newest.stored);
+  const current = state.object;
+  const candidate = await tryUpdate(current);
+  const asked = candidate.metadata.resourceVersion;
+  if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'UPDATE',
+    subresource: options.subresource,
+    object: candidate,
+    oldObject: current,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  completeUpdate(target, candidate, current);
+  if (!options.admission) await context.admission.mutate(attributes);
+  identifyUpdated(target, candidate, current);
+  prepareUpdate(context, target, candidate, current, options.subresource);
+  trackUpdate(context, target, candidate, current, options.manager);
+  const isSame = isUnchanged(target, candidate, current);
+  if (isSame && !newest.isFresh) return undefined;
+  for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
+  await validate(context, attributes, options.admission);
+  if (isSame) return state;
+  if (options.dryRun) {
+    await context.admission.checkQuotas(attributes);
+    await reserve(context, target, candidate, { old: current, dryRun: true });
+    return { object: candidate };
+  }
+  const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
+  stampTrace(context, target.kind, candidate);
+  try {
+    if (isReadyToGo(candidate))
+      return { object: await removeObject(context, target, candidate, { attributes, revision }) };
+    const written = await context.admission.booked(attributes, () =>
+      context.storage.update(storageKeyOf(target), candidate, revision),
+    );
+    await reserved.settle();
+    await settleWrite(context, target.kind, written.object);
+    return written;
+  } catch (error) {
+    await reserved.undo();
+    if (error instanceof StorageConflictError && !asked) return undefined;
+    throw error;
+  }
+}
+
+function validate(
+  { admission }: RegistryContext,
+  attributes: WriteAttributes,
+  asked: UpdateOptions['admission'],
+): void | Promise<void> {
+  if (asked === 'done') return;
+  if (!asked) return admission.validate(attributes);
+  const { object, oldObject } = attributes;
+  const { sent, subresource } = asked;
+  const before = oldObject && { oldObject: asked.of(oldObject) };
+  return admission.validate({ ...attributes, subresource, sent, object: asked.of(object), ...before });
+}
+
+/** Completes what the new state leaves out; it has the current resourceVersion afterwards. */
+function completeUpdate(
+  { kind, name }: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+): void {
+  const meta = candidate.metadata;
+  const old = current.metadata;
+  if (meta.uid && meta.uid !== old.uid) {
+    throw conflict(
+      kind.type,
+      name,
+      `StorageError: invalid object, Code: 4, Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${old.uid ?? ''}`,
+    );
+  }
+  meta.resourceVersion = old.resourceVersion;
+  if (old.generateName !== undefined) meta.generateName = old.generateName;
+  delete (meta as { selfLink?: string }).selfLink;
+  if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
+  kind.applyDefaults(candidate);
+}
+
+/** Of what users define everything is kept as it was sent: there an empty object is something, and tells much in many an API. */
+function isUnchanged(
+  { kind }: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+): boolean {
+  return isDefinedByUsers(kind) ? sameJson(candidate, current) : semanticEqual(candidate, current);
+}
+
+/** Carries over what this part may not change, and validates the new state. */
+function prepareUpdate(
+  context: RegistryContext,
+  target: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  subresource: UpdatedPart,
+): void {
+  const { kind, name } = target;
+  // A binding changes what its handler says, and nothing else.
+  if (subresource === 'binding') return;
+  kind.prepareForUpdate(candidate, current, subresource);
+  context.guard?.(target, candidate, current);
+  const errors = kind.validateUpdate(candidate, current, subresource);
+  if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
+  if (errors.length > 0) throw invalid(kind.type, name, errors);
+}

@@ -1,0 +1,70 @@
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { containerAnnotation, parseQuantity } from '@rollkeeper/machinery/kubernetes';
+
+/** What something uses, in billionths of a CPU and of a byte. */
+export interface Usage {
+  readonly cpu: bigint;
+  readonly memory: bigint;
+}
+
+export interface ContainerUsage extends Usage {
+  readonly name: string;
+}
+
+type Resource = keyof Usage;
+type Container = DeepReadonly<Pod>['spec']['containers'][number];
+
+/**
+ * On a pod, what each of its containers uses: a quantity (`250m`), or a share of what the container requests (`150%`). With a dot
+ * and a container's name behind it, what that one uses.
+ */
+const ANNOTATIONS: Readonly<Record<Resource, string>> = {
+  cpu: 'node.rollkeeper.dev/cpu-usage',
+  memory: 'node.rollkeeper.dev/memory-usage',
+};
+
+/** What an idle container uses: one of which nobody says anything. */
+const IDLE: Usage = { cpu: 1_000_000n, memory: 1_048_576n * 1_000_000_000n };
+
+const SHARE = /^(\d{1,6})%$/;
+
+/** What each container of the pod that runs uses; none: nothing is measured. */
+export function containerUsages(pod: DeepReadonly<Pod>): ContainerUsage[] {
+  if (pod.status?.phase !== 'Running') return [];
+  const statuses = [...(pod.status.containerStatuses ?? []), ...(pod.status.initContainerStatuses ?? [])];
+  const running = new Set(statuses.filter(({ state }) => state?.running).map(({ name }) => name));
+  const containers: readonly Container[] = [
+    ...(pod.spec.containers ?? []),
+    ...(pod.spec.initContainers ?? []),
+  ];
+  return containers
+    .filter(({ name }) => running.has(name))
+    .map((container) => ({
+      name: container.name,
+      cpu: usageOf(pod, container, 'cpu'),
+      memory: usageOf(pod, container, 'memory'),
+    }));
+}
+
+export const NO_USAGE: Usage = { cpu: 0n, memory: 0n };
+
+export function totalUsage(usages: readonly Usage[]): Usage {
+  return usages.reduce(
+    (sum, { cpu, memory }) => ({ cpu: sum.cpu + cpu, memory: sum.memory + memory }),
+    NO_USAGE,
+  );
+}
+
+/** What says nothing that can be read counts as if it were not there. */
+function usageOf({ metadata }: DeepReadonly<Pod>, container: Container, resource: Resource): bigint {
+  const text = (containerAnnotation(metadata, ANNOTATIONS[resource], container.name) ?? '').trim();
+  const share = SHARE.exec(text)?.[1];
+  const used = share === undefined ? parseQuantity(text)?.nanos : shareOf(BigInt(share), container, resource);
+  return used === undefined || used < 0n ? IDLE[resource] : used;
+}
+
+function shareOf(percent: bigint, { resources }: Container, resource: Resource): bigint | undefined {
+  const request = resources?.requests?.[resource];
+  const nanos = request === undefined ? undefined : parseQuantity(String(request))?.nanos;
+  return nanos === undefined ? undefined : (nanos * percent) / 100n;
+}

@@ -1,0 +1,41 @@
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { badRequest, methodNotAllowed, unknownPath } from '../errors/index.js';
+import { created } from '../http/index.js';
+import type { ApiRequest, ApiResponse } from '../http/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { decideReview } from './decide-review.js';
+import type { Reviewer, ReviewType } from './decide-review.js';
+
+export interface ReviewCall {
+  readonly type: ReviewType;
+  readonly request: ApiRequest;
+  /** Empty: cluster scope. */
+  readonly namespace: string;
+  /** Of a path that goes on behind the collection. */
+  readonly name: string;
+}
+
+/** `POST` of a review: its answer is its status. Nothing is stored. */
+export async function handleReview(
+  { name, namespace, request, type }: ReviewCall,
+  { reviewer, schemas }: { readonly reviewer: Reviewer; readonly schemas: SchemaRegistry },
+): Promise<ApiResponse> {
+  if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
+  if (request.method !== 'POST') throw methodNotAllowed();
+  const { object, warnings } = await decodeBody(await request.readBody(), {
+    contentType: request.contentType,
+    schemas,
+    schema: type.schema,
+    kind: type,
+    fieldValidation: fieldValidationOf(request.query),
+  });
+  const { kind } = type;
+  const apiVersion = apiVersionOf(type);
+  if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion)
+    throw badRequest(`${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind}`);
+  const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
+  const { spec } = object;
+  const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };
+  return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status }, warnings);
+}

@@ -1,0 +1,232 @@
+import {
+  aggregatedContentType,
+  aggregatedDiscovery,
+  aggregatedVersion,
+  coreVersions,
+  groupList,
+  oneGroup,
+  resourceList,
+  serverVersion,
+} from '../discovery/index.js';
+import type { Authenticator } from '../auth/index.js';
+import { isMaster, ISSUER } from '../auth/index.js';
+import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
+import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
+import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
+import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
+import type { KindRegistry } from '../kinds/index.js';
+import { OpenApiDocuments } from '../openapi/openapi-documents.js';
+import { contextOf } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import { findMetricsKind } from '../resource-metrics/metrics-kinds.js';
+import { handleMetrics } from '../resource-metrics/handle-metrics.js';
+import type { Reviewer } from '../reviews/decide-review.js';
+import { findReviewType } from '../reviews/decide-review.js';
+import { handleReview } from '../reviews/handle-review.js';
+import { checkView } from '../table.js';
+import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
+import { attributesOf } from './request-attributes.js';
+import { parseResourcePath } from './resource-path.js';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { isStorageUnreadable } from '../storage/index.js';
+import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
+import type { StatusError } from '../errors/index.js';
+
+/** Who knows users and their rights. */
+export interface AccessControl {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+}
+
+/** Finds who answers a request. */
+export class Router {
+  private readonly openApi: OpenApiDocuments;
+  private readonly reviewer: Reviewer;
+
+  constructor(
+    private readonly context: RegistryContext,
+    /** `host:port` as clients reach it. */
+    private readonly address: () => string,
+    private readonly access: AccessControl,
+    private readonly unreadable: Pick<UnreadableObjects, 'names'>,
+  ) {
+    const { authenticator, authorizer } = access;
+    this.reviewer = {
+      authenticate: (token, audiences) => authenticator.authenticate(token, audiences),
+      decide: (user, attributes) => authorizer.decide(user, attributes),
+      rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
+    };
+    this.openApi = new OpenApiDocuments(context.kinds, context.schemas);
+  }
+
+  /** @throws StatusError */
+  async route(request: ApiRequest): Promise<ApiResponse> {
+    const { path } = request;
+    if (path.startsWith('/api')) return this.routeApi(request);
+    if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
+    if (path === '/version' || path === '/version/') return ok(serverVersion());
+    const document = this.openApi.answer(request);
+    if (document) return document;
+    if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
+    if (path === '/.well-known/openid-configuration') return ok(openIdConfiguration(this.address()));
+    if (path === '/')
+      return ok({
+        paths: [
+          '/.well-known/openid-configuration',
+          '/api',
+          '/api/v1',
+          '/apis',
+          '/healthz',
+          '/livez',
+          '/openapi/v2',
+          '/openapi/v3',
+          '/openid/v1/jwks',
+          '/readyz',
+          '/version',
+        ],
+      });
+    throw unknownPath();
+  }
+
+  private async routeApi(request: ApiRequest): Promise<ApiResponse> {
+    const path = parseResourcePath(request.path);
+    if (!path) return this.discover(request);
+    if (path.rest.length > 0 || path.prefix === 'proxy') throw unknownPath();
+    const isWatch = path.prefix === 'watch';
+    const review = isWatch ? undefined : findReviewType(path);
+    if (review) {
+      const { schemas } = this.context;
+      return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
+    }
+    const metrics = isWatch ? undefined : findMetricsKind(path);
+    if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
+    const kind =
+      this.context.kinds.find(path.group, path.version, path.resource) ??
+      (await this.context.definitions?.find(path.group, path.version, path.resource));
+    if (!kind) throw await missingGroup(this.context, path);
+    if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
+    const { namespace, name, subresource } = path;
+    const accept = negotiate(request.headers.accept);
+    checkView({ accept, request });
+    const call = { request, kind, namespace, name, subresource, accept };
+    const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
+    return handler(this.guarded(contextOf(this.context, kind), request), call);
+  }
+
+  /** What somebody who may not do everything has to obey beyond the right to the request. */
+  private guarded(context: RegistryContext, request: ApiRequest): RegistryContext {
+    if (isMaster(request.user) || request.method === 'GET') return context;
+    const attributes = attributesOf(request) as ResourceAttributes;
+    const { authorizer } = this.access;
+    const guard = authorizer.guardFor(request.user, attributes);
+    const judge = authorizer.judgeFor(request.user, attributes);
+    return (guard ?? judge) ? { ...context, guard, judge } : context;
+  }
+
+  private discover(request: ApiRequest): ApiResponse {
+    const { kinds } = this.context;
+    const parts = request.path.split('/').filter((part) => part !== '');
+    if (request.method !== 'GET') throw methodNotAllowed();
+    if (parts.length === 1) {
+      return aggregated(kinds, request, parts[0] === 'api' ? 'core' : 'groups') ?? this.topLevel(parts[0]);
+    }
+    const found =
+      parts[0] === 'api'
+        ? parts.length === 2 && resourceList(kinds, '', parts[1]!)
+        : parts.length === 2
+          ? oneGroup(kinds, parts[1]!)
+          : parts.length === 3 && resourceList(kinds, parts[1]!, parts[2]!);
+    if (!found || (parts[0] !== 'api' && parts[0] !== 'apis')) throw unknownPath();
+    return ok(found);
+  }
+
+  private topLevel(root: string | undefined): ApiResponse {
+    if (root === 'api') return ok(coreVersions(this.address()));
+    if (root === 'apis') return ok(groupList(this.context.kinds));
+    throw unknownPath();
+  }
+}
+
+/** Where others find what checks the tokens of service accounts (OpenID Connect Discovery 1.0). */
+function openIdConfiguration(address: string): object {
+  return {
+    issuer: ISSUER,
+    jwks_uri: `https://${address}/openid/v1/jwks`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+  };
+}
+
+function aggregated(
+  kinds: KindRegistry,
+  request: ApiRequest,
+  part: 'core' | 'groups',
+): ApiResponse | undefined {
+  const version = aggregatedVersion(request.headers.accept);
+  if (!version) return undefined;
+  const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
+  return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
+}
+
+const PATHS = new Set(['/healthz', '/livez', '/readyz']);
+
+function isHealthPath(path: string): boolean {
+  return PATHS.has(path);
+}
+
+/** `/livez` says that the process answers, the other two that its store does as well. `?verbose` names the checks. */
+async function handleHealth(
+  storage: Storage,
+  unreadable: Pick<UnreadableObjects, 'names'>,
+  request: ApiRequest,
+): Promise<RawResponse> {
+  const probe = request.path.slice(1);
+  const problem = probe === 'livez' ? undefined : await storage.ping().then(() => undefined, errorMessage);
+  const healthy = problem === undefined;
+  const lines = [
+    '[+]ping ok',
+    ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
+  ];
+  const { length } = unreadable.names;
+  // Which ones is for the log: whoever asks here may be a stranger. The server works without them.
+  if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
+  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
+  const verbose = request.query.has('verbose') || !healthy;
+  return {
+    status: healthy ? 200 : 500,
+    raw: verbose ? `${lines.join('\n')}\n${verdict}\n` : 'ok',
+    contentType: 'text/plain; charset=utf-8',
+  };
+}
+
+interface Path {
+  readonly group: string;
+  readonly version: string;
+}
+
+/** What cannot be understood says nothing. */
+function isServedElsewhere(apiService: StoredObject): boolean {
+  try {
+    const { spec } = apiService.object as { spec?: { service?: object | null } | null };
+    return typeof spec?.service === 'object' && spec.service !== null;
+  } catch (error) {
+    if (isStorageUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Why there is nothing at a path: no such thing is known, or an APIService says that another server has it, which is
+ * never asked from here. The genuine aggregator answers just so while it cannot reach that server.
+ */
+async function missingGroup({ storage }: RegistryContext, path: Path): Promise<StatusError> {
+  const { group, version } = path;
+  if (group === '') return unknownPath();
+  const name = `${version}.${group}`;
+  const found = await storage.get({ resource: 'apiservices.apiregistration.k8s.io', namespace: '', name });
+  if (!found || !isServedElsewhere(found)) return unknownPath();
+  return serviceUnavailable(
+    `service unavailable: the APIService ${name} is served by an extension API server, and this server does not forward requests`,
+  );
+}

@@ -1,0 +1,336 @@
+import { toInt64, QUANTITY_SYNTAX, canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
+import type { FieldDecoder } from './field-decoder.js';
+import type { FieldFinding } from './object-schema.js';
+import { isResourceField, pruned } from './structural-schema.js';
+import type { StructuralSchema } from './structural-schema.js';
+import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
+
+/** A value where its type cannot stand; `message` in Go's words. */
+export class FieldTypeError extends Error {}
+
+export interface CoerceResult {
+  readonly unknown: readonly FieldFinding[];
+  /** How many keys the document has, unknown ones included. */
+  readonly keys: number;
+}
+
+/**
+ * Makes a freshly parsed document what decoding into Go types and encoding again would make of it, in place:
+ * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
+ * canonical form.
+ * @param fractions whole numbers that are no integers, as they are written. @default none
+ * @throws FieldTypeError
+ */
+export function coerce(
+  object: Record<string, unknown>,
+  decoder: FieldDecoder,
+  fractions: WrittenFractions = NO_FRACTIONS,
+): CoerceResult {
+  const coercer = new Coercer(fractions);
+  coercer.struct(object, decoder);
+  return coercer;
+}
+
+const NO_FRACTIONS: WrittenFractions = new Map();
+
+type Path = (string | number)[];
+const INT32_MAX = 2 ** 31 - 1;
+
+const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
+
+class Coercer implements CoerceResult {
+  readonly unknown: FieldFinding[] = [];
+  keys = 0;
+  private readonly path: Path = [];
+  private owner = '';
+
+  constructor(private readonly fractions: WrittenFractions) {}
+
+  struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
+    const outer = this.owner;
+    for (const key in object) {
+      this.keys++;
+      const field = decoder.properties.get(key);
+      if (!field) {
+        if (decoder.structural) this.structuralField(object, key, decoder.structural);
+        else this.dropUnknown(object, key);
+        continue;
+      }
+      this.path.push(key);
+      this.owner = decoder.structName;
+      const before = object[key];
+      const after =
+        before === null || before === undefined ? undefined : this.valueIn(object, key, before, field);
+      if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) delete object[key];
+      else if (after !== before) object[key] = after;
+      this.path.pop();
+    }
+    this.owner = outer;
+    return object;
+  }
+
+  /** A field as its user described it; its key has been counted. */
+  private structuralField(object: Record<string, unknown>, key: string, schema: StructuralSchema): void {
+    const below = pruned(schema, key);
+    if (below === 'unknown') return this.dropUnknown(object, key);
+    if (below === 'anything') {
+      this.keys += countOwnKeys(object[key]);
+      return;
+    }
+    this.path.push(key);
+    this.structural(object[key], below);
+    this.path.pop();
+  }
+
+  private structural(value: unknown, schema: StructuralSchema): void {
+    if (Array.isArray(value)) {
+      const { items } = schema;
+      if (!items || typeof items !== 'object') this.keys += countOwnKeys(value);
+      else
+        for (let index = 0; index < value.length; index++) {
+          this.path.push(index);
+          this.structural(value[index], items);
+          this.path.pop();
+        }
+      return;
+    }
+    if (!isRecord(value)) return;
+    for (const key in value) {
+      this.keys++;
+      if (schema['x-kubernetes-embedded-resource'] && isResourceField(key)) {
+        this.keys += countOwnKeys(value[key]);
+      } else this.structuralField(value, key, schema);
+    }
+  }
+
+  private dropUnknown(object: Record<string, unknown>, key: string): void {
+    this.path.push(key);
+    this.unknown.push({ problem: 'unknown', path: showPath(this.path) });
+    this.path.pop();
+    this.keys += countOwnKeys(object[key]);
+    delete object[key];
+  }
+
+  private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
+    const written = this.fractions.get(holder)?.get(key);
+    if (written !== undefined && INTEGERS.has(field.kind)) {
+      if (field.kind === 'int-or-string') throw notInt32(`number ${written}`);
+      this.mismatch(value, field, `number ${written}`);
+    }
+    return this.value(value, field);
+  }
+
+  private value(value: unknown, field: FieldDecoder): unknown {
+    switch (field.kind) {
+      case 'object':
+        return isRecord(value) ? this.struct(value, field) : this.mismatch(value, field);
+      case 'array':
+        return Array.isArray(value) ? this.list(value, field) : this.mismatch(value, field);
+      case 'map':
+        return isRecord(value) ? this.map(value, field) : this.mismatch(value, field);
+      case 'string':
+        return typeof value === 'string' ? value : this.mismatch(value, field);
+      case 'boolean':
+        return typeof value === 'boolean' ? value : this.mismatch(value, field);
+      case 'number':
+        return this.double(value, field);
+      case 'int32':
+        return this.int32(value, field);
+      case 'int64':
+        return this.int64(value, field);
+      case 'any':
+        this.keys += countOwnKeys(value);
+        return value;
+      case 'union':
+        return this.value(value, alternativeFor(value, field) ?? this.mismatch(value, field));
+      case 'bytes':
+        return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
+      default:
+        return canonicalScalar(value, field);
+    }
+  }
+
+  private list(list: unknown[], field: FieldDecoder): unknown[] {
+    const items = field.items;
+    if (!items) return list;
+    for (let index = 0; index < list.length; index++) {
+      this.path.push(index);
+      list[index] =
+        list[index] === null ? zeroOf(items) : this.valueIn(list, String(index), list[index], items);
+      this.path.pop();
+    }
+    return list;
+  }
+
+  private map(map: Record<string, unknown>, field: FieldDecoder): Record<string, unknown> {
+    const items = field.items;
+    if (!items) return map;
+    for (const key in map) {
+      this.keys++;
+      // Go leaves the keys of maps out of the path.
+      map[key] = map[key] === null ? zeroOf(items) : this.valueIn(map, key, map[key], items);
+    }
+    return map;
+  }
+
+  private double(value: unknown, field: FieldDecoder): number {
+    if (!isNumber(value)) return this.mismatch(value, field);
+    const double = Number(value);
+    return Number.isFinite(double) ? double : this.mismatch(value, field, `number ${value}`);
+  }
+
+  private int32(value: unknown, field: FieldDecoder): number {
+    if (!isNumber(value)) return this.mismatch(value, field);
+    const fits = Number.isInteger(value) && value <= INT32_MAX && value >= -INT32_MAX - 1;
+    return fits ? Number(value) : this.mismatch(value, field, `number ${value}`);
+  }
+
+  private int64(value: unknown, field: FieldDecoder): Int64 {
+    const integer = toInt64(value);
+    if (integer !== undefined) return integer;
+    return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
+  }
+
+  /** Go leaves list indexes out of the path. */
+  private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
+    const path = this.path.filter((part) => typeof part === 'string').join('.');
+    throw new FieldTypeError(
+      `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
+    );
+  }
+}
+
+function canonicalScalar(value: unknown, field: FieldDecoder): unknown {
+  switch (field.kind) {
+    case 'quantity':
+      return canonical(value, canonicalQuantity, () => QUANTITY_SYNTAX);
+    case 'int-or-string':
+      return intOrString(value);
+    case 'time':
+    case 'micro-time':
+      return time(value, field.kind === 'micro-time');
+    default:
+      return value;
+  }
+}
+
+function canonical(
+  value: unknown,
+  read: (text: string) => string | undefined,
+  complaint: (text: string) => string,
+): string {
+  const text = isNumber(value) ? String(value) : value;
+  const result = typeof text === 'string' ? read(text) : undefined;
+  // A list or an object may have no text at all.
+  if (result === undefined) throw new FieldTypeError(complaint(typeof text === 'string' ? text : ''));
+  return result;
+}
+
+function time(value: unknown, isMicro: boolean): string {
+  if (typeof value !== 'string') {
+    throw new FieldTypeError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`);
+  }
+  return canonical(value, isMicro ? canonicalMicroTime : canonicalTime, (text) => timeSyntax(text, isMicro));
+}
+
+function intOrString(value: unknown): unknown {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
+  const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
+  throw notInt32(what);
+}
+
+function notInt32(what: string): FieldTypeError {
+  return new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
+}
+
+function zeroOf(field: FieldDecoder): unknown {
+  switch (field.kind) {
+    case 'object':
+    case 'map':
+      return {};
+    case 'array':
+      return [];
+    case 'int32':
+    case 'int64':
+    case 'number':
+    case 'int-or-string':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'quantity':
+      return '0';
+    case 'time':
+    case 'micro-time':
+    case 'any':
+    case 'union':
+      return null;
+    case 'string':
+    case 'bytes':
+      return '';
+  }
+}
+
+/** The alternative of a union that takes values of this JSON type. */
+function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDecoder | undefined {
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  return anyOf.find((alternative) => alternative.kind === kind);
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Go's decoder skips line breaks, and wants the padding. */
+function base64(text: string): string {
+  const compact = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
+  if (BASE64.test(compact)) return compact;
+  const at = [...compact].findIndex((char) => !/[A-Za-z0-9+/]/.test(char));
+  throw new FieldTypeError(`illegal base64 data at input byte ${at < 0 ? compact.length : at}`);
+}
+
+/** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
+function isEmpty(value: unknown, field: FieldDecoder): boolean {
+  // What may be anything is held by a pointer: an empty text is a value.
+  if (field.omit === 'nothing' || field.kind === 'any') return false;
+  if (value === '') return true;
+  if (field.omit === 'zero') return value === 0 || value === false;
+  if (field.kind === 'array') return (value as unknown[]).length === 0;
+  if (field.kind !== 'map') return false;
+  for (const _key in value as object) return false;
+  return true;
+}
+
+function countOwnKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) keys += countOwnKeys(item);
+    return keys;
+  }
+  const fields = value as Record<string, unknown>;
+  for (const key in fields) keys += 1 + countOwnKeys(fields[key]);
+  return keys;
+}
+
+/** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
+function showPath(path: Path): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNumber(value: unknown): value is Int64 {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'bigint') return 'number';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

@@ -1,0 +1,179 @@
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { checkJsonText, endOfString } from './document-limits.js';
+import { parseJson, parseJsonWithFractions } from '@rollkeeper/machinery/kubernetes';
+import type { FieldFinding } from './object-schema.js';
+
+/** A text that is no JSON, in the words of Go's `encoding/json`. */
+export class JsonSyntaxError extends Error {}
+
+/**
+ * How many `key:` pairs stand in `text`, which must be valid JSON. More than the parsed object has: some key is
+ * there twice. A single pass, cheap enough for every request.
+ */
+export function countKeys(text: string): number {
+  let keys = 0;
+  let at = text.indexOf('"');
+  while (at >= 0) {
+    let end = endOfString(text, at);
+    do end++;
+    while (text.charCodeAt(end) <= 32);
+    if (text.charCodeAt(end) === 58) keys++;
+    at = text.indexOf('"', end);
+  }
+  return keys;
+}
+
+/**
+ * Reads a text that came from outside.
+ * @throws JsonSyntaxError with Go's message for what is no JSON
+ * @throws DocumentLimitError for what is too much
+ */
+export function readJsonText(text: string): unknown {
+  return read(text, parseJson);
+}
+
+/** The same, with what is written as a fraction. */
+export function readJsonWithFractions(text: string): ReturnType<typeof parseJsonWithFractions> {
+  return read(text, parseJsonWithFractions);
+}
+
+function read<T>(text: string, parse: (text: string) => T): T {
+  checkJsonText(text);
+  try {
+    return parse(text);
+  } catch (error) {
+    inspectJson(text);
+    throw new JsonSyntaxError(errorMessage(error), { cause: error });
+  }
+}
+
+/**
+ * Reads `text` slowly, to tell what is wrong with it.
+ * @returns the keys that stand twice in one object
+ * @throws JsonSyntaxError with Go's message
+ */
+export function inspectJson(text: string): FieldFinding[] {
+  const inspector = new JsonInspector(text);
+  inspector.document();
+  return inspector.duplicates;
+}
+
+const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' };
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+class JsonInspector {
+  readonly duplicates: FieldFinding[] = [];
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  document(): void {
+    this.value('');
+    this.skipSpace();
+    if (this.at < this.text.length) this.fail('after top-level value');
+  }
+
+  private value(path: string): void {
+    this.skipSpace();
+    const char = this.text[this.at] ?? '';
+    if (char === '{') this.object(path);
+    else if (char === '[') this.array(path);
+    else if (char === '"') this.string();
+    else if (LITERALS[char]) this.literal(LITERALS[char]);
+    else this.number();
+  }
+
+  private object(path: string): void {
+    const seen = new Set<string>();
+    this.at++;
+    if (this.next() === '}') return this.step();
+    for (;;) {
+      if (this.next() !== '"') this.fail('looking for beginning of object key string');
+      const key = this.string();
+      const keyPath = path === '' ? key : `${path}.${key}`;
+      if (seen.has(key)) this.duplicates.push({ problem: 'duplicate', path: keyPath });
+      seen.add(key);
+      if (this.next() !== ':') this.fail('after object key');
+      this.at++;
+      this.value(keyPath);
+      const end = this.next();
+      if (end === '}') return this.step();
+      if (end !== ',') this.fail('after object key:value pair');
+      this.at++;
+    }
+  }
+
+  private array(path: string): void {
+    this.at++;
+    if (this.next() === ']') return this.step();
+    for (let index = 0; ; index++) {
+      this.value(`${path}[${index}]`);
+      const end = this.next();
+      if (end === ']') return this.step();
+      if (end !== ',') this.fail('after array element');
+      this.at++;
+    }
+  }
+
+  private string(): string {
+    const start = this.at;
+    for (this.at++; this.text[this.at] !== '"'; this.at++) {
+      if (this.text.charCodeAt(this.at) < 32) this.fail('in string literal');
+      if (this.text[this.at] === '\\') this.escape();
+      if (this.at >= this.text.length) this.fail('in string literal');
+    }
+    this.at++;
+    return parseJson(this.text.slice(start, this.at)) as string;
+  }
+
+  private escape(): void {
+    this.at++;
+    if (this.text[this.at] === 'u') {
+      for (let digit = 0; digit < 4; digit++) {
+        this.at++;
+        if (!/[0-9a-fA-F]/.test(this.text[this.at] ?? '')) this.fail('in \\u hexadecimal character escape');
+      }
+    } else if (!'"\\/bfnrt'.includes(this.text[this.at] ?? ' ')) this.fail('in string escape code');
+  }
+
+  private literal(word: string): void {
+    for (let index = 1; index < word.length; index++) {
+      this.at++;
+      if (this.text[this.at] !== word[index]) this.fail(`in literal ${word} (expecting '${word[index]}')`);
+    }
+    this.at++;
+  }
+
+  private number(): void {
+    NUMBER.lastIndex = this.at;
+    if (NUMBER.test(this.text)) {
+      this.at = NUMBER.lastIndex;
+      return;
+    }
+    if (this.text[this.at] === '-') {
+      this.at++;
+      this.fail('in numeric literal');
+    }
+    this.fail('looking for beginning of value');
+  }
+
+  private next(): string | undefined {
+    this.skipSpace();
+    return this.text[this.at];
+  }
+
+  private step(): void {
+    this.at++;
+  }
+
+  private skipSpace(): void {
+    while (' \t\r\n'.includes(this.text[this.at] ?? 'x')) this.at++;
+  }
+
+  private fail(where: string): never {
+    const char = this.text[this.at];
+    if (char === undefined) throw new JsonSyntaxError('unexpected end of JSON input');
+    const shown = char === "'" ? "\\'" : JSON.stringify(char).slice(1, -1).replace('\\"', '"');
+    throw new JsonSyntaxError(`invalid character '${shown}' ${where}`);
+  }
+}

@@ -1,0 +1,59 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema.js';
+
+const GENERATED = new URL('generated/', import.meta.url);
+
+/**
+ * The generated schemas, and those that are put there while the server runs. A file is read when a schema of its group and
+ * version is first asked for.
+ */
+export function createSchemaRegistry(): SchemaRegistry {
+  const types = new PackageFiles<ObjectSchema>('types');
+  const descriptions = new PackageFiles<Descriptions>('descriptions');
+  const added = new Map<string, ObjectSchema>();
+  return {
+    get: (name) => types.get(name) ?? added.get(name),
+    describe: (name) => descriptions.get(name) ?? {},
+    get names() {
+      return [...types.names(), ...added.keys()];
+    },
+    put: (name, schema) => void added.set(name, schema),
+    remove: (name) => void added.delete(name),
+  };
+}
+
+/** One folder of generated files, each with the entries of one package (`io.k8s.api.apps.v1.json`). */
+class PackageFiles<T> {
+  private readonly folder: URL;
+  private readonly read = new Map<string, Readonly<Record<string, T>> | undefined>();
+  private readonly packages: ReadonlySet<string>;
+
+  constructor(name: string) {
+    this.folder = new URL(`${name}/`, GENERATED);
+    this.packages = new Set(readdirSync(this.folder).map((file) => file.replace(/\.json$/, '')));
+  }
+
+  get(name: string): T | undefined {
+    const at = name.lastIndexOf('.');
+    const entries = this.contents(name.slice(0, at));
+    const key = name.slice(at + 1);
+    return entries && Object.hasOwn(entries, key) ? entries[key] : undefined;
+  }
+
+  names(): string[] {
+    return [...this.packages]
+      .sort()
+      .flatMap((name) => Object.keys(this.contents(name) ?? {}).map((key) => `${name}.${key}`));
+  }
+
+  private contents(name: string): Readonly<Record<string, T>> | undefined {
+    if (!this.packages.has(name)) return undefined;
+    let entries = this.read.get(name);
+    if (!entries) {
+      entries = parseJson(readFileSync(new URL(`${name}.json`, this.folder), 'utf8')) as Record<string, T>;
+      this.read.set(name, entries);
+    }
+    return entries;
+  }
+}

@@ -1,0 +1,77 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { badRequest } from '../errors/index.js';
+import type { KindDefinition } from '../kinds/index.js';
+
+interface FieldTerm {
+  readonly field: string;
+  readonly equal: boolean;
+  readonly value: string;
+}
+
+/** A compiled `fieldSelector`. */
+export interface FieldSelector {
+  matches(object: Readonly<UnstructuredObject>): boolean;
+  /** The value that `metadata.name` must have, when the selector says so: such a list reads one object only. */
+  readonly name?: string;
+}
+
+/**
+ * Compiles `a=b,c!=d`. Whether a field may be asked for is the kind's to say.
+ * @throws StatusError 400
+ */
+export function parseFieldSelector(text: string | null, kind: KindDefinition): FieldSelector | undefined {
+  if (text === null || text.trim() === '') return undefined;
+  const terms = splitUnescaped(text).map((term) => parseTerm(term, text));
+  const supported = kind.selectableFields(emptyObject(kind));
+  for (const { field } of terms) {
+    if (!Object.hasOwn(supported, field)) throw badRequest(`field label not supported: ${field}`);
+  }
+  return {
+    name: terms.find(isNameTerm)?.value,
+    matches: (object) => {
+      const fields = kind.selectableFields(object);
+      return terms.every(({ field, equal, value }) => ((fields[field] ?? '') === value) === equal);
+    },
+  };
+}
+
+/**
+ * The only name that objects selected by a `fieldSelector` can have, as apiserver's `RequestInfo` finds it; undefined where
+ * several names are possible, or the text is no selector.
+ */
+export function requiredName(text: string | null): string | undefined {
+  const terms = splitUnescaped(text ?? '').map(readTerm);
+  if (!terms.every((term) => term !== undefined)) return undefined;
+  const name = terms.find(isNameTerm)?.value ?? '';
+  return NO_PATH_SEGMENT.test(name) ? undefined : name;
+}
+
+const NO_PATH_SEGMENT = /^\.{0,2}$|[/%]/;
+
+function isNameTerm({ equal, field }: FieldTerm): boolean {
+  return equal && field === 'metadata.name';
+}
+
+function emptyObject(kind: KindDefinition): UnstructuredObject {
+  return { apiVersion: '', kind: kind.type.kind, metadata: { name: '' } };
+}
+
+function parseTerm(term: string, text: string): FieldTerm {
+  const parsed = readTerm(term);
+  if (parsed) return parsed;
+  throw badRequest(
+    `invalid field selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`,
+  );
+}
+
+function readTerm(term: string): FieldTerm | undefined {
+  const match = /^([^=!]+)(==|!=|=)(.*)$/s.exec(term);
+  if (!match) return undefined;
+  const [, field = '', operator, value = ''] = match;
+  return { field: field.trim(), equal: operator !== '!=', value: value.replace(/\\([\\,=])/g, '$1') };
+}
+
+/** Splits at the commas that no backslash protects. */
+function splitUnescaped(text: string): string[] {
+  return text.split(/(?<!\\),/).filter((term) => term.trim() !== '');
+}

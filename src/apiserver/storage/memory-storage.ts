@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  StorageConflictError,
+  StorageExistsError,
+  StorageExpiredError,
+  StorageNotFoundError,
+} from './errors.js';
+import type { FollowedLog } from './follow-log.js';
+import { followLog } from './follow-log.js';
+import type { LoggedWrite } from './log-entry.js';
+import type { StoredText } from './object-text.js';
+import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
+import { SECRET_BYTES } from './storage.js';
+import type {
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageListOptions,
+  StorageRecord,
+  StorageWatchOptions,
+  StoredObject,
+} from './storage.js';
+
+export interface MemoryStorageOptions {
+  /** @default the system's */
+  clock?: Clock;
+  /** How many writes the watch log keeps. @default 12000 */
+  maxLogEntries?: number;
+}
+
+/** The contract of {@link Storage} in its plainest form; for tests, and to hold other implementations against. */
+export class MemoryStorage implements Storage {
+  private readonly clock: Clock;
+  private readonly maxLogEntries: number;
+  private readonly resourceMaps = new Map<string, Map<string, StoredText>>();
+  private revision: Revision = 1;
+  /** Consecutive revisions; the last is `revision`. */
+  private log: LoggedWrite[] = [];
+  private readonly waiting = new Set<() => void>();
+  private readonly ownSecret = randomBytes(SECRET_BYTES);
+  private hasRun = false;
+
+  constructor(options: MemoryStorageOptions = {}) {
+    this.clock = options.clock ?? new SystemClock();
+    this.maxLogEntries = options.maxLogEntries ?? 12_000;
+  }
+
+  async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
+    if (this.find(key)) throw new StorageExistsError(key);
+    return toWrittenObject(object, this.write('created', key, encodeObject(object), undefined));
+  }
+
+  async get(key: StorageKey): Promise<StoredObject | undefined> {
+    const stored = this.find(key);
+    return stored && toStoredObject(stored);
+  }
+
+  /** Always true here, as there is nobody else. */
+  recall(key: StorageKey): StoredObject | undefined {
+    const stored = this.find(key);
+    return stored && toStoredObject(stored);
+  }
+
+  async update<T extends KubernetesObject>(
+    key: StorageKey,
+    object: T,
+    expectedRevision: Revision,
+  ): Promise<StoredObject<T>> {
+    const current = this.expect(key, expectedRevision);
+    return toWrittenObject(object, this.write('updated', key, encodeObject(object), current));
+  }
+
+  async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
+    const current = this.expect(key, expectedRevision);
+    return toStoredObject(this.write('deleted', key, current.text, current));
+  }
+
+  async list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
+    const { namespace, continueFrom } = options;
+    const revision = continueFrom?.revision ?? this.revision;
+    const after = continueFrom && fieldOf(continueFrom);
+    const found = [...this.stateAt(resource, revision)]
+      .filter(([field]) => namespace === undefined || parseField(field).namespace === namespace)
+      .filter(([field]) => after === undefined || field > after)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const shown = found.slice(0, countOf(found, options));
+    const items = shown.map(([field, stored]) => toStoredObject(stored, { resource, ...parseField(field) }));
+    const remaining = found.length - shown.length;
+    const last = shown.at(-1)?.[0] ?? after;
+    return remaining > 0 && last !== undefined
+      ? { items, revision, remaining, next: { revision, ...parseField(last) } }
+      : { items, revision, remaining };
+  }
+
+  async *watch(
+    options: StorageWatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
+    yield* followLog(this.followedLog(), options, this.clock, signal);
+  }
+
+  async currentRevision(): Promise<Revision> {
+    return this.revision;
+  }
+
+  async resources(): Promise<{ resources: readonly string[]; revision: Revision }> {
+    const resources = [...this.resourceMaps].filter(([, objects]) => objects.size > 0).map(([name]) => name);
+    return { resources, revision: this.revision };
+  }
+
+  async replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision> {
+    const found: { key: StorageKey; text: string }[] = [];
+    for await (const { key, object } of records) found.push({ key, text: encodeObject(object) });
+    this.resourceMaps.clear();
+    for (const { key, text } of found) {
+      this.objectsOf(key.resource).set(fieldOf(key), { revision: ++this.revision, text });
+    }
+    // Beyond that of any object: a watch from there has not seen the rest.
+    this.revision++;
+    this.log = [];
+    this.wake();
+    return this.revision;
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    if (revision > this.revision) {
+      throw new InvalidOptionError('revision', `${revision} is not reached, we are at ${this.revision}`);
+    }
+    this.log = this.log.filter((entry) => entry.revision > revision);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the storage has been run already');
+    this.hasRun = true;
+    await aborted(signal);
+  }
+
+  async secret(): Promise<Buffer> {
+    return this.ownSecret;
+  }
+
+  async ping(): Promise<void> {
+    // Always there.
+  }
+
+  private find(key: StorageKey): StoredText | undefined {
+    return this.resourceMaps.get(key.resource)?.get(fieldOf(key));
+  }
+
+  private expect(key: StorageKey, revision: Revision): StoredText {
+    const current = this.find(key);
+    if (!current) throw new StorageNotFoundError(key);
+    if (current.revision !== revision) throw new StorageConflictError(key, revision, toStoredObject(current));
+    return current;
+  }
+
+  private write(
+    type: LoggedWrite['type'],
+    key: StorageKey,
+    text: string,
+    previous: StoredText | undefined,
+  ): StoredText {
+    const revision = ++this.revision;
+    const objects = this.objectsOf(key.resource);
+    if (type === 'deleted') objects.delete(fieldOf(key));
+    else objects.set(fieldOf(key), { revision, text });
+    const { resource, namespace, name } = key;
+    this.log.push({
+      type,
+      key: Object.freeze({ resource, namespace, name }),
+      revision,
+      text,
+      ...(previous ? { previous } : {}),
+      previousRevision: revision - 1,
+      writeId: String(revision),
+      previousWriteId: String(revision - 1),
+    });
+    if (this.log.length > this.maxLogEntries) this.log.shift();
+    this.wake();
+    return { revision, text };
+  }
+
+  private objectsOf(resource: string): Map<string, StoredText> {
+    let objects = this.resourceMaps.get(resource);
+    if (!objects) this.resourceMaps.set(resource, (objects = new Map<string, StoredText>()));
+    return objects;
+  }
+
+  private wake(): void {
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  /** The objects of a resource as they were: the present, with the log undone from its end. */
+  private stateAt(resource: string, revision: Revision): ReadonlyMap<string, StoredText> {
+    const state = new Map(this.resourceMaps.get(resource));
+    for (const entry of this.entriesAfter(revision).reverse()) {
+      if (entry.key.resource !== resource) continue;
+      if (entry.previous) state.set(fieldOf(entry.key), entry.previous);
+      else state.delete(fieldOf(entry.key));
+    }
+    return state;
+  }
+
+  private entriesAfter(revision: Revision): LoggedWrite[] {
+    const kept = this.revision - this.log.length;
+    if (revision < kept) throw new StorageExpiredError(revision, `the watch log begins after ${kept}`);
+    if (revision > this.revision) {
+      throw new StorageExpiredError(revision, `the store is only at ${this.revision}`);
+    }
+    return this.log.slice(revision - kept);
+  }
+
+  private followedLog(): FollowedLog {
+    const lastRevision = (): Revision => this.revision;
+    return {
+      get last() {
+        return lastRevision();
+      },
+      readAfter: async (revision) => this.entriesAfter(revision),
+      onChange: (wake) => {
+        this.waiting.add(wake);
+        return () => this.waiting.delete(wake);
+      },
+    };
+  }
+}
+
+/** How many of the found make a page. */
+function countOf(
+  found: readonly (readonly [string, StoredText])[],
+  { limit = Infinity, maxTextLength = Infinity }: StorageListOptions,
+): number {
+  let count = 0;
+  for (let length = 0; count < Math.min(limit, found.length) && length < maxTextLength; count++) {
+    length += found[count]![1].text.length;
+  }
+  return count;
+}

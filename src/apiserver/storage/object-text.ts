@@ -1,0 +1,112 @@
+import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { StorageTooLargeError, StorageUnreadableError } from './errors.js';
+import type { Revision, StorageKey, StoredJson, StoredObject } from './storage.js';
+
+/** An object as the store keeps it: JSON without `metadata.resourceVersion`, which is the revision beside it. */
+export interface StoredText {
+  readonly revision: Revision;
+  readonly text: string;
+}
+
+/** Separates namespace and name in an index; sorts before every character that either may contain. */
+const SEPARATOR = '\0';
+
+/** `namespace\0name`: ordered bytewise this is the order of a list. */
+export function fieldOf(key: Pick<StorageKey, 'namespace' | 'name'>): string {
+  return key.namespace + SEPARATOR + key.name;
+}
+
+/** The inverse of {@link fieldOf}. */
+export function parseField(field: string): { namespace: string; name: string } {
+  const at = field.indexOf(SEPARATOR);
+  return { namespace: field.slice(0, at), name: field.slice(at + 1) };
+}
+
+/** Characters of one object's JSON: what etcd takes by default, in bytes. */
+export const MAX_OBJECT_LENGTH = 1536 * 1024;
+
+/** @throws StorageTooLargeError */
+export function encodeObject(object: KubernetesObject): string {
+  const text = stringifyJson({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+  if (text.length > MAX_OBJECT_LENGTH) throw new StorageTooLargeError(MAX_OBJECT_LENGTH);
+  return text;
+}
+
+/** How a text begins that was made from an object in the usual order of its fields, up to the first of its metadata. */
+const HEAD = /^\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":\{(?=")/;
+
+/** The object as JSON with its resourceVersion; spliced in where the text allows it. */
+export function textAtRevision(stored: StoredText): string {
+  const { revision, text } = stored;
+  const head = HEAD.exec(text)?.[0];
+  if (head === undefined) return stringifyJson(decodeObject(stored));
+  return `${head}"resourceVersion":"${revision}",${text.slice(head.length)}`;
+}
+
+class JsonOfText implements StoredJson {
+  constructor(private readonly stored: StoredText) {}
+
+  whole(): string {
+    return textAtRevision(this.stored);
+  }
+
+  asItem(): string {
+    const { revision, text } = this.stored;
+    const head = HEAD.exec(text)?.[0];
+    if (head !== undefined) return `{"metadata":{"resourceVersion":"${revision}",${text.slice(head.length)}`;
+    const { apiVersion: _apiVersion, kind: _kind, ...item } = decodeObject(this.stored);
+    return stringifyJson(item);
+  }
+}
+
+/** What the writer of `object` gets back: it, at its revision. Shares with it all but `metadata`. */
+export function toWrittenObject<T extends KubernetesObject>(object: T, written: StoredText): StoredObject<T> {
+  const { revision } = written;
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  return { object: { ...object, metadata }, revision, json: new JsonOfText(written) };
+}
+
+/** A fresh object on each call, so that nobody shares it. @throws StorageUnreadableError */
+export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
+  const object = parse(stored.text) as Partial<T> | null;
+  const metadata: unknown = typeof object === 'object' ? object?.metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
+    throw new StorageUnreadableError('what is stored is no object with metadata');
+  (metadata as T['metadata']).resourceVersion = String(stored.revision);
+  return object as T;
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new StorageUnreadableError(`what is stored is no JSON: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+export function toStoredObject<T extends KubernetesObject = KubernetesObject>(
+  stored: StoredText,
+  key?: StorageKey,
+): StoredObject<T> {
+  return new ReadObject<T>(stored, key);
+}
+
+class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
+  readonly revision: Revision;
+  readonly json: StoredJson;
+  private decoded: T | undefined;
+
+  constructor(
+    private readonly stored: StoredText,
+    readonly key: StorageKey | undefined,
+  ) {
+    this.revision = stored.revision;
+    this.json = new JsonOfText(stored);
+  }
+
+  get object(): T {
+    return (this.decoded ??= decodeObject<T>(this.stored));
+  }
+}

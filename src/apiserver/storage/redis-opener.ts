@@ -1,0 +1,69 @@
+import type { RedisConnection } from '@rollkeeper/redis/connection';
+import { LuaScript } from '@rollkeeper/redis/connection';
+import type { RedisKeys } from './redis-layout.js';
+import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
+import type { Revision } from './storage.js';
+
+const openedScript = new LuaScript(new URL('./lua/opened-1.lua', import.meta.url));
+const openScript = new LuaScript(new URL('./lua/open-2.lua', import.meta.url));
+
+/**
+ * Opens the store on the server that answers now, once for each life of that server: what it has lost when it ended, the
+ * last second of an append-only file, an acknowledged write that no replica had, or everything since a backup, must not
+ * make it hand out the same revisions again. Whoever writes asks first; nothing is asked of Redis while the link holds.
+ */
+export class RedisOpener {
+  private opening: Promise<Revision> | undefined;
+  private isOpen = false;
+  private openings = 0;
+  private seen: Revision = 0;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly keys: RedisKeys,
+    private readonly options: Pick<CompiledRedisStorageOptions, 'maxLogEntries' | 'processId'>,
+  ) {}
+
+  /** Whether nothing has to be awaited before a write. */
+  get isReady(): boolean {
+    return this.isOpen && this.redis.status === 'ready';
+  }
+
+  /** Resolves once the server has been asked since the link was built. */
+  async ready(): Promise<void> {
+    if (!this.isReady) await this.open();
+  }
+
+  /** Asks the server, whatever is known. Resolves with the revision of the store. */
+  async open(): Promise<Revision> {
+    this.opening ??= this.ask().finally(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  /** A revision that somebody may know from us: the store never falls back behind it. */
+  saw(revision: Revision): void {
+    if (revision > this.seen) this.seen = revision;
+  }
+
+  /** The link is broken: who answers next may be another server, or another life of the same. */
+  forget(): void {
+    this.isOpen = false;
+  }
+
+  private async ask(): Promise<Revision> {
+    const { maxLogEntries, processId } = this.options;
+    const writeId = `${processId}.open.${++this.openings}`;
+    this.isOpen = true;
+    try {
+      const { log, meta } = this.keys;
+      const opened = await openedScript.run(this.redis, [meta], [this.seen]);
+      const args = [this.seen, writeId, maxLogEntries];
+      const revision = Number(opened ?? (await openScript.run(this.redis, [meta, log], args)));
+      this.saw(revision);
+      return revision;
+    } catch (error) {
+      this.isOpen = false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+import type { LogEntry } from './log-entry.js';
+import { lengthOf } from './log-entry.js';
+import type { Revision } from './storage.js';
+
+export interface WatchRingLimits {
+  readonly maxEntries: number;
+  /** Of JSON text, in characters. */
+  readonly maxTextLength: number;
+  /** Watchers are woken at most so often: what comes meanwhile they see together. 0: at every append. */
+  readonly wakeEveryMs: number;
+}
+
+/**
+ * The end of the watch log in memory, shared by all watchers of a process: each of them reads at its own pace by
+ * position, so a slow one costs nothing and holds up nobody.
+ *
+ * Invariant: each of `entries` names the one before it, and the last of them is `last`.
+ */
+export class WatchRing {
+  private entries: LogEntry[] = [];
+  /** How many of the front of `entries` are gone; they are cut off now and then, not one by one. */
+  private dropped = 0;
+  private textLength = 0;
+  private lastRevision: Revision;
+  private lastId: string;
+  private readonly waiting = new Set<() => void>();
+  private broken: Error | undefined;
+  private wokenAtMs = Number.NEGATIVE_INFINITY;
+  private wakeTimer: TimerHandle | undefined;
+
+  constructor(
+    start: { readonly revision: Revision; readonly writeId: string },
+    private readonly limits: WatchRingLimits,
+    private readonly clock: Clock,
+  ) {
+    this.lastRevision = start.revision;
+    this.lastId = start.writeId;
+  }
+
+  /** Up to which revision the log is known. */
+  get last(): Revision {
+    return this.lastRevision;
+  }
+
+  get lastWriteId(): string {
+    return this.lastId;
+  }
+
+  /** Why this history has ended; its watchers end with it. */
+  get failure(): Error | undefined {
+    return this.broken;
+  }
+
+  get size(): number {
+    return this.entries.length - this.dropped;
+  }
+
+  /** Whether an entry is the successor of the last one. */
+  isNext({ previousRevision, previousWriteId }: LogEntry): boolean {
+    return previousRevision === this.lastRevision && previousWriteId === this.lastId;
+  }
+
+  append(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      if (!this.isNext(entry)) {
+        throw new Error(`the watch log jumps from ${this.lastRevision} to ${entry.revision}`);
+      }
+      this.entries.push(entry);
+      this.textLength += lengthOf(entry);
+      this.lastRevision = entry.revision;
+      this.lastId = entry.writeId;
+    }
+    while (
+      this.size > this.limits.maxEntries ||
+      (this.size > 1 && this.textLength > this.limits.maxTextLength)
+    ) {
+      this.dropFirst();
+    }
+    this.cutOff();
+    this.wakeInTime();
+  }
+
+  /**
+   * Up to `limit` entries after a revision, none once those before have `maxTextLength` characters; `undefined` when the
+   * ring has no entry that follows upon it.
+   */
+  after(revision: Revision, limit: number, maxTextLength = Infinity): readonly LogEntry[] | undefined {
+    if (revision >= this.lastRevision) return [];
+    const from = this.firstBehind(revision);
+    if (this.entries[from]?.previousRevision !== revision) return undefined;
+    const end = Math.min(from + limit, this.entries.length);
+    let to = from;
+    for (let length = 0; to < end && length < maxTextLength; to++) length += lengthOf(this.entries[to]!);
+    return this.entries.slice(from, to);
+  }
+
+  /** Drops what is at or before `revision`. */
+  forget(revision: Revision): void {
+    while (this.size > 0 && (this.entries[this.dropped] as LogEntry).revision <= revision) this.dropFirst();
+    this.cutOff();
+  }
+
+  /** Ends this history: every watcher of it is woken and sees `failure`. */
+  fail(error: Error): void {
+    this.broken ??= error;
+    this.wake();
+  }
+
+  /** Calls `wake` once, at the next append or failure. Returns the unsubscribe. */
+  onChange(wake: () => void): () => void {
+    this.waiting.add(wake);
+    return () => this.waiting.delete(wake);
+  }
+
+  /** Where the entries after a revision begin. Revisions grow, but not by one: halves the range. */
+  private firstBehind(revision: Revision): number {
+    let from = this.dropped;
+    let to = this.entries.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.entries[middle]!.revision > revision) to = middle;
+      else from = middle + 1;
+    }
+    return from;
+  }
+
+  private wakeInTime(): void {
+    if (this.wakeTimer) return;
+    const dueInMs = this.wokenAtMs + this.limits.wakeEveryMs - this.clock.monotonicNow();
+    if (dueInMs <= 0) this.wake();
+    else this.wakeTimer = this.clock.setTimeout(() => this.wake(), dueInMs);
+  }
+
+  private wake(): void {
+    this.wakeTimer?.cancel();
+    this.wakeTimer = undefined;
+    this.wokenAtMs = this.clock.monotonicNow();
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  private dropFirst(): void {
+    this.textLength -= lengthOf(this.entries[this.dropped] as LogEntry);
+    this.dropped++;
+  }
+
+  /** Linear in what is kept, hence only once as much has been dropped. */
+  private cutOff(): void {
+    if (this.dropped === 0 || this.dropped < this.size) return;
+    this.entries = this.entries.slice(this.dropped);
+    this.dropped = 0;
+  }
+}

@@ -1,0 +1,137 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { badRequest } from './errors/index.js';
+import type { ApiRequest, Negotiated } from './http/index.js';
+import type { ShownKind, TableCell } from './kinds/index.js';
+
+/** How the client asked to see objects. */
+export interface View {
+  readonly accept: Negotiated;
+  readonly request: Pick<ApiRequest, 'query'>;
+}
+
+/** Which parts a Table shall have; a watch tells its columns only once. */
+export interface TableParts {
+  readonly columns: boolean;
+  readonly rows: boolean;
+}
+
+interface ObjectList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly UnstructuredObject[];
+}
+
+/** An object, or the view of it that was asked for. */
+export function presentObject(
+  object: UnstructuredObject,
+  kind: ShownKind,
+  { accept, request }: View,
+  nowMs: number,
+  parts: TableParts = { columns: true, rows: true },
+): object {
+  switch (accept.as) {
+    case undefined:
+      return object;
+    case 'Table': {
+      const metadata = { resourceVersion: object.metadata.resourceVersion };
+      const rows = parts.rows ? [object] : [];
+      return toTable(rows, kind, { metadata, nowMs, ...parts, ...tableOptions(accept, request.query) });
+    }
+    default:
+      return partial(object, accept);
+  }
+}
+
+/** A list, or the view of it that was asked for. */
+export function presentList(
+  list: ObjectList,
+  kind: ShownKind,
+  { accept, request }: View,
+  nowMs: number,
+): object {
+  switch (accept.as) {
+    case undefined:
+      return { ...list, items: list.items.map(itemOf) };
+    case 'Table':
+      return toTable(list.items, kind, {
+        metadata: list.metadata,
+        nowMs,
+        columns: true,
+        rows: true,
+        ...tableOptions(accept, request.query),
+      });
+    default:
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${accept.metaVersion}`,
+        metadata: list.metadata,
+        items: list.items.map((object) => partial(object, accept)),
+      };
+  }
+}
+
+/** In a list of one kind the items do not repeat it. */
+export function itemOf({ apiVersion: _apiVersion, kind: _kind, ...rest }: UnstructuredObject): object {
+  return rest;
+}
+
+function partial({ metadata }: UnstructuredObject, accept: Negotiated): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${accept.metaVersion}`, metadata };
+}
+
+/**
+ * Whether the view can be given at all; to be asked before anything is written.
+ * @throws StatusError 400
+ */
+export function checkView({ accept, request }: View): void {
+  if (accept.as === 'Table') tableOptions(accept, request.query);
+}
+
+function tableOptions(accept: Negotiated, query: URLSearchParams) {
+  const includeObject = query.get('includeObject') || 'Metadata';
+  if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
+    throw badRequest(
+      `includeObject: Unsupported value: ${JSON.stringify(includeObject)}: supported values: "Metadata", "None", "Object"`,
+    );
+  }
+  return { includeObject, metaVersion: accept.metaVersion } as const;
+}
+
+interface TableOptions {
+  readonly metadata: object;
+  /** Wall clock, for ages. */
+  readonly nowMs: number;
+  readonly columns: boolean;
+  readonly rows: boolean;
+  readonly includeObject: 'None' | 'Metadata' | 'Object';
+  readonly metaVersion: 'v1' | 'v1beta1';
+}
+
+/** The `meta.k8s.io` Table that `kubectl get` prints. */
+function toTable(objects: readonly UnstructuredObject[], kind: ShownKind, options: TableOptions): object {
+  const apiVersion = `meta.k8s.io/${options.metaVersion}`;
+  return {
+    kind: 'Table',
+    apiVersion,
+    metadata: options.metadata,
+    columnDefinitions: options.columns ? kind.columns : null,
+    rows: objects.map((object) => ({
+      cells: cellsOf(object, kind, options.nowMs),
+      ...(options.includeObject === 'Object' && { object }),
+      ...(options.includeObject === 'Metadata' && {
+        object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata },
+      }),
+    })),
+  };
+}
+
+/** Of an object in the store whose fields have other types than the columns need, the name alone is known. */
+function cellsOf(object: UnstructuredObject, kind: ShownKind, nowMs: number): TableCell[] {
+  try {
+    return kind.toRow(object, nowMs);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return kind.columns.map(({ name }) => (name === 'Name' ? object.metadata.name : '<unknown>'));
+  }
+}

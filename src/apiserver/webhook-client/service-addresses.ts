@@ -1,0 +1,85 @@
+import type { Endpoints, Service } from '@rollkeeper/machinery/types/core-v1';
+import type { EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
+import type { Storage } from '../storage/index.js';
+
+export interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/** Where Services are that have no pods with a network here: `namespace/name` → `host:port`. */
+export type KnownServices = Readonly<Record<string, string>>;
+
+/** Finds where a Service can be reached from this machine. */
+export class ServiceAddresses {
+  constructor(
+    private readonly storage: Storage,
+    private readonly known: KnownServices = {},
+  ) {}
+
+  /**
+   * What was given for the Service; else the host that an ExternalName names; else the first ready endpoint, of its
+   * EndpointSlices or its Endpoints, unless that is a pod. As `host:port`.
+   * @throws Error in the words of kube-apiserver
+   */
+  async addressOf(wanted: ServicePort): Promise<string> {
+    const { name, namespace, port } = wanted;
+    const known = this.known[`${namespace}/${name}`];
+    if (known !== undefined) return known;
+    const found = await this.storage.get({ resource: 'services', namespace, name });
+    if (!found) throw new Error(`service ${JSON.stringify(name)} not found`);
+    const { spec } = found.object as unknown as Service;
+    if (spec?.type === 'ExternalName') return hostPort(spec.externalName ?? '', port);
+    const servicePort = spec?.ports?.find((one) => one.port === port);
+    if (!servicePort) throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`);
+    const portName = servicePort.name ?? '';
+    const address = (await this.fromSlices(wanted, portName)) ?? (await this.fromEndpoints(wanted, portName));
+    if (address === undefined) throw new Error(`no endpoints available for service ${JSON.stringify(name)}`);
+    return address;
+  }
+
+  private async fromSlices({ name, namespace }: ServicePort, portName: string): Promise<string | undefined> {
+    const { items } = await this.storage.list('endpointslices.discovery.k8s.io', { namespace });
+    const slices = items
+      .map(({ object }) => object as unknown as EndpointSlice)
+      .filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === name);
+    for (const { endpoints, ports } of slices) {
+      const port = ports?.find((one) => (one.name ?? '') === portName)?.port;
+      const endpoint = endpoints?.find(({ conditions }) => conditions?.ready !== false);
+      const address = endpoint?.addresses[0];
+      if (port !== undefined && address !== undefined) return reachable(hostPort(address, port), endpoint);
+    }
+    return undefined;
+  }
+
+  private async fromEndpoints(
+    { name, namespace }: ServicePort,
+    portName: string,
+  ): Promise<string | undefined> {
+    const found = await this.storage.get({ resource: 'endpoints', namespace, name });
+    for (const { addresses, ports } of (found?.object as Endpoints | undefined)?.subsets ?? []) {
+      const port = ports?.find((one) => (one.name ?? '') === portName)?.port;
+      const address = addresses?.[0];
+      if (port !== undefined && address) return reachable(hostPort(address.ip, port), address);
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Simulated pods listen nowhere: what their addresses lead to from here, if anything, is somebody else's.
+ * @throws Error as of a port that nobody listens on
+ */
+function reachable(
+  address: string,
+  endpoint: { readonly targetRef?: { readonly kind?: string } } | undefined,
+): string {
+  if (endpoint?.targetRef?.kind === 'Pod')
+    throw new Error(`dial tcp ${address}: connect: connection refused`);
+  return address;
+}
+
+function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,100 @@
+import { ExpectedError } from '@rollkeeper/machinery/errors';
+
+/** The parts of a `metav1.Status` that clients act on. */
+export interface ApiStatus {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly group?: string;
+    readonly kind?: string;
+    readonly uid?: string;
+    readonly causes?: readonly {
+      readonly reason?: string;
+      readonly message?: string;
+      readonly field?: string;
+    }[];
+    readonly retryAfterSeconds?: number;
+  };
+}
+
+/** The server answered, and the answer was no. */
+export class ApiStatusError extends ExpectedError {
+  constructor(
+    readonly status: ApiStatus,
+    options?: ErrorOptions,
+  ) {
+    super(status.message ?? `the server answered ${status.code} ${status.reason ?? ''}`.trim(), options);
+    this.name = 'ApiStatusError';
+  }
+
+  get code(): number {
+    return this.status.code;
+  }
+
+  get reason(): string {
+    return this.status.reason ?? '';
+  }
+
+  /** How long the server asks us to wait, milliseconds. */
+  get retryAfterMs(): number | undefined {
+    const seconds = this.status.details?.retryAfterSeconds;
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+}
+
+/** An ERROR event inside a running watch: what the watch showed so far may have gaps, so list again. */
+export class WatchErrorEvent extends ApiStatusError {
+  constructor(status: ApiStatus, options?: ErrorOptions) {
+    super(status, options);
+    this.name = 'WatchErrorEvent';
+  }
+}
+
+export const isNotFound = statusPredicate((status) => status.code === 404);
+/** The object itself does not exist: the type is served, which a bare 404 does not say. */
+export const isObjectNotFound = statusPredicate(
+  (status) => status.code === 404 && (status.details?.name ?? '') !== '',
+);
+export const isAlreadyExists = statusPredicate((status) => status.reason === 'AlreadyExists');
+export const isConflict = statusPredicate(
+  (status) => status.code === 409 && status.reason !== 'AlreadyExists',
+);
+/** The resourceVersion or continue token is too old: list again. */
+export const isExpired = statusPredicate((status) => status.code === 410);
+export const isForbidden = statusPredicate((status) => status.code === 403);
+export const isInvalid = statusPredicate((status) => status.code === 422);
+export const isTooManyRequests = statusPredicate((status) => status.code === 429);
+
+/** The creation was refused because its namespace is going away. */
+export const isNamespaceTerminating = statusPredicate(
+  (status) =>
+    status.code === 403 &&
+    (status.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating'),
+);
+
+/** The server's answer, if `error` or anything in its chain of causes is one. */
+export function apiStatusOf(error: unknown): ApiStatus | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof ApiStatusError) return current.status;
+  }
+  return undefined;
+}
+
+function statusPredicate(matches: (status: ApiStatus) => boolean): (error: unknown) => boolean {
+  return (error) => {
+    const status = apiStatusOf(error);
+    return status !== undefined && matches(status);
+  };
+}
+
+/** What was asked of an object that may be gone by now; undefined where it is. */
+export async function unlessGone<R>(asked: Promise<R>): Promise<R | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type {
+  ApiClient,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  DeleteResult,
+  PatchType,
+  WriteOptions,
+} from './api-client.js';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { WriteAnswer } from './write-answer.js';
+import { writeAnswerOf } from './write-answer.js';
+
+/** What is known of a write before it is sent. */
+export interface ApiWrite {
+  readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+  readonly type: ResourceType;
+  /** `name` is empty for a collection, and may be for a creation with generateName. */
+  readonly ref: ObjectRef;
+  readonly subresource?: string;
+  /** The resourceVersion that the object must have, where the write says so. */
+  readonly replaces?: string;
+}
+
+/** Runs around every write: `send` sends it and gives the object in the answer, where there is one. */
+export type WriteInterceptor = <T extends KubernetesObject>(
+  write: ApiWrite,
+  send: () => Promise<T | undefined>,
+) => Promise<T | undefined>;
+
+/** The common part of the decorators: `client`, with `intercept` around each write. Reads go straight through. */
+export class WriteInterceptingClient implements ApiClient {
+  readonly get: ApiClient['get'];
+  readonly list: ApiClient['list'];
+  readonly watch: ApiClient['watch'];
+  readonly discover: ApiClient['discover'];
+  readonly ping: ApiClient['ping'];
+
+  constructor(
+    private readonly client: ApiClient,
+    private readonly intercept: WriteInterceptor,
+  ) {
+    this.get = client.get.bind(client);
+    this.list = client.list.bind(client);
+    this.watch = client.watch.bind(client);
+    this.discover = client.discover.bind(client);
+    this.ping = client.ping.bind(client);
+  }
+
+  create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
+    const write = { verb: 'create', type, ref: object.metadata, subresource: options?.subresource } as const;
+    return this.around<T>(write, () => this.client.create(type, object, options));
+  }
+
+  update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
+    const { resourceVersion: replaces } = object.metadata;
+    const write = {
+      verb: 'update',
+      type,
+      ref: object.metadata,
+      subresource: options?.subresource,
+      replaces,
+    } as const;
+    return this.around<T>(write, () => this.client.update(type, object, options));
+  }
+
+  patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options?: WriteOptions,
+  ): Promise<T> {
+    const write = { verb: 'patch', type, ref, subresource: options?.subresource } as const;
+    return this.around<T>(write, () => this.client.patch(type, ref, patch, options));
+  }
+
+  async delete<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<T>> {
+    const send = async (): Promise<T | undefined> => (await this.client.delete<T>(type, ref, options)).object;
+    const replaces = options?.preconditions?.resourceVersion;
+    const object = await this.intercept<T>({ verb: 'delete', type, ref, replaces }, send);
+    return object === undefined ? {} : { object };
+  }
+
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const ref = { namespace: options.namespace, name: '' };
+    await this.intercept({ verb: 'deletecollection', type, ref }, async () => {
+      await this.client.deleteCollection(type, options);
+      return undefined;
+    });
+  }
+
+  private async around<T extends KubernetesObject>(write: ApiWrite, send: () => Promise<T>): Promise<T> {
+    return (await this.intercept<T>(write, send)) as T;
+  }
+}
+
+/** Every method of `client` as a plain object, for decorators that replace a few. */
+export function delegatingClient(client: ApiClient): ApiClient {
+  return {
+    get: client.get.bind(client),
+    list: client.list.bind(client),
+    watch: client.watch.bind(client),
+    create: client.create.bind(client),
+    update: client.update.bind(client),
+    patch: client.patch.bind(client),
+    delete: client.delete.bind(client),
+    deleteCollection: client.deleteCollection.bind(client),
+    discover: client.discover.bind(client),
+    ping: client.ping.bind(client),
+  };
+}
+
+/** Told of the resourceVersion that a write made, under the type's `qualifiedResource`. */
+export type RecordWrite = (qualifiedResource: string, resourceVersion: string) => void;
+
+/** Told of a write that came to no answer, and of what it came to. */
+export type NoteUnanswered = (write: ApiWrite, answer: Exclude<WriteAnswer, 'refused'>) => void;
+
+/**
+ * `client`, telling `record` of every resourceVersion that a write brought back. A write of a subresource (status,
+ * scale) counts for the type it belongs to; a deletion that left nothing behind has none.
+ * @param noteUnanswered told of every write that may have been stored without our knowing. @default nobody
+ */
+export function withOwnWrites(
+  client: ApiClient,
+  record: RecordWrite,
+  noteUnanswered?: NoteUnanswered,
+): ApiClient {
+  return new WriteInterceptingClient(client, async (write, send) => {
+    const object = await send().catch((error: unknown) => {
+      const answer = writeAnswerOf(error);
+      if (answer !== 'refused') noteUnanswered?.(write, answer);
+      throw error;
+    });
+    // What a binding answers is a Status, whose metadata has no resourceVersion.
+    const resourceVersion = object?.metadata?.resourceVersion;
+    if (resourceVersion) record(qualifiedResource(write.type), resourceVersion);
+    return object;
+  });
+}

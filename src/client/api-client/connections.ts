@@ -1,0 +1,143 @@
+import { createSecureContext } from 'node:tls';
+import { Agent, ProxyAgent } from 'undici';
+import type { Dispatcher, buildConnector } from 'undici';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import { askBeforeStart } from './ask-before-start.js';
+import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
+
+export interface ConnectionsOptions {
+  readonly connection: ClusterConnection;
+  /** Of requests at the same time. */
+  readonly maxSockets: number;
+  readonly connectTimeoutMs: number;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+}
+
+/** Larger answers are not read: 500 pods of a usual size are a tenth of it. Watches have a limit for each line. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** Connections made so lately are not made anew: many requests notice at the same time that the former were dead. */
+const YOUNG_MS = 1_000;
+
+/** Connections that were made with the same material. */
+interface Generation {
+  readonly tls: TlsMaterial;
+  readonly madeAtMs: number;
+  readonly requests: Dispatcher;
+  readonly streams: Dispatcher;
+}
+
+/**
+ * The connections to one API server. Watches have some of their own, so that they never keep a request waiting. When a
+ * certificate is rotated, or connections were found dead, others are made for what comes next; the former finish what runs.
+ */
+export class Connections {
+  private readonly retired = new Set<Generation>();
+  private generation: Generation | undefined;
+  private unusable: TlsMaterial | undefined;
+
+  constructor(private readonly options: ConnectionsOptions) {}
+
+  /** Where the next request goes. */
+  current(): Pick<Generation, 'requests' | 'streams'> {
+    const { tls } = this.options.connection;
+    const { generation } = this;
+    if (generation && (generation.tls === tls || this.unusable === tls)) return generation;
+    return this.replace(tls);
+  }
+
+  /** Something did not come back: what else waits in these connections may be as dead. */
+  suspect(): void {
+    const { generation } = this;
+    if (!generation || this.options.clock.monotonicNow() - generation.madeAtMs < YOUNG_MS) return;
+    this.replace(generation.tls);
+  }
+
+  /** Closes every connection at once; what still runs is rejected. */
+  async close(): Promise<void> {
+    const all = this.generation ? [...this.retired, this.generation] : [...this.retired];
+    await Promise.all(all.flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]));
+  }
+
+  private replace(tls: TlsMaterial): Generation {
+    const former = this.generation;
+    try {
+      this.generation = this.make(tls);
+    } catch (error) {
+      // Of a pair, one file may be new and the other not yet. The next look at them gives another object.
+      if (!former) throw error;
+      this.unusable = tls;
+      const { logger = silentLogger } = this.options;
+      logger.warn('certificates cannot be used, the former stay', { reason: errorMessage(error) });
+      return former;
+    }
+    if (former) this.retire(former);
+    return this.generation;
+  }
+
+  private retire(generation: Generation): void {
+    this.retired.add(generation);
+    const { requests, streams } = generation;
+    // Waits for what runs; watches do not live for long.
+    void Promise.allSettled([requests.close(), streams.close()]).then(() => this.retired.delete(generation));
+  }
+
+  private make(tls: TlsMaterial): Generation {
+    const { clock, maxSockets } = this.options;
+    const connect = this.connectOptions(tls);
+    return {
+      tls,
+      madeAtMs: clock.monotonicNow(),
+      requests: this.newAgent(connect, { connections: maxSockets, maxResponseSize: MAX_ANSWER_BYTES }),
+      streams: this.newAgent(connect, { connections: null }),
+    };
+  }
+
+  private connectOptions({ ca, cert, insecureSkipVerify, key, serverName }: TlsMaterial): ConnectOptions {
+    const isTls = this.options.connection.serverUrl.startsWith('https:');
+    return {
+      allowH2: false,
+      timeout: this.options.connectTimeoutMs,
+      keepAlive: true,
+      // Ten probes, a second apart, follow: a peer that is gone is noticed after 25 s.
+      keepAliveInitialDelay: 15_000,
+      // Made once: parsing the certificates anew for each of a burst of connections costs more than the handshakes.
+      ...(isTls ? { secureContext: createSecureContext({ ca, cert, key }) } : {}),
+      ...(serverName ? { servername: serverName } : {}),
+      rejectUnauthorized: !insecureSkipVerify,
+    };
+  }
+
+  private newAgent(
+    connect: ConnectOptions,
+    limits: { readonly connections: number | null; readonly maxResponseSize?: number },
+  ): Dispatcher {
+    const { connectTimeoutMs } = this.options;
+    const { proxyUrl } = this.options.connection;
+    const options = {
+      ...limits,
+      pipelining: 1,
+      allowH2: false,
+      // Below what API servers close idle connections at (Go: 90 s, Node: 5 s and says so).
+      keepAliveTimeout: 30_000,
+      keepAliveMaxTimeout: 60_000,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    if (!proxyUrl) return new Agent({ ...options, connect }).compose(askBeforeStart);
+    const { protocol, username, password } = new URL(proxyUrl);
+    const toProxy = protocol.startsWith('socks')
+      ? // undici would speak TLS to it as soon as there were options for that, and does not decode the URL's login.
+        { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+      : { proxyTls: { allowH2: false, timeout: connectTimeoutMs } };
+    const timeouts = { connectTimeout: connectTimeoutMs };
+    const agent = new ProxyAgent({ ...options, ...timeouts, ...toProxy, uri: proxyUrl, requestTls: connect });
+    return agent.compose(askBeforeStart);
+  }
+}
+
+type ConnectOptions = buildConnector.BuildOptions;

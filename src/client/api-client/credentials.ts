@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { CredentialHeaders, Credentials } from './cluster-connection.js';
+
+/** A rotated token file is read again after this long, as client-go does. */
+const TOKEN_FILE_MAX_AGE_MS = 60_000;
+
+/** The same headers for ever: a fixed token, a password, or nothing beside a client certificate. */
+export function fixedCredentials(headers: CredentialHeaders): Credentials {
+  return { headers: () => Promise.resolve(headers), invalidate: () => false };
+}
+
+export function bearerToken(token: string): Credentials {
+  return fixedCredentials(bearer(token));
+}
+
+export function basicAuth(username: string, password: string): Credentials {
+  const encoded = Buffer.from(`${username}:${password}`).toString('base64');
+  return fixedCredentials({ authorization: `Basic ${encoded}` });
+}
+
+export function bearer(token: string): CredentialHeaders {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** Adds fixed headers, for example impersonation, to what `credentials` answer. */
+export function withHeaders(credentials: Credentials, extra: CredentialHeaders): Credentials {
+  const plainOf = new WeakMap<CredentialHeaders, CredentialHeaders>();
+  return {
+    headers: async () => {
+      const plain = await credentials.headers();
+      const all = { ...plain, ...extra };
+      plainOf.set(all, plain);
+      return all;
+    },
+    invalidate: (refused) => credentials.invalidate(plainOf.get(refused) ?? refused),
+  };
+}
+
+/** A token that somebody else rotates in a file, for example a projected service account token. */
+export class TokenFileCredentials implements Credentials {
+  private current?: { readonly headers: CredentialHeaders; readonly readAtMs: number };
+
+  constructor(
+    private readonly path: string,
+    private readonly clock: Clock,
+  ) {}
+
+  headers(): Promise<CredentialHeaders> {
+    const nowMs = this.clock.monotonicNow();
+    if (!this.current || nowMs - this.current.readAtMs >= TOKEN_FILE_MAX_AGE_MS) this.read(nowMs);
+    return Promise.resolve(this.current?.headers ?? {});
+  }
+
+  invalidate(refused: CredentialHeaders): boolean {
+    this.read(this.clock.monotonicNow());
+    return this.current?.headers['authorization'] !== refused['authorization'];
+  }
+
+  /** A file that cannot be read for a moment costs nothing while the last token may still be good. */
+  private read(nowMs: number): void {
+    try {
+      const headers = bearer(readFileSync(this.path, 'utf8').trim());
+      this.current = { headers, readAtMs: nowMs };
+    } catch (error) {
+      if (!this.current) throw new Error(`cannot read the token file ${this.path}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+
+/** How one attempt of a request ended, where it did not end well. */
+export type FailedAttempt =
+  | { readonly type: 'connection' }
+  | { readonly type: 'timeout' }
+  | { readonly type: 'status'; readonly code: number; readonly retryAfterMs?: number };
+
+export interface RetrySituation {
+  /** Reading twice does no harm; writing twice may. */
+  readonly read: boolean;
+  /** Attempts made so far, from 1. */
+  readonly attempts: number;
+  readonly failure: FailedAttempt;
+  /** A number in [0, 1) that spreads the delays. */
+  readonly chance: number;
+}
+
+export interface RetryLimits {
+  readonly maxAttempts: number;
+  /** Delay before the second attempt; doubles from there. */
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+export type RetryDecision = { readonly retry: false } | { readonly retry: true; readonly delayMs: number };
+
+const GIVE_UP: RetryDecision = { retry: false };
+
+/**
+ * Whether to try a request again, and when.
+ *
+ * A write is repeated only where the server says that it did nothing: 429 (priority and fairness, before any work)
+ * and 503 with Retry-After (not serving yet, or no longer). A read is repeated after a broken connection as well,
+ * but not after a timeout: the caller has waited long enough, and loops of its own back off.
+ */
+export function decideRetry(situation: RetrySituation, limits: RetryLimits): RetryDecision {
+  const { failure, attempts } = situation;
+  if (attempts >= limits.maxAttempts || !mayRepeat(situation)) return GIVE_UP;
+  const asked = failure.type === 'status' ? failure.retryAfterMs : undefined;
+  if (asked !== undefined && asked > limits.maxDelayMs) return GIVE_UP;
+  const backoffMs = doublingDelayMs(attempts - 1, {
+    firstMs: limits.firstDelayMs,
+    longestMs: limits.maxDelayMs,
+  });
+  // Never before the server asked us to, and not all of us at the same instant.
+  const delayMs =
+    asked === undefined
+      ? backoffMs * (0.5 + 0.5 * situation.chance)
+      : asked + backoffMs * 0.5 * situation.chance;
+  return { retry: true, delayMs };
+}
+
+function mayRepeat({ read, failure }: RetrySituation): boolean {
+  switch (failure.type) {
+    case 'timeout':
+      return false;
+    case 'connection':
+      return read;
+    case 'status':
+      if (failure.code === 429) return true;
+      return failure.code === 503 && failure.retryAfterMs !== undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { z } from 'zod';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+
+/** The protocols that a plugin may speak; `v1alpha1` is gone from Kubernetes since 1.24. */
+export const EXEC_API_VERSIONS = [
+  'client.authentication.k8s.io/v1',
+  'client.authentication.k8s.io/v1beta1',
+] as const;
+
+export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
+
+/** `user.exec` of a kubeconfig. */
+export const execConfigSchema = z
+  .object({
+    apiVersion: z.enum(EXEC_API_VERSIONS, `must be ${EXEC_API_VERSIONS.join(' or ')}`),
+    command: z.string().min(1),
+    args: z.array(z.string()).nullish(),
+    env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+    installHint: z.string().nullish(),
+    provideClusterInfo: z.boolean().nullish(),
+    interactiveMode: z.enum(INTERACTIVE_MODES).nullish(),
+  })
+  .refine(({ apiVersion, interactiveMode }) => interactiveMode || !apiVersion.endsWith('/v1'), {
+    path: ['interactiveMode'],
+    message: `must be ${INTERACTIVE_MODES.join(', ')} with client.authentication.k8s.io/v1`,
+  });
+
+export type ExecConfig = z.infer<typeof execConfigSchema>;
+
+export interface ExecPluginOptions {
+  readonly config: ExecConfig;
+  /** `spec.cluster` of what the plugin is told, where it wants to know. */
+  readonly cluster?: unknown;
+  /** Whether there is a person at our standard input. */
+  readonly isTerminal: boolean;
+}
+
+/** What a plugin has answered. */
+export interface ExecCredential {
+  readonly token?: string;
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  readonly expiresAtMs?: number;
+}
+
+/** A plugin that asks nobody has to answer within this time. */
+const PLUGIN_TIMEOUT_MS = 60_000;
+/** How much of a plugin's complaint is shown. */
+const COMPLAINT_LENGTH = 1000;
+
+/** Runs a client-go credential plugin once. Rejects with what it complained about, and the hint how to install it. */
+export async function runExecPlugin({
+  cluster,
+  config,
+  isTerminal,
+}: ExecPluginOptions): Promise<ExecCredential> {
+  const interactive = isTerminal && config.interactiveMode !== 'Never';
+  if (config.interactiveMode === 'Always' && !interactive)
+    throw new Error('the plugin wants to ask a person (interactiveMode: Always), and there is no terminal');
+  const spec = { interactive, ...(config.provideClusterInfo && cluster !== undefined && { cluster }) };
+  const info = { kind: 'ExecCredential', apiVersion: config.apiVersion, spec };
+  const env = Object.fromEntries((config.env ?? []).map(({ name, value }) => [name, value]));
+  const output = await run(config, { ...env, KUBERNETES_EXEC_INFO: stringifyJson(info) }, interactive);
+  return parseExecCredential(output, config.apiVersion);
+}
+
+const text = z.string().nullish();
+const credentialSchema = z.object({
+  kind: z.literal('ExecCredential'),
+  apiVersion: z.string(),
+  status: z
+    .object({
+      token: text,
+      clientCertificateData: text,
+      clientKeyData: text,
+      expirationTimestamp: z.iso.datetime({ offset: true }).nullish(),
+    })
+    .refine(({ clientCertificateData, clientKeyData }) => !clientCertificateData === !clientKeyData, {
+      message: 'clientCertificateData and clientKeyData belong together',
+    })
+    .refine(({ clientCertificateData, token }) => token || clientCertificateData, {
+      message: 'has neither a token nor a client certificate',
+    }),
+});
+
+/** @throws Error that says what is wrong, without the answer itself: it may hold secrets */
+export function parseExecCredential(output: string, apiVersion: string): ExecCredential {
+  let parsed: unknown;
+  try {
+    parsed = parseJson(output);
+  } catch {
+    throw new Error('the plugin answered something that is not JSON');
+  }
+  const credential = compileOptions(credentialSchema, parsed, 'the answer of the plugin');
+  if (credential.apiVersion !== apiVersion)
+    throw new Error(`the plugin answered in ${credential.apiVersion}, and ${apiVersion} was asked for`);
+  const { clientCertificateData, clientKeyData, expirationTimestamp, token } = credential.status;
+  return {
+    ...(token && { token }),
+    ...(clientCertificateData &&
+      clientKeyData && { certificate: { cert: clientCertificateData, key: clientKeyData } }),
+    ...(expirationTimestamp && { expiresAtMs: Date.parse(expirationTimestamp) }),
+  };
+}
+
+function run(config: ExecConfig, env: Record<string, string>, interactive: boolean): Promise<string> {
+  const fail = (problem: string, cause?: unknown): Error => {
+    const hint = config.installHint ? `\n${config.installHint}` : '';
+    return new Error(`${problem}${hint}`, { cause });
+  };
+  return new Promise((resolve, reject) => {
+    const child = spawn(config.command, config.args ?? [], {
+      env: { ...process.env, ...env },
+      // Whoever asks a person needs a way to put the question.
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
+      ...(!interactive && { timeout: PLUGIN_TIMEOUT_MS }),
+    });
+    let [output, complaint] = ['', ''];
+    child.stdout?.setEncoding('utf8').on('data', (data: string) => (output += data));
+    child.stderr?.setEncoding('utf8').on('data', (data: string) => {
+      complaint = (complaint + data).slice(-COMPLAINT_LENGTH);
+    });
+    child.on('error', (error) => reject(fail(`${config.command}: ${errorMessage(error)}`, error)));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(fail(complaint.trim() || `${config.command} ended with ${signal ?? `code ${code}`}`));
+    });
+  });
+}

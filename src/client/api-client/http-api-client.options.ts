@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemRandom } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import type { ApiClientMetrics } from './api-client-metrics.js';
+import { noApiClientMetrics } from './api-client-metrics.js';
+import type { ClusterConnection } from './cluster-connection.js';
+import type { RetryLimits } from './decide-retry.js';
+
+export interface HttpApiClientOptions {
+  connection: ClusterConnection;
+  /** For example `rollkeeper/0.1.0 (controller)`. */
+  userAgent: string;
+  clock: Clock;
+  /** @default silent */
+  logger?: Logger;
+  /** @default none */
+  metrics?: ApiClientMetrics;
+  /** @default SystemRandom */
+  random?: RandomSource;
+  /** Connections for everything but watches; further requests wait for a free one. @default 64 */
+  maxSockets?: number;
+  /** A whole read or write, milliseconds. A little above the 30 s in which the server itself gives up. @default 32000 */
+  requestTimeoutMs?: number;
+  /** Opening a connection, TLS included, milliseconds. @default 10000 */
+  connectTimeoutMs?: number;
+  /** Attempts of one request where repeating is safe, the first included. @default 5 */
+  maxAttempts?: number;
+}
+
+export interface CompiledHttpApiClientOptions {
+  readonly maxSockets: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly userAgent: string;
+  readonly connection: ClusterConnection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: RandomSource;
+  readonly metrics: ApiClientMetrics;
+  readonly retry: RetryLimits;
+}
+
+const numbers = z.object({
+  userAgent: z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII'),
+  maxSockets: z.int().min(1).default(64),
+  requestTimeoutMs: z.number().positive().default(32_000),
+  connectTimeoutMs: z.number().positive().default(10_000),
+  maxAttempts: z.int().min(1).default(5),
+});
+
+/** @throws InvalidOptionError naming the option */
+export function compileHttpApiClientOptions(options: HttpApiClientOptions): CompiledHttpApiClientOptions {
+  const { maxAttempts, ...compiled } = compileOptions(numbers, options, 'apiClient');
+  return Object.freeze({
+    ...compiled,
+    connection: options.connection,
+    clock: options.clock,
+    logger: options.logger ?? silentLogger,
+    random: options.random ?? new SystemRandom(),
+    metrics: options.metrics ?? noApiClientMetrics,
+    // 100, 200, 400, 800 ms: over a restarting server's worst second; a Retry-After up to 10 s is waited out.
+    retry: { maxAttempts, firstDelayMs: 100, maxDelayMs: 10_000 },
+  });
+}

@@ -1,0 +1,283 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type {
+  ApiClient,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  DeleteResult,
+  DiscoverOptions,
+  DiscoveredResources,
+  GetOptions,
+  ListOptions,
+  ListPage,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './api-client.js';
+import type { DiscoveryDocument } from './discover.js';
+import { Discovery } from './discover.js';
+import type { HttpApiClientOptions } from './http-api-client.options.js';
+import { compileHttpApiClientOptions } from './http-api-client.options.js';
+import type { StreamingAnswer } from './http-transport.js';
+import { HttpTransport } from './http-transport.js';
+import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
+import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
+import type { SendRequest } from './retrying-sender.js';
+import { RetryingSender } from './retrying-sender.js';
+import { WatchStream } from './watch-stream.js';
+
+const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  // JSON is YAML.
+  apply: 'application/apply-patch+yaml',
+};
+
+const JSON_TYPE = 'application/json';
+
+/** As client-go's metadata client asks; whole objects from a server (an aggregated one, say) that knows no such view. */
+const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
+/** An {@link ApiClient} that holds connections. */
+export interface HttpApiClient extends ApiClient {
+  /** The same client, on the same connections, under another name in the server's logs and metrics. */
+  as(userAgent: string): ApiClient;
+  /** Closes every connection at once; what still runs is rejected. */
+  close(): Promise<void>;
+}
+
+/**
+ * The Kubernetes API over HTTP. Opens no connection before the first request.
+ * @throws InvalidOptionError naming the option
+ */
+export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClient {
+  const compiled = compileHttpApiClientOptions(options);
+  const transport = new HttpTransport(compiled);
+  return new UndiciApiClient(transport, new RetryingSender(transport, compiled));
+}
+
+type Reading = Pick<SendRequest, 'signal' | 'accept'>;
+
+class UndiciApiClient implements HttpApiClient {
+  private readonly discovery = new Discovery();
+
+  constructor(
+    private readonly transport: HttpTransport,
+    private readonly sender: RetryingSender,
+    private readonly userAgent?: string,
+  ) {}
+
+  as(userAgent: string): ApiClient {
+    return new UndiciApiClient(this.transport, this.sender, userAgent);
+  }
+
+  async get<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    { metadataOnly, signal, subresource }: GetOptions = {},
+  ): Promise<T> {
+    const accept = metadataOnly ? METADATA_OF_OBJECT : undefined;
+    const object = (await this.read(objectPath(type, ref, subresource), { accept, signal })) as T;
+    return metadataOnly ? named(object, typeMeta(type)) : object;
+  }
+
+  async list<T extends KubernetesObject>(
+    type: ResourceType,
+    options: ListOptions = {},
+  ): Promise<ListPage<T>> {
+    const query = queryString({
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+      limit: options.limit,
+      continue: options.continueToken,
+      resourceVersion: options.resourceVersion,
+    });
+    const path = collectionPath(type, options.namespace) + query;
+    const accept = options.metadataOnly ? METADATA_OF_LIST : undefined;
+    const list = listIn<T>(await this.read(path, { accept, signal: options.signal }), path);
+    // The items of a typed list come without the fields that the list's own kind implies.
+    const items = list.items ?? [];
+    const implied = typeMeta(type);
+    for (const item of items) {
+      item.apiVersion ??= implied.apiVersion;
+      item.kind ??= implied.kind;
+      if (options.metadataOnly) named(item, implied);
+    }
+    return {
+      items,
+      resourceVersion: list.metadata?.resourceVersion ?? '',
+      continueToken: list.metadata?.continue || undefined,
+    };
+  }
+
+  watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    const isOf = options.metadataOnly ? typeMeta(type) : undefined;
+    return new WatchStream<T>(async () => this.openWatch(type, options), isOf);
+  }
+
+  private openWatch(type: ResourceType, options: WatchOptions): Promise<StreamingAnswer> {
+    const query = queryString({
+      watch: 1,
+      allowWatchBookmarks: true,
+      resourceVersion: options.resourceVersion,
+      ...(options.sendInitialEvents && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
+      timeoutSeconds: options.timeoutSeconds,
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+    });
+    return this.sender.stream({
+      method: 'GET',
+      userAgent: this.userAgent,
+      path: collectionPath(type, options.namespace) + query,
+      accept: options.metadataOnly ? METADATA_OF_OBJECT : undefined,
+      timeoutMs: options.idleTimeoutMs,
+      silentUntilMs: options.silentUntilMs,
+      signal: options.signal,
+    });
+  }
+
+  async create<T extends KubernetesObject>(
+    type: ResourceType,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const { metadata } = object;
+    requireNamespace(type, metadata.namespace);
+    const path = options.subresource
+      ? objectPath(type, metadata, options.subresource)
+      : collectionPath(type, metadata.namespace);
+    return this.write<T>('POST', path + writeQuery(options), object, options);
+  }
+
+  async update<T extends KubernetesObject>(
+    type: ResourceType,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = objectPath(type, object.metadata, options.subresource) + writeQuery(options);
+    return this.write<T>('PUT', path, object, options);
+  }
+
+  async patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = objectPath(type, ref, options.subresource) + writeQuery(options);
+    const accept = options.metadataOnly ? METADATA_OF_OBJECT : undefined;
+    const contentType = CONTENT_TYPES[patch.type];
+    const answer = await this.write<T>('PATCH', path, patch.body, { ...options, accept }, contentType);
+    return options.metadataOnly ? named(answer, typeMeta(type)) : answer;
+  }
+
+  async delete<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<DeleteResult<T>> {
+    const answer = await this.write<KubernetesObject>(
+      'DELETE',
+      objectPath(type, ref),
+      wireDeleteOptions(options),
+      options,
+    );
+    return isStillThere(answer) ? { object: answer as T } : {};
+  }
+
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const { fieldSelector, labelSelector, namespace } = options;
+    const path = collectionPath(type, namespace) + queryString({ labelSelector, fieldSelector });
+    // The answer lists what was deleted, and nobody reads it.
+    await this.write('DELETE', path, wireDeleteOptions(options), { ...options, accept: METADATA_OF_LIST });
+  }
+
+  discover({ everyVersion, signal }: DiscoverOptions = {}): Promise<DiscoveredResources> {
+    return this.discovery.discover(
+      (path, { accept, etag }) => this.readDiscovery(path, { accept, ifNoneMatch: etag, signal }),
+      { everyVersion },
+    );
+  }
+
+  async ping(options: Reading = {}): Promise<void> {
+    const { signal } = options;
+    const { userAgent } = this;
+    const ready = await this.sender.send({ method: 'GET', path: '/readyz', userAgent, signal });
+    if (ready.status === 200) return;
+    // Not ready, no such path, or not for us to see: is it a Kubernetes API that talks to us at all?
+    const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
+    if (version.status !== 200) throw statusErrorOf(version);
+  }
+
+  close(): Promise<void> {
+    return this.transport.close();
+  }
+
+  private async read(path: string, reading: Reading): Promise<unknown> {
+    return parseAnswer(
+      await this.sender.send({ method: 'GET', path, userAgent: this.userAgent, ...reading }),
+    );
+  }
+
+  private async readDiscovery(
+    path: string,
+    reading: Pick<SendRequest, 'accept' | 'ifNoneMatch' | 'signal'>,
+  ): Promise<DiscoveryDocument> {
+    const answer = await this.sender.send({ method: 'GET', path, userAgent: this.userAgent, ...reading });
+    if (answer.status === 304) return { body: undefined };
+    return { body: parseAnswer(answer), etag: answer.etag };
+  }
+
+  private async write<T>(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body: unknown,
+    options: Pick<SendRequest, 'signal' | 'guard' | 'assertMayWrite' | 'accept'>,
+    contentType = JSON_TYPE,
+  ): Promise<T> {
+    const { accept, assertMayWrite, guard, signal } = options;
+    const { userAgent } = this;
+    const content = { body: stringifyJson(body), contentType };
+    const request = { method, path, ...content, accept, userAgent, signal, guard, assertMayWrite };
+    return parseAnswer(await this.sender.send(request)) as T;
+  }
+}
+
+function writeQuery({ dryRun, fieldManager, force }: WriteOptions): string {
+  return queryString({ fieldManager, force, ...(dryRun && { dryRun: 'All' }) });
+}
+
+/**
+ * Whether the answer to a deletion shows an object that lives on. Some types are answered with their last state
+ * although they are gone (a pod without a grace period): that one has neither finalizers nor time left.
+ */
+function isStillThere(answer: KubernetesObject): boolean {
+  if (answer.kind === 'Status') return false;
+  const { finalizers = [], deletionTimestamp, deletionGracePeriodSeconds = 0 } = answer.metadata;
+  return deletionTimestamp !== undefined && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
+}
+
+function wireDeleteOptions({
+  gracePeriodSeconds,
+  preconditions,
+  propagationPolicy,
+}: Pick<DeleteOptions, 'preconditions' | 'propagationPolicy' | 'gracePeriodSeconds'>): object {
+  const kind = { apiVersion: 'v1', kind: 'DeleteOptions' };
+  return { ...kind, preconditions, propagationPolicy, gracePeriodSeconds };
+}
+
+type TypeMeta = Pick<KubernetesObject, 'apiVersion' | 'kind'>;
+
+function typeMeta(type: ResourceType): TypeMeta {
+  return { apiVersion: apiVersionOf(type), kind: type.kind };
+}
+
+/** A view of the metadata calls itself `PartialObjectMetadata`; whoever reads it wants to know what it is of. */
+function named<T extends KubernetesObject>(object: T, { apiVersion, kind }: TypeMeta): T {
+  object.apiVersion = apiVersion;
+  object.kind = kind;
+  return object;
+}

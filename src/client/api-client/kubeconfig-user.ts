@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { InvalidOptionError, UnsupportedError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { CredentialHeaders, Credentials } from './cluster-connection.js';
+import {
+  TokenFileCredentials,
+  basicAuth,
+  bearerToken,
+  fixedCredentials,
+  withHeaders,
+} from './credentials.js';
+import { ExecCredentials } from './exec-credentials.js';
+import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
+import { writeOidcTokens } from './kubeconfig-file.js';
+import { OidcCredentials } from './oidc-credentials.js';
+
+export interface UserContext {
+  readonly userName: string;
+  readonly cluster: KubeconfigCluster;
+  /** CA of the cluster, for plugins that want to know. */
+  readonly ca: Buffer | undefined;
+  readonly isTerminal: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface UserCredentials {
+  readonly credentials: Credentials;
+  /** Where client certificates come from, if from a plugin. */
+  readonly plugin?: ExecCredentials;
+}
+
+/** Extension of a cluster that is meant for its plugins. */
+const PLUGIN_EXTENSION = 'client.authentication.k8s.io/exec';
+
+/**
+ * What a user of a kubeconfig sends with each request.
+ * @throws InvalidOptionError naming the field, also where kubectl would not know either which of several ways is meant;
+ * UnsupportedError for providers that Kubernetes has retired
+ */
+export function userCredentials(
+  field: string,
+  user: KubeconfigUser | undefined,
+  context: UserContext,
+): UserCredentials {
+  if (!user) return { credentials: fixedCredentials({}) };
+  refuseContradictions(field, user);
+  const impersonation = impersonationHeaders(field, user);
+  const wrap = (plain: Credentials): Credentials =>
+    impersonation ? withHeaders(plain, impersonation) : plain;
+  if (!user.exec) return { credentials: wrap(plainCredentials(field, user, context)) };
+  const cluster = pluginCluster(context);
+  const { clock, isTerminal, userName } = context;
+  const plugin = new ExecCredentials(userName, { config: user.exec, cluster, isTerminal }, clock);
+  return { credentials: wrap(plugin), plugin };
+}
+
+function refuseContradictions(field: string, user: KubeconfigUser): void {
+  const isPassword = Boolean(user.username ?? user.password);
+  if (isPassword && (user.token ?? user.tokenFile))
+    throw new InvalidOptionError(field, 'has both a token and a password, and only one can be sent');
+  if (user.exec && user['auth-provider'])
+    throw new InvalidOptionError(field, 'has both exec and auth-provider, and only one can be asked');
+  const provider = user['auth-provider']?.name;
+  if (provider && provider !== 'oidc')
+    throw new UnsupportedError(`${field}: auth-provider ${provider} is not supported`);
+}
+
+/** Source: `ImpersonationConfig` of client-go's rest package, and its transport. */
+function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHeaders | undefined {
+  const { as, 'as-groups': groups, 'as-uid': uid, 'as-user-extra': extra } = user;
+  const more = {
+    'as-uid': uid,
+    'as-groups': groups?.length,
+    'as-user-extra': extra && Object.keys(extra)[0],
+  };
+  if (!as) {
+    const [name] = Object.entries(more).find(([, value]) => value) ?? [];
+    if (name) throw new InvalidOptionError(`${field}: ${name}`, 'says nothing without as');
+    return undefined;
+  }
+  const extras = Object.entries(extra ?? {}).map(([key, values]) => [
+    `impersonate-extra-${encodeURIComponent(key.toLowerCase()).replace(/[()']/g, percent)}`,
+    values,
+  ]);
+  return {
+    'impersonate-user': as,
+    ...(uid && { 'impersonate-uid': uid }),
+    ...(groups?.length && { 'impersonate-group': groups }),
+    ...(Object.fromEntries(extras) as CredentialHeaders),
+  };
+}
+
+/** Characters that a header's name cannot have. */
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+function plainCredentials(field: string, user: KubeconfigUser, context: UserContext): Credentials {
+  const { clock, env, logger, userName } = context;
+  if (user['auth-provider']) {
+    const { config } = user['auth-provider'];
+    const persist = (tokens: Parameters<typeof writeOidcTokens>[2]): void => {
+      try {
+        writeOidcTokens(user.origin, userName, tokens);
+      } catch (error) {
+        // A kubeconfig from a Secret, say: good until the next start, where a provider accepts the old token once more.
+        logger.warn('refreshed OIDC tokens could not be kept', { reason: errorMessage(error) });
+      }
+    };
+    return new OidcCredentials({ field, config, persist, env, clock });
+  }
+  if (user.tokenFile) {
+    if (!existsSync(user.tokenFile)) {
+      throw new InvalidOptionError(`${field}: tokenFile`, `${user.tokenFile} does not exist`);
+    }
+    return new TokenFileCredentials(user.tokenFile, clock);
+  }
+  if (user.token) return bearerToken(user.token);
+  if (user.username) return basicAuth(user.username, user.password ?? '');
+  return fixedCredentials({});
+}
+
+/** `Cluster` of the plugin's protocol. */
+function pluginCluster({ ca, cluster }: UserContext): unknown {
+  const extension = cluster.extensions?.find(({ name }) => name === PLUGIN_EXTENSION)?.extension;
+  return {
+    server: cluster.server,
+    ...(cluster['tls-server-name'] && { 'tls-server-name': cluster['tls-server-name'] }),
+    ...(cluster['insecure-skip-tls-verify'] && { 'insecure-skip-tls-verify': true }),
+    ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
+    ...(cluster['proxy-url'] && { 'proxy-url': cluster['proxy-url'] }),
+    ...(extension !== undefined && { config: extension }),
+  };
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import type { CredentialHeaders, Credentials } from './cluster-connection.js';
+
+/** What somebody has given us to say who we are. */
+export interface Issued {
+  readonly headers: CredentialHeaders;
+  /** From then on, milliseconds since the epoch, others are asked for. @default only when the server refuses them */
+  readonly renewAtMs?: number;
+  /** Until then they are good enough where others cannot be had. @default renewAtMs */
+  readonly expiresAtMs?: number;
+}
+
+/** Whoever issues them is not asked again at once after a failure; all requests wait for it, so not much later either. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 10_000;
+const YOUNG_MS = 2_000;
+
+/**
+ * Credentials that are issued for a time: by a plugin, an identity provider, the cluster itself. Asked for once, however many
+ * requests want them, and kept until they expire or the server refuses them.
+ */
+export class RenewedCredentials implements Credentials {
+  private current: Issued | undefined;
+  private asking: Promise<Issued> | undefined;
+  private failure: { readonly error: unknown; readonly untilMs: number } | undefined;
+  private failures = 0;
+  private issuedAtMs = 0;
+
+  /** @param issue asks for new ones; `headers` must be another object each time */
+  constructor(
+    private readonly issue: () => Promise<Issued>,
+    private readonly clock: Clock,
+  ) {}
+
+  async headers(): Promise<CredentialHeaders> {
+    const { current } = this;
+    if (current && !this.isOver(current.renewAtMs)) return current.headers;
+    try {
+      return (await this.renew()).headers;
+    } catch (error) {
+      if (current && current === this.current && !this.isOver(current.expiresAtMs ?? current.renewAtMs))
+        return current.headers;
+      throw error;
+    }
+  }
+
+  invalidate(refused: CredentialHeaders): boolean {
+    if (this.current?.headers !== refused) return true;
+    // What was issued a moment ago is refused for another reason than its age.
+    if (this.clock.monotonicNow() - this.issuedAtMs < YOUNG_MS) return false;
+    this.current = undefined;
+    return true;
+  }
+
+  private async renew(): Promise<Issued> {
+    if (this.failure && this.clock.monotonicNow() < this.failure.untilMs) throw this.failure.error;
+    this.asking ??= this.ask().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  private async ask(): Promise<Issued> {
+    try {
+      const issued = await this.issue();
+      this.current = issued;
+      this.issuedAtMs = this.clock.monotonicNow();
+      this.failure = undefined;
+      this.failures = 0;
+      return issued;
+    } catch (error) {
+      const pauseMs = doublingDelayMs(this.failures++, {
+        firstMs: FIRST_PAUSE_MS,
+        longestMs: LONGEST_PAUSE_MS,
+      });
+      this.failure = { error, untilMs: this.clock.monotonicNow() + pauseMs };
+      throw error;
+    }
+  }
+
+  private isOver(atMs: number | undefined): boolean {
+    return atMs !== undefined && this.clock.now() >= atMs;
+  }
+}

@@ -1,0 +1,118 @@
+import type { CompiledHttpApiClientOptions } from './http-api-client.options.js';
+import type { FailedAttempt } from './decide-retry.js';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { decideRetry } from './decide-retry.js';
+import type { HttpRequest, HttpTransport, StreamingAnswer } from './http-transport.js';
+import type { HttpAnswer } from './parse-response.js';
+import { ApiConnectionError } from './transport-errors.js';
+import { hasCode } from '@rollkeeper/machinery/errors';
+
+export interface SendRequest extends Omit<HttpRequest, 'timeoutMs' | 'mayStart'> {
+  readonly guard?: AbortSignal;
+  readonly assertMayWrite?: () => void;
+}
+
+/** Either an answer, which may be a refusal, or the error that came instead. */
+type Attempt =
+  | { readonly answered: true; readonly answer: HttpAnswer; readonly failure?: FailedAttempt }
+  | { readonly answered: false; readonly error: unknown; readonly failure: FailedAttempt };
+
+/** Sends requests until they are answered for good: {@link decideRetry} decides, this one acts. */
+export class RetryingSender {
+  constructor(
+    private readonly transport: HttpTransport,
+    private readonly options: CompiledHttpApiClientOptions,
+  ) {}
+
+  async send(request: SendRequest): Promise<HttpAnswer> {
+    let authenticatedAgain = false;
+    for (let attempts = 1; ; attempts++) {
+      mayStart(request);
+      const attempt = await this.attempt(request);
+      if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
+        // Refused before anything was done, so a write may be repeated as well.
+        authenticatedAgain = true;
+        if (this.options.connection.credentials.invalidate(attempt.answer.credentials)) continue;
+      }
+      const delayMs = this.delayBeforeNext(request, attempts, attempt.failure);
+      if (delayMs !== undefined) await sleepUnlessAborted(this.options, delayMs, request);
+      else if (attempt.answered) return attempt.answer;
+      else throw attempt.error;
+    }
+  }
+
+  /** Begins an answer without end. Only credentials that were refused are tried again: who watches has a pace of its own. */
+  async stream(request: HttpRequest): Promise<StreamingAnswer> {
+    const answer = await this.transport.stream(request);
+    const { credentials } = this.options.connection;
+    if (answer.status !== 401 || !credentials.invalidate(answer.head.credentials)) return answer;
+    answer.scope.abort(new Error('another attempt takes its place'));
+    return this.transport.stream(request);
+  }
+
+  /** How long to wait for the next attempt; `undefined` when this was the last. */
+  private delayBeforeNext(
+    { method, path }: SendRequest,
+    attempts: number,
+    failure: FailedAttempt | undefined,
+  ): number | undefined {
+    if (!failure) return undefined;
+    const { random, retry, logger, metrics } = this.options;
+    const decision = decideRetry({ read: method === 'GET', attempts, failure, chance: random.next() }, retry);
+    if (!decision.retry) return undefined;
+    const told =
+      failure.type === 'status'
+        ? { code: String(failure.code), retryAfterMs: failure.retryAfterMs }
+        : { code: '<error>' };
+    metrics.retry({ method, ...told });
+    logger.debug('request is tried again', { method, path, attempts, failure, delayMs: decision.delayMs });
+    return decision.delayMs;
+  }
+
+  private async attempt(request: SendRequest): Promise<Attempt> {
+    try {
+      const timeoutMs = this.options.requestTimeoutMs;
+      const answer = await this.transport.request({ ...request, timeoutMs, mayStart: startGuardOf(request) });
+      return { answered: true, answer, failure: failureOf(answer) };
+    } catch (error) {
+      const failure = transportFailureOf(error);
+      if (request.signal?.aborted || !failure) throw error;
+      return { answered: false, error, failure };
+    }
+  }
+}
+
+function mayStart({ guard, assertMayWrite }: SendRequest): void {
+  guard?.throwIfAborted();
+  assertMayWrite?.();
+}
+
+function startGuardOf(request: SendRequest): (() => void) | undefined {
+  return request.guard || request.assertMayWrite ? () => mayStart(request) : undefined;
+}
+
+/** Undefined for what is no matter of the transport: it was not allowed to start. */
+function transportFailureOf(error: unknown): FailedAttempt | undefined {
+  if (hasCode(error, 'TIMEOUT')) return { type: 'timeout' };
+  return error instanceof ApiConnectionError ? { type: 'connection' } : undefined;
+}
+
+function failureOf(answer: HttpAnswer): FailedAttempt | undefined {
+  if (answer.status < 400) return undefined;
+  return { type: 'status', code: answer.status, retryAfterMs: answer.retryAfterMs };
+}
+
+/** Waits under both signals of a request; rejects with the reason of the first that aborts. */
+async function sleepUnlessAborted(
+  { clock }: Pick<CompiledHttpApiClientOptions, 'clock'>,
+  delayMs: number,
+  { signal, guard }: SendRequest,
+): Promise<void> {
+  if (!signal || !guard) return clock.sleep(delayMs, signal ?? guard);
+  const either = new LinkedAbort(signal, guard);
+  try {
+    await clock.sleep(delayMs, either.signal);
+  } finally {
+    either.close();
+  }
+}

@@ -1,0 +1,182 @@
+import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { WatchEvent } from './api-client.js';
+import { WatchErrorEvent } from './api-status-error.js';
+import type { StreamingAnswer } from './http-transport.js';
+import { dropNulls } from './drop-nulls.js';
+import { LineSplitter } from './json-lines.js';
+import { identified, statusErrorOf, toApiStatus } from './parse-response.js';
+import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
+
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+/** Why a stream is cut when its reader stops; never seen by anyone. */
+const READER_LEFT = new Error('the reader of the watch left');
+
+const DONE = { done: true, value: undefined } as const;
+
+/** Annotation of the bookmark that ends the initial events. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+type BookmarkEvent = Extract<WatchEvent<never>, { type: 'BOOKMARK' }>;
+
+type Next<T> = IteratorResult<WatchEvent<T>, undefined>;
+
+/**
+ * The events in the answer to a watch, which begins with the first `next`. Ends when the server ends it between two
+ * events; leaving early closes the connection. For one reader, who waits for each event before asking for the next.
+ *
+ * No generator, and none around it: servers tell many events in one packet, and one that has come already costs a
+ * promise here instead of several turns of nested generators.
+ */
+export class WatchStream<T extends KubernetesObject> implements AsyncIterableIterator<
+  WatchEvent<T>,
+  undefined
+> {
+  private readonly splitter = new LineSplitter();
+  /** Lines that have come; those before `position` have been handed out. */
+  private lines: readonly string[] = [];
+  private position = 0;
+  private answer: StreamingAnswer | undefined;
+  private chunks: AsyncIterator<Uint8Array> | undefined;
+  private hasEnded = false;
+
+  /** @param isOf what the objects are called, whatever they call themselves. @default what they call themselves */
+  constructor(
+    private readonly open: () => Promise<StreamingAnswer>,
+    private readonly isOf?: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next<T>> {
+    // The reader may have taken its time, and the signal may have aborted meanwhile.
+    const isHere = this.position < this.lines.length && this.answer?.scope.signal.aborted === false;
+    return isHere ? this.take() : this.read();
+  }
+
+  return(): Promise<typeof DONE> {
+    this.end();
+    return Promise.resolve(DONE);
+  }
+
+  private async take(): Promise<Next<T>> {
+    try {
+      return this.takeLine();
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+
+  private async read(): Promise<Next<T>> {
+    if (this.hasEnded) return DONE;
+    try {
+      this.answer ??= await this.begin();
+      this.answer.scope.signal.throwIfAborted();
+      const isMore = await this.fill(this.answer);
+      if (isMore) return this.takeLine();
+      this.end();
+      return DONE;
+    } catch (error) {
+      if (this.hasEnded) return DONE;
+      this.end();
+      throw error;
+    }
+  }
+
+  private async begin(): Promise<StreamingAnswer> {
+    const answer = await this.open();
+    this.answer = answer;
+    // The reader left before there was anything to close.
+    if (this.hasEnded) answer.scope.abort(READER_LEFT);
+    if (answer.status === 200) return answer;
+    throw statusErrorOf({ ...answer.head, text: await explained(answer, beginningOf(answer.body)) });
+  }
+
+  /** Waits until there is a line to take; false when the server has ended the watch. */
+  private async fill(answer: StreamingAnswer): Promise<boolean> {
+    const chunks = (this.chunks ??= answer.body[Symbol.asyncIterator]());
+    while (this.position >= this.lines.length) {
+      const chunk = await explained(answer, chunks.next());
+      if (chunk.done) {
+        if (this.splitter.hasPartialLine)
+          throw new ApiConnectionError(`${answer.head.request}: ended within an event`);
+        return false;
+      }
+      answer.scope.touch();
+      this.lines = this.splitter.push(chunk.value);
+      this.position = 0;
+    }
+    return true;
+  }
+
+  private takeLine(): Next<T> {
+    const line = this.lines[this.position++] as string;
+    const value = parseEvent<T>(line, this.answer?.head.request ?? '');
+    if (this.isOf && value.type !== 'BOOKMARK') Object.assign(value.object, this.isOf);
+    return { done: false, value };
+  }
+
+  private end(): void {
+    this.hasEnded = true;
+    this.lines = [];
+    this.answer?.scope.abort(READER_LEFT);
+  }
+}
+
+/** A Status is small, and streams have no limit of their own: what goes on and on is cut. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function explained<R>(answer: StreamingAnswer, read: Promise<R>): Promise<R> {
+  try {
+    return await read;
+  } catch (error) {
+    throw answer.explain(error);
+  }
+}
+
+function parseEvent<T extends KubernetesObject>(line: string, request: string): WatchEvent<T> {
+  const { type, object } = parseLine(line, request);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object: identified<T>(dropNulls(object, line), `${request}: ${type}`) };
+    case 'BOOKMARK':
+      return bookmarkOf((object as Partial<T> | null)?.metadata ?? { name: '' });
+    case 'ERROR':
+      throw new WatchErrorEvent(toApiStatus(object));
+    default:
+      throw new ApiProtocolError(`${request}: a watch event of the unknown type ${stringifyJson(type)}`);
+  }
+}
+
+function bookmarkOf({ annotations, resourceVersion = '' }: KubernetesObject['metadata']): BookmarkEvent {
+  const endsInitialEvents = annotations?.[INITIAL_EVENTS_END] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents && { endsInitialEvents }) };
+}
+
+function parseLine(line: string, request: string): { type?: unknown; object?: unknown } {
+  const refused = (cause?: unknown): ApiProtocolError =>
+    new ApiProtocolError(`${request}: not a watch event: ${JSON.stringify(line.slice(0, 200))}`, { cause });
+  let event: unknown;
+  try {
+    event = parseJson(line);
+  } catch (error) {
+    throw refused(error);
+  }
+  if (typeof event !== 'object' || event === null) throw refused();
+  return event;
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { PODS, REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { annotateWithActiveSpan } from '@rollkeeper/machinery/trace-context';
+import type { ApiClient, WriteOptions } from './api-client.js';
+import { delegatingClient } from './around-writes.js';
+
+/** Objects that are ours: a trace noted on them is nobody else's business. */
+const ANNOTATED: ReadonlySet<string> = new Set([REPLICA_SETS, PODS].map(qualifiedResource));
+
+/**
+ * `client`, noting the active span on ReplicaSets and pods that are created or updated as a whole, so that whoever sees the
+ * object goes on with the trace, on another replica and beside any API server. Changes no write that would not happen.
+ */
+export function withTraceAnnotations(client: ApiClient, clock: Pick<Clock, 'now'>): ApiClient {
+  const annotated = <T extends KubernetesObject>(
+    type: ResourceType,
+    object: T,
+    { subresource }: WriteOptions,
+  ): T => {
+    if (subresource !== undefined || !ANNOTATED.has(qualifiedResource(type))) return object;
+    const copy = { ...object, metadata: { ...object.metadata } };
+    annotateWithActiveSpan(copy, clock.now());
+    return copy;
+  };
+  return {
+    ...delegatingClient(client),
+    create: (type, object, options = {}) => client.create(type, annotated(type, object, options), options),
+    update: (type, object, options = {}) => client.update(type, annotated(type, object, options), options),
+  };
+}

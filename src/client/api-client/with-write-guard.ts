@@ -1,0 +1,48 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, DeleteOptions, ListOptions, PatchType, WriteOptions } from './api-client.js';
+
+/**
+ * `client` for work that may lose its right to write. Once `signal` has aborted, no write starts, not even the
+ * repeat of one that met 429; it rejects with the signal's reason. A write under way is let finish, so that its
+ * outcome is known. Reads without a signal of their own are given this one.
+ *
+ * @param assertMayWrite asked as well, for rights that end with time: a timer, and with it the signal, comes late when the
+ * process was paused. Both are looked at before each attempt, and again right before its first byte goes out
+ */
+export function withWriteGuard(
+  client: ApiClient,
+  signal: AbortSignal,
+  assertMayWrite?: () => void,
+): ApiClient {
+  const guarded = <Options extends { guard?: AbortSignal; assertMayWrite?: () => void }>(
+    options: Options | undefined,
+  ): Options => {
+    signal.throwIfAborted();
+    assertMayWrite?.();
+    return {
+      ...(options ?? ({} as Options)),
+      guard: signal,
+      ...(assertMayWrite ? { assertMayWrite } : {}),
+    };
+  };
+  return {
+    get: (type, ref, options) => client.get(type, ref, { signal, ...options }),
+    list: (type, options?: ListOptions) => client.list(type, { signal, ...options }),
+    watch: (type, options) => client.watch(type, options),
+    discover: (options) => client.discover({ signal, ...options }),
+    ping: (options) => client.ping({ signal, ...options }),
+    create: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>
+      client.create(type, object, guarded(options)),
+    update: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>
+      client.update(type, object, guarded(options)),
+    patch: async <T extends KubernetesObject>(
+      type: ResourceType,
+      ref: ObjectRef,
+      patch: { readonly type: PatchType; readonly body: unknown },
+      options?: WriteOptions,
+    ) => client.patch<T>(type, ref, patch, guarded(options)),
+    delete: async <T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: DeleteOptions) =>
+      client.delete<T>(type, ref, guarded(options)),
+    deleteCollection: async (type, options) => client.deleteCollection(type, guarded(options)),
+  };
+}

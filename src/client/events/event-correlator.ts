@@ -1,0 +1,89 @@
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { EventObject, EventSource } from './event-object.js';
+import { newEvent } from './event-object.js';
+import type { EventNote } from './event-recorder.js';
+import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
+import { EventSpamFilter } from './event-spam-filter.js';
+import { RecentMap } from './recent-map.js';
+import { SimilarEvents } from './similar-events.js';
+
+/** One Event object, from its first occurrence on. `isWritten` belongs to the writer, `isQueued` to the queue. */
+export interface EventSeries {
+  event: EventObject;
+  /** The API server has it, with some earlier count. */
+  isWritten: boolean;
+  /** It waits to be written; what happens meanwhile goes with it. */
+  isQueued: boolean;
+}
+
+/**
+ * Turns what happened into Event objects: the same again raises the count, similar ones are combined, too many
+ * about one object are left out. (client-go: `EventCorrelator`.) Unlike there, an occurrence of a series that still
+ * waits to be written costs no token, as it costs no write.
+ */
+export class EventCorrelator {
+  private readonly similar: SimilarEvents;
+  private readonly spamFilter: EventSpamFilter;
+  private readonly series: RecentMap<EventSeries>;
+
+  constructor(
+    private readonly source: EventSource,
+    private readonly clock: Clock,
+    private readonly random: RandomSource,
+    options: CompiledEventRecorderOptions,
+  ) {
+    this.similar = new SimilarEvents(options);
+    this.spamFilter = new EventSpamFilter(options);
+    this.series = new RecentMap(options.remembered);
+  }
+
+  /**
+   * Counts an occurrence; returns the series if it has to be queued for that.
+   * @param component who records, where it is not the source's own
+   */
+  observe(
+    about: DeepReadonly<KubernetesObject>,
+    note: EventNote,
+    component = this.source.component,
+  ): EventSeries | undefined {
+    const objectKey = keyOfObject(component, about);
+    const { key, message } = this.similar.aggregate(objectKey, note, this.clock.monotonicNow());
+    const series = this.count(key, message) ?? this.begin(key, component, about, { ...note, message });
+    if (series.isQueued || !this.spamFilter.allows(objectKey, this.clock.monotonicNow())) return undefined;
+    return series;
+  }
+
+  private count(key: string, message: string): EventSeries | undefined {
+    const series = this.series.get(key);
+    if (!series) return undefined;
+    const { event } = series;
+    event.count += 1;
+    event.lastTimestamp = toRfc3339(this.clock.now());
+    event.message = message;
+    return series;
+  }
+
+  private begin(
+    key: string,
+    component: string,
+    about: DeepReadonly<KubernetesObject>,
+    note: EventNote,
+  ): EventSeries {
+    const { random } = this;
+    const { message } = note;
+    const source = { ...this.source, component };
+    const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), random });
+    const series = { event, isWritten: false, isQueued: false };
+    this.series.set(key, series);
+    return series;
+  }
+}
+
+function keyOfObject(
+  component: string,
+  { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>,
+): string {
+  return JSON.stringify([component, apiVersion, kind, metadata.namespace, metadata.name, metadata.uid]);
+}

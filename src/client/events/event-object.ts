@@ -1,0 +1,76 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { EventNote, EventType } from './event-recorder.js';
+
+/** `v1.Event`, as far as we write it. */
+export interface EventObject extends KubernetesObject {
+  involvedObject: {
+    apiVersion: string;
+    kind: string;
+    namespace?: string;
+    name: string;
+    uid?: string;
+    resourceVersion?: string;
+  };
+  type: EventType;
+  reason: string;
+  message: string;
+  count: number;
+  firstTimestamp: string;
+  lastTimestamp: string;
+  source: { component: string; host?: string };
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+/** Who records. */
+export interface EventSource {
+  /** For example `rollkeeper`. */
+  readonly component: string;
+  /**
+   * The node, where it matters on which one it happened, as a kubelet says it.
+   * @default none, as Kubernetes' controllers have it: which machine recorded tells nothing about the object
+   */
+  readonly host?: string;
+}
+
+/** Cluster-scoped objects have their events here. */
+const DEFAULT_NAMESPACE = 'default';
+/** Room for a dot and 16 hexadecimal digits within the 253 characters of a name. */
+const MAX_NAME_PREFIX = 253 - 17;
+
+/** A first event about an object, counted once. */
+export function newEvent(input: {
+  readonly about: DeepReadonly<KubernetesObject>;
+  readonly note: EventNote;
+  readonly message: string;
+  readonly source: EventSource;
+  readonly nowMs: number;
+  readonly random: RandomSource;
+}): EventObject {
+  const { about, note, message, source, nowMs, random } = input;
+  const { namespace, name, uid, resourceVersion } = about.metadata;
+  const time = toRfc3339(nowMs);
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: newEventName(name, nowMs, random), namespace: namespace ?? DEFAULT_NAMESPACE },
+    involvedObject: { apiVersion: about.apiVersion, kind: about.kind, namespace, name, uid, resourceVersion },
+    type: note.type,
+    reason: note.reason,
+    message,
+    count: 1,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    source: { component: source.component, ...(source.host !== undefined && { host: source.host }) },
+    reportingComponent: source.component,
+    reportingInstance: source.host ?? '',
+  };
+}
+
+/** `<object>.<hex>`: nanoseconds as client-go has them, those below a millisecond by chance. */
+export function newEventName(objectName: string, nowMs: number, random: RandomSource): string {
+  const nanoseconds = BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(Math.floor(random.next() * 1_000_000));
+  return `${objectName.slice(0, MAX_NAME_PREFIX)}.${nanoseconds.toString(16)}`;
+}

@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
+import { keyOf } from '../../machinery/kubernetes/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { InformerHarness } from '../../testing/informer-harness.js';
+import { OWNER_UID_INDEX } from './informer.js';
+import { StreamingLists } from './streaming-lists.js';
+
+/*
+ * Whatever happens to the objects, the connection and the server's memory, in whatever order:
+ *  1. in the end the cache equals the server;
+ *  2. the events, replayed from nothing, give the same state, and each fits the one before it (no addition of what
+ *     is there, no modification or deletion of what is not);
+ *  3. per object (UID) the resourceVersions never go back;
+ *  4. the owner index finds what a scan finds;
+ *  5. who waits for a write goes on in the end, and not before the cache shows what was written, or something later.
+ * On servers that stream lists, refuse to, or take no notice of the wish; whose versions are numbers, or have no order;
+ * for all namespaces at once, or for each by itself.
+ */
+
+const names = ['p', 'q', 'r', 's', 't'];
+const troubles = {
+  break: (h: InformerHarness) => h.server.breakWatches(),
+  end: (h: InformerHarness) => h.server.endWatches(),
+  silence: (h: InformerHarness) => h.server.silenceWatches(),
+  expire: (h: InformerHarness) => {
+    h.server.compact();
+    h.server.breakWatches();
+  },
+  errorEvent: (h: InformerHarness) => h.server.breakWatches(new WatchErrorEvent({ code: 500 })),
+  listFails: (h: InformerHarness) => {
+    h.server.failNext('list', new ApiStatusError({ code: 503 }));
+    h.server.breakWatches(new ApiStatusError({ code: 410 }));
+  },
+  watchFails: (h: InformerHarness) => {
+    h.server.failNext('watch', new Error('connection refused'), 2);
+    h.server.breakWatches();
+  },
+  compact: (h: InformerHarness) => h.server.compact(),
+  bookmark: (h: InformerHarness) => h.server.bookmark(),
+} as const;
+
+const name = fc.constantFrom(...names);
+const namespace = fc.constantFrom('a', 'b');
+const world = fc.record({
+  streaming: fc.constantFrom('yes' as const, 'refused' as const, 'ignored' as const),
+  isOpaque: fc.boolean(),
+  namespaces: fc.constantFrom(undefined, ['a', 'b']),
+});
+type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
+/** Neither numbers, nor in the order of the alphabet. */
+const opaque = (revision: number): string =>
+  `x${String(revision * 7919)
+    .split('')
+    .toReversed()
+    .join('')}`;
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('put' as const),
+      namespace,
+      name,
+      owner: fc.constantFrom('u1', 'u2'),
+      isAwaited: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), namespace, name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('recreate' as const), namespace, name }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('trouble' as const),
+      kind: fc.constantFrom(...(Object.keys(troubles) as (keyof typeof troubles)[])),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 30, 400, 15_000) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function perform(harness: InformerHarness, action: Step, waits: Waits): Promise<void> {
+  const { server, clock } = harness;
+  switch (action.do) {
+    case 'put': {
+      const { metadata } = server.put(action.namespace, action.name, (object) => {
+        const uid = action.owner;
+        object.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: uid, uid }];
+      });
+      if (action.isAwaited) waits.begin(metadata);
+      return;
+    }
+    case 'delete':
+      server.delete(action.namespace, action.name);
+      return;
+    case 'recreate':
+      server.delete(action.namespace, action.name);
+      server.put(action.namespace, action.name);
+      return;
+    case 'trouble':
+      troubles[action.kind](harness);
+      return;
+    case 'wait':
+      await clock.advance(action.ms);
+  }
+}
+
+/** Who waits for writes, and whether they went on too early. */
+class Waits {
+  pending = 0;
+
+  constructor(
+    private readonly harness: InformerHarness,
+    private readonly violations: string[],
+  ) {}
+
+  begin(written: KubernetesObject['metadata']): void {
+    const { informer, server, signal } = this.harness;
+    const version = written.resourceVersion ?? '';
+    this.pending += 1;
+    void informer.waitForResourceVersion(version, signal, { namespace: written.namespace }).then(() => {
+      this.pending -= 1;
+      const cached = informer.lister.get(keyOf(written));
+      const isShown = cached
+        ? server.revisionOf(cached.metadata.resourceVersion ?? '') >= server.revisionOf(version)
+        : server.wasDeletedAfter(version, keyOf(written));
+      if (!isShown) this.violations.push(`${keyOf(written)} was not shown at ${version}`);
+    });
+  }
+}
+
+/** Replays events into a map, noting any that does not fit what came before. */
+function replayInto(harness: InformerHarness, violations: string[]): Map<string, string | undefined> {
+  const state = new Map<string, string | undefined>();
+  const newestByUid = new Map<string, number>();
+  harness.informer.addEventHandler((event) => {
+    const { metadata } = event.object;
+    const key = keyOf(metadata);
+    const version = harness.server.revisionOf(metadata.resourceVersion ?? '');
+    // Not by expect: what a handler throws is only logged.
+    if (state.has(key) !== (event.type !== 'added')) violations.push(`${event.type} of ${key} does not fit`);
+    if (version < (newestByUid.get(metadata.uid ?? '') ?? 0))
+      violations.push(`${key} went back to ${version}`);
+    newestByUid.set(metadata.uid ?? '', version);
+    if (event.type === 'deleted') state.delete(key);
+    else state.set(key, metadata.resourceVersion);
+  });
+  return state;
+}
+
+it('ends with the server’s state, by cache and by events alike, whatever goes wrong on the way', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), world, fc.nat(), async (steps, inWorld, seed) => {
+      const harness = makeHarness(inWorld, seed);
+      const violations: string[] = [];
+      const replayed = replayInto(harness, violations);
+      const waits = new Waits(harness, violations);
+      await harness.start();
+      for (const action of steps) await perform(harness, action, waits);
+      await harness.clock.advance(120_000);
+
+      expect(harness.cached()).toEqual(harness.stored());
+      expect(Object.fromEntries([...replayed].toSorted())).toEqual(harness.stored());
+      const { lister } = harness.informer;
+      for (const uid of ['u1', 'u2']) {
+        const scanned = lister.list().filter((object) => object.metadata.ownerReferences?.[0]?.uid === uid);
+        expect(new Set(lister.byIndex(OWNER_UID_INDEX, uid))).toEqual(new Set(scanned));
+      }
+      await harness.stop();
+      expect(violations).toEqual([]);
+      expect(waits.pending, 'whoever waited for what was written went on').toBe(0);
+    }),
+    { numRuns: 150, verbose: 1 },
+  );
+});
+
+function makeHarness({ isOpaque, namespaces, streaming }: World, seed: number): InformerHarness {
+  const options = { pageSize: 2, watchTimeoutSeconds: 5, namespaces };
+  const streamingLists = new StreamingLists(new FakeClock());
+  const harness = new InformerHarness({ ...options, streamingLists }, seed);
+  harness.server.streaming = streaming;
+  if (isOpaque) harness.server.versionOf = opaque;
+  return harness;
+}

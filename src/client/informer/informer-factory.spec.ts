@@ -1,0 +1,191 @@
+import { describe, expect, it, vi } from 'vitest';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import type { InformerSource } from '../../runtime/controller/controller-definition.js';
+import type { KubernetesObject, Pod } from '../../machinery/kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { FakeListWatch } from '../../testing/fake-list-watch.js';
+import { InformerFactory } from './informer-factory.js';
+import type { InformerFactoryOptions } from './informer-factory.js';
+import { OWNER_UID_INDEX } from './informer.js';
+import type { ListWatcher } from './list-everything.js';
+
+function make(selections?: InformerFactoryOptions['selections']) {
+  const clock = new FakeClock();
+  const server = new FakeListWatch<Pod>(PODS, clock);
+  const factory = new InformerFactory({
+    client: server,
+    clock,
+    random: new SeededRandom(1),
+    logger: silentLogger,
+    freeze: true,
+    ...(selections && { selections }),
+  });
+  return { clock, server, factory, stopper: new AbortController() };
+}
+
+describe('InformerFactory', () => {
+  it('is what controllers ask for their informers', () => {
+    const source: InformerSource = make().factory;
+    expect(source.informerFor(PODS).type).toBe(PODS);
+  });
+
+  it('gives every controller the same informer of a type', () => {
+    const { factory } = make();
+    expect(factory.informerFor(PODS)).toBe(factory.informerFor(PODS));
+    expect(factory.informerFor(PODS)).not.toBe(factory.informerFor(REPLICA_SETS));
+    expect(factory.all()).toHaveLength(2);
+  });
+
+  it('refuses a second version of a type', () => {
+    const { factory } = make();
+    factory.informerFor(REPLICA_SETS);
+    expect(() => factory.informerFor({ ...REPLICA_SETS, version: 'v1beta1' })).toThrow(
+      'replicasets.apps is cached as v1',
+    );
+  });
+
+  it('runs all informers, also late ones, and stops them all', async () => {
+    const { clock, server, factory, stopper } = make();
+    server.put('a', 'x');
+    const pods = factory.informerFor<Pod>(PODS);
+    const running = factory.run(stopper.signal);
+    await factory.waitForSync(stopper.signal);
+    expect(pods.lister.get('a/x')).toBeDefined();
+
+    const late = factory.informerFor(REPLICA_SETS);
+    expect(factory.hasSynced).toBe(false);
+    await late.waitForSync(stopper.signal);
+    expect(factory.hasSynced).toBe(true);
+
+    await expect(factory.run(stopper.signal)).rejects.toThrow('run already');
+    stopper.abort();
+    await running;
+    expect(clock.pendingTimers).toBe(0);
+    expect(server.openWatches).toBe(0);
+  });
+
+  it.each([
+    { selection: { labelSelector: undefined }, isShared: true },
+    { selection: { labelSelector: '' }, isShared: true },
+    { selection: { labelSelector: 'shard=a' }, isShared: false },
+    { selection: { fieldSelector: 'metadata.name=a' }, isShared: false },
+  ])('shares the cache of all objects with who needs the metadata: $selection', ({ isShared, selection }) => {
+    const { factory } = make({ pods: selection });
+    factory.informerFor(PODS);
+    expect(factory.metadataInformerFor(PODS).isShared).toBe(isShared);
+  });
+
+  it('trims pods and drops managedFields', async () => {
+    const { server, factory, stopper } = make();
+    server.put('a', 'x', (pod) => {
+      pod.metadata.managedFields = [{}];
+      pod.spec = { nodeName: 'n', containers: [{ name: 'c', image: 'nginx' }] };
+    });
+    const pods = factory.informerFor<Pod>(PODS);
+    const running = factory.run(stopper.signal);
+    await factory.waitForSync(stopper.signal);
+    expect(pods.lister.get('a/x')?.spec).toEqual({ nodeName: 'n', containers: [] });
+    expect(pods.lister.get('a/x')?.metadata).not.toHaveProperty('managedFields');
+    stopper.abort();
+    await running;
+  });
+});
+
+describe('informers of the metadata alone', () => {
+  it('are the shared ones where the objects are cached anyway, so that nothing is cached twice', () => {
+    const { factory } = make();
+    const pods = factory.informerFor(PODS);
+    expect(factory.metadataInformerFor(PODS)).toEqual({ informer: pods, isShared: true });
+    expect(factory.metadataInformerFor(REPLICA_SETS).isShared).toBe(false);
+    expect(factory.all()).toEqual([pods]);
+  });
+
+  it('are never those that keep a part of each object, or only some objects', () => {
+    const { factory } = make();
+    const keep = (object: KubernetesObject): KubernetesObject => object;
+    const part = { ...PODS, part: { name: 'names', keep } };
+    const thin = factory.partialInformerFor(part);
+    expect(factory.partialInformerFor({ ...part })).toBe(thin);
+    expect(() =>
+      factory.partialInformerFor({ ...PODS, part: { name: 'names', keep: (object) => object } }),
+    ).toThrow('two parts of pods are named names');
+    expect(factory.metadataInformerFor(PODS).isShared).toBe(false);
+    expect(factory.informerFor(PODS)).not.toBe(thin);
+    const scoped = make({ pods: { labelSelector: 'a=b' } }).factory;
+    scoped.informerFor(PODS);
+    expect(scoped.metadataInformerFor(PODS).isShared).toBe(false);
+  });
+
+  it('ask for the metadata, and keep of it only what tells who owns an object', async () => {
+    const { factory, server, stopper } = make();
+    const asked: unknown[] = [];
+    vi.spyOn(server, 'list').mockImplementation(async (_type, options) => {
+      asked.push(options?.metadataOnly);
+      return { items: [await aLabelledObject()], resourceVersion: '101' };
+    });
+    vi.spyOn(server, 'watch').mockImplementation((_type, options) => {
+      asked.push(options.metadataOnly);
+      return FakeListWatch.prototype.watch.call(server, PODS, options);
+    });
+    const { informer } = factory.metadataInformerFor(PODS);
+    const running = informer.run(stopper.signal);
+    await informer.waitForSync(stopper.signal);
+    expect(asked[0]).toBe(true);
+    expect(informer.lister.get('a/x')).toStrictEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'a', name: 'x', uid: 'u', resourceVersion: '100', finalizers: ['orphan'] },
+    });
+    expect(() => informer.lister.byIndex(OWNER_UID_INDEX, 'u')).toThrow('no index');
+    stopper.abort();
+    await running;
+    expect(asked).toEqual([true, true]);
+  });
+
+  it('are listed a few at a time, and one that hangs does not keep the others from it', async () => {
+    const clock = new FakeClock();
+    const listed: string[] = [];
+    const client: ListWatcher = {
+      list: async (type, options) => {
+        listed.push(type.resource);
+        if (type.resource.startsWith('hanging')) await never(options?.signal);
+        return { items: [], resourceVersion: '1' };
+      },
+      watch: (_type, { signal }) => silence(signal),
+    };
+    const random = new SeededRandom(1);
+    const factory = new InformerFactory({ client, clock, random, logger: silentLogger });
+    const stopper = new AbortController();
+    const types = Array.from({ length: 40 }, (_, index) => ({
+      ...PODS,
+      resource: `${index < 10 ? 'hanging' : 'things'}${index}`,
+    }));
+    const running = types.map((type) => factory.metadataInformerFor(type).informer.run(stopper.signal));
+    await clock.advance(0);
+    expect(listed).toHaveLength(8);
+    await clock.advance(1_000);
+    await clock.advance(1_000);
+    expect(listed).toHaveLength(40);
+    stopper.abort();
+    await Promise.all(running);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+async function aLabelledObject(): Promise<never> {
+  const identity = { namespace: 'a', name: 'x', uid: 'u', resourceVersion: '100' };
+  const metadata = { ...identity, labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['orphan'] };
+  return { apiVersion: 'v1', kind: 'Pod', metadata } as never;
+}
+
+function never(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) =>
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+  );
+}
+
+async function* silence(signal: AbortSignal): AsyncGenerator<never> {
+  await never(signal);
+  yield undefined as never;
+}

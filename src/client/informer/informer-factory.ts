@@ -1,0 +1,198 @@
+import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { PartialType, WholeType } from './cached-type.js';
+import { cacheNameOf } from './cached-type.js';
+import type { Informer, VersionScope } from './informer.js';
+import type { ListWatcher } from './list-everything.js';
+import { SharedInformer } from './shared-informer.js';
+import type { SharedInformerOptions } from './shared-informer.options.js';
+import { StreamingLists } from './streaming-lists.js';
+import type { ContentTrim } from './trim.js';
+import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
+
+/** Which objects of one type are wanted; unset means all. */
+export interface InformerSelection {
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface InformerFactoryOptions extends Pick<
+  SharedInformerOptions<KubernetesObject>,
+  | 'namespaces'
+  | 'freeze'
+  | 'resyncPeriodMs'
+  | 'pageSize'
+  | 'watchTimeoutSeconds'
+  | 'idleGraceMs'
+  | 'doubtAfterMs'
+  | 'firstBackoffMs'
+  | 'maxBackoffMs'
+> {
+  client: ListWatcher;
+  clock: Clock;
+  random: RandomSource;
+  logger: Logger;
+  /** By `qualifiedResource`. @default everything */
+  selections?: Readonly<Record<string, InformerSelection>>;
+  /** By `qualifiedResource`; a type that is missing only loses its managedFields. @default DEFAULT_TRIMS */
+  trims?: ReadonlyMap<string, ContentTrim>;
+}
+
+/**
+ * Lists of the metadata of many types, which are asked for together: so many at once, or all other requests would wait
+ * behind them. One that takes long lets the next go ahead, for a type that hangs must not keep the others from being listed.
+ */
+const METADATA_LISTS_AT_ONCE = 8;
+const METADATA_LIST_GIVES_WAY_AFTER_MS = 1000;
+/** A type that we may not list, we may most often never list. */
+const METADATA_REFUSED_BACKOFF_MS = 30_000;
+
+/** With hundreds of types, each end of a watch is some requests per second: it may take a minute to notice a dead one. */
+const METADATA_WATCH_TIMEOUT_SECONDS = 60;
+
+/** What {@link InformerFactory.metadataInformerFor} gives. */
+export interface MetadataInformer {
+  readonly informer: Informer;
+  /** Whether it runs already, for others as well. */
+  readonly isShared: boolean;
+}
+
+/** One shared informer per type and part of it, all run together: the controllers' `InformerSource`. */
+export class InformerFactory {
+  private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
+  private readonly running: Promise<void>[] = [];
+  private readonly metadataClient: ListWatcher;
+  private readonly streamingLists: StreamingLists;
+  private signal?: AbortSignal;
+
+  constructor(private readonly options: InformerFactoryOptions) {
+    const { client, clock } = options;
+    this.streamingLists = new StreamingLists(clock);
+    const giveWay = { afterMs: METADATA_LIST_GIVES_WAY_AFTER_MS, clock };
+    const limit = new ConcurrencyLimit(METADATA_LISTS_AT_ONCE, giveWay);
+    this.metadataClient = {
+      list: (type, listing) => limit.run(() => client.list(type, { ...listing, metadataOnly: true })),
+      watch: (type, watching) => client.watch(type, { ...watching, metadataOnly: true }),
+    };
+  }
+
+  /**
+   * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
+   * @throws IllegalStateError for two versions of one resource, whose objects would be cached twice
+   */
+  informerFor<T extends KubernetesObject>(type: WholeType): Informer<T> {
+    return this.informerOf<T>(type);
+  }
+
+  /** The informer of a part of each object of a type: shared by those who want the same part, and by no others. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    return this.informerOf<T>(type);
+  }
+
+  private informerOf<T extends KubernetesObject>(type: WholeType | PartialType): Informer<T> {
+    const name = cacheNameOf(type);
+    let informer = this.informers.get(name);
+    if (informer && informer.type.version !== type.version) {
+      throw new IllegalStateError(`${name} is cached as ${informer.type.version}, not as ${type.version}`);
+    }
+    if (informer && isOtherPart(informer.type, type))
+      throw new IllegalStateError(`two parts of ${type.resource} are named ${type.part?.name}`);
+    if (!informer) {
+      informer = this.make(type);
+      this.informers.set(name, informer);
+      if (this.signal && !this.signal.aborted) this.running.push(informer.run(this.signal));
+    }
+    return informer as unknown as Informer<T>;
+  }
+
+  /**
+   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where all
+   * objects of the type are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who
+   * runs it and may let it go.
+   */
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    const { selections = {}, trims: _trims, ...options } = this.options;
+    const name = qualifiedResource(type);
+    const shared = isNarrowed(selections[name]) ? undefined : this.informers.get(name);
+    if (shared) return { informer: shared, isShared: true };
+    const informer = new SharedInformer<KubernetesObject>({
+      ...options,
+      client: this.metadataClient,
+      watchTimeoutSeconds: METADATA_WATCH_TIMEOUT_SECONDS,
+      type,
+      trim: trimToOwnership,
+      standardIndexes: false,
+      maxRefusedBackoffMs: METADATA_REFUSED_BACKOFF_MS,
+    });
+    return { informer, isShared: false };
+  }
+
+  /** Every informer there is. */
+  all(): readonly Informer[] {
+    return [...this.informers.values()];
+  }
+
+  /** The informer of a qualified resource, if anybody has asked for one. */
+  find(resource: string): Informer | undefined {
+    return this.informers.get(resource);
+  }
+
+  /** What a cache must show to have seen every deletion that ours have seen, as far as they matter in `scope`. */
+  deletionsSeen(
+    scope: VersionScope = {},
+  ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
+    return [...this.informers.values()].flatMap((informer) => {
+      const resourceVersion = informer.newestDeletionIn(scope);
+      return resourceVersion === undefined ? [] : [{ type: informer.type, resourceVersion }];
+    });
+  }
+
+  /** All informers that were asked for have their first list. */
+  get hasSynced(): boolean {
+    return this.all().every((informer) => informer.hasSynced);
+  }
+
+  /** Resolves once all informers asked for so far have synced; rejects with the signal's reason. */
+  async waitForSync(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitForSync(signal)));
+  }
+
+  /** Resolves once of each informer asked for so far there is a list, or the server's answer that there is none. */
+  async waitUntilSettled(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitUntilSettled(signal)));
+  }
+
+  /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.signal) throw new IllegalStateError('the informers run already');
+    this.signal = signal;
+    for (const informer of this.informers.values()) this.running.push(informer.run(signal));
+    await aborted(signal);
+    await Promise.all(this.running);
+  }
+
+  private make(type: WholeType | PartialType): SharedInformer<KubernetesObject> {
+    const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
+    const { streamingLists } = this;
+    return new SharedInformer({
+      ...shared,
+      ...selections[qualifiedResource(type)],
+      type,
+      trim: type.part?.keep ?? trimFor(type, trims),
+      streamingLists,
+    });
+  }
+}
+
+function isNarrowed(selection: InformerSelection | undefined): boolean {
+  return Object.values(selection ?? {}).some((value) => value !== undefined && value !== '');
+}
+
+function isOtherPart(known: WholeType | PartialType, asked: WholeType | PartialType): boolean {
+  return known.part?.keep !== asked.part?.keep;
+}

@@ -1,0 +1,270 @@
+import type { WatchEvent } from '../api-client/index.js';
+import { ApiStatusError } from '../api-client/index.js';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { BackoffLimits } from './backoff.js';
+import { Backoff } from './backoff.js';
+import type { FailureKind, ListWay, ReflectorState, StepOutcome } from './decide-watch-step.js';
+import type { InformerTrouble } from './informer.js';
+import { INITIAL_STATE, classifyFailure, decideWatchStep } from './decide-watch-step.js';
+import type { ListWatcher } from './list-everything.js';
+import { NotStreamedError, listEverything } from './list-everything.js';
+import type { StreamingLists } from './streaming-lists.js';
+import type { Reading } from './version-waiters.js';
+
+/** Who is shown the state of the server. Called synchronously; must not throw. */
+export interface ReflectorSink<T> {
+  /** A page of a list that is not complete yet; may shrink the items before they are kept. */
+  receivePage(items: readonly T[]): readonly T[];
+  /** Everything there is, as of the reading. */
+  replace(items: readonly T[], reading: Reading): void;
+  /** A change after that, or a bookmark. */
+  apply(event: WatchEvent<T>): void;
+  /** There is no list, or no watch, until the next `replace`. */
+  fail(trouble: InformerTrouble): void;
+}
+
+export interface ReflectorConfig {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly pageSize: number;
+  /** The server ends a watch after so long, or up to a third more. */
+  readonly watchTimeoutSeconds: number;
+  /** Silence beyond the server's own timeout after which a connection is dead. */
+  readonly idleGraceMs: number;
+  readonly backoff: BackoffLimits;
+  /** Where the server refuses. */
+  readonly refusedBackoff: BackoffLimits;
+}
+
+export interface ReflectorDependencies<T> {
+  readonly type: ResourceType;
+  readonly client: ListWatcher;
+  readonly sink: ReflectorSink<T>;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** Where lists may be streamed. @default nowhere */
+  readonly streamingLists?: StreamingLists;
+}
+
+/** A server that ends a watch so much before its time is not keeping to the time. */
+const EARLY_MS = 1_000;
+
+/** The watch under way. */
+interface OpenWatch {
+  readonly doubt: (so: 'list' | 'watch') => void;
+  lastHeardMs: number;
+}
+
+/** Why a watch of ours was ended by ourselves. */
+class WatchDoubted extends Error {
+  constructor(readonly so: 'list' | 'watch') {
+    super('the watch shows less than the server has');
+    this.name = 'WatchDoubted';
+  }
+}
+
+/**
+ * Keeps a sink equal to the server's objects of one type: lists, watches from there, and lists again when the watch
+ * has lost its place. {@link decideWatchStep} knows the protocol; here is the I/O. Survives every error.
+ */
+export class Reflector<T extends KubernetesObject> {
+  private readonly backoff: Backoff;
+  private openWatch: OpenWatch | undefined;
+  private reads = 0;
+  private readonly refusedBackoff: Backoff;
+  /** The failure that was told last; one that goes on is not told again and again. */
+  private told: string | undefined;
+
+  constructor(
+    private readonly deps: ReflectorDependencies<T>,
+    private readonly config: ReflectorConfig,
+  ) {
+    this.backoff = new Backoff(config.backoff, deps.random);
+    this.refusedBackoff = new Backoff(config.refusedBackoff, deps.random);
+  }
+
+  /** How many reads of the present have begun: lists, and {@link Reflector.readPresent}. */
+  get readsBegun(): number {
+    return this.reads;
+  }
+
+  /** How long the watch under way has brought nothing, milliseconds; undefined while there is none. */
+  get silentForMs(): number | undefined {
+    return this.openWatch && this.deps.clock.monotonicNow() - this.openWatch.lastHeardMs;
+  }
+
+  /** Until aborted, then resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    let state = INITIAL_STATE;
+    while (!signal.aborted) {
+      const outcome = await this.perform(state, signal);
+      if (signal.aborted) return;
+      const step = decideWatchStep(state, outcome);
+      if (step.healthy) {
+        this.backoff.reset();
+        this.refusedBackoff.reset();
+        this.told = undefined;
+      }
+      state = step.next;
+      if (step.wait === 'backoff' && !(await this.pause(outcome, signal))) return;
+    }
+  }
+
+  /** The server's own newest version, of all its types: what a list would show, by reading one object at most. */
+  async readPresent(signal: AbortSignal): Promise<Reading> {
+    const read = ++this.reads;
+    const { namespace } = this.config;
+    const { resourceVersion } = await this.deps.client.list(this.deps.type, { namespace, limit: 1, signal });
+    return { read, resourceVersion };
+  }
+
+  /** Ends the watch under way, to watch again on another connection or to list. Does nothing where none is under way. */
+  doubtWatch(so: 'list' | 'watch'): void {
+    this.openWatch?.doubt(so);
+  }
+
+  private perform(state: ReflectorState, signal: AbortSignal): Promise<StepOutcome> {
+    switch (state.step) {
+      case 'list':
+        return this.list(state.way, signal);
+      case 'watch':
+        return this.watch(state.resourceVersion, signal);
+      case 'check':
+        return this.check(signal);
+    }
+  }
+
+  private async list(way: ListWay, signal: AbortSignal): Promise<StepOutcome> {
+    const { client, logger, sink, streamingLists, type } = this.deps;
+    const { pageSize } = this.config;
+    if (way === 'streamed' && !streamingLists?.isWorthAsking(type)) way = 'pages';
+    const read = ++this.reads;
+    try {
+      const receive = (items: readonly T[]): readonly T[] => sink.receivePage(items);
+      const request = { client, type, scope: this.scope(), pageSize, receive, signal };
+      const { items, resourceVersion } = await listEverything(way, request);
+      if (signal.aborted) return { type: 'list-failed', way, failure: 'unavailable' };
+      sink.replace(items, { read, resourceVersion });
+      logger.debug('listed', { count: items.length, resourceVersion, way });
+      return { type: 'listed', resourceVersion };
+    } catch (error) {
+      if (error instanceof NotStreamedError) {
+        streamingLists?.refused(type);
+        logger.debug('listing in pages', { reason: error.message });
+        return { type: 'list-failed', way, failure: 'not-streamed' };
+      }
+      return { type: 'list-failed', way, failure: this.explain('list', error, signal) };
+    }
+  }
+
+  private async check(signal: AbortSignal): Promise<StepOutcome> {
+    try {
+      const { resourceVersion } = await this.readPresent(signal);
+      return { type: 'checked', present: resourceVersion };
+    } catch (error) {
+      return { type: 'check-failed', failure: this.explain('check', error, signal) };
+    }
+  }
+
+  private async watch(from: string, signal: AbortSignal): Promise<StepOutcome> {
+    const { type, client, sink, clock, random } = this.deps;
+    const { watchTimeoutSeconds, idleGraceMs } = this.config;
+    // Spread, so that not all watches of all replicas end at the same instant.
+    const timeoutSeconds = Math.ceil(watchTimeoutSeconds * (1 + random.next() / 3));
+    const beganMs = clock.monotonicNow();
+    const doubted = new AbortController();
+    const either = new LinkedAbort(signal, doubted.signal);
+    const open: OpenWatch = {
+      doubt: (so) => doubted.abort(new WatchDoubted(so)),
+      lastHeardMs: beganMs,
+    };
+    this.openWatch = open;
+    let resourceVersion = from;
+    const life = (): { resourceVersion: string; livedMs: number } => ({
+      resourceVersion,
+      livedMs: clock.monotonicNow() - beganMs,
+    });
+    try {
+      for await (const event of client.watch<T>(type, {
+        ...this.scope(),
+        resourceVersion,
+        timeoutSeconds,
+        // Until its time is over a watch may be silent. That it then ends shows that it was alive.
+        silentUntilMs: timeoutSeconds * 1000,
+        idleTimeoutMs: idleGraceMs,
+        signal: either.signal,
+      })) {
+        if (signal.aborted) break;
+        open.lastHeardMs = clock.monotonicNow();
+        sink.apply(event);
+        resourceVersion = resourceVersionOf(event) ?? resourceVersion;
+      }
+      const { livedMs } = life();
+      const early = livedMs < timeoutSeconds * 1000 - EARLY_MS;
+      return { type: 'watch-ended', early, ...life() };
+    } catch (error) {
+      const { reason } = doubted.signal as { reason: unknown };
+      if (reason instanceof WatchDoubted) return { type: 'watch-doubted', so: reason.so, ...life() };
+      return { type: 'watch-failed', failure: this.explain('watch', error, signal), ...life() };
+    } finally {
+      this.openWatch = undefined;
+      either.close();
+    }
+  }
+
+  private scope(): Pick<ReflectorConfig, 'namespace' | 'labelSelector' | 'fieldSelector'> {
+    const { fieldSelector, labelSelector, namespace } = this.config;
+    return { namespace, labelSelector, fieldSelector };
+  }
+
+  /** Tells people, and whoever reads the cache, what went wrong. */
+  private explain(verb: 'list' | 'check' | 'watch', error: unknown, signal: AbortSignal): FailureKind {
+    const failure = classifyFailure(error);
+    if (signal.aborted) return failure;
+    const reason = errorMessage(error);
+    this.tell({ verb, failure, reason });
+    // A list follows each of these, and says when it is over.
+    const isDailyLife = failure === 'expired' || failure === 'gap' || failure === 'too-large';
+    if (!isDailyLife && (verb === 'list' || failure === 'refused'))
+      this.deps.sink.fail({ reason, ...(error instanceof ApiStatusError && { code: error.code }) });
+    return failure;
+  }
+
+  private tell(what: { verb: 'list' | 'check' | 'watch'; failure: FailureKind; reason: string }): void {
+    const { logger } = this.deps;
+    const { namespace } = this.config;
+    const fields = { ...what, ...(namespace && { namespace }) };
+    const told = Object.values(what).join(' ');
+    const isKnown = told === this.told;
+    this.told = told;
+    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
+    if (isKnown) logger.debug('the API server still refuses or cannot be reached', fields);
+    else if (fields.failure === 'expired' || fields.failure === 'gap') logger.info('listing again', fields);
+    else if (fields.failure === 'too-large') logger.warn('listing in smaller pages', fields);
+    else if (fields.failure === 'refused') logger.error('the API server refuses', fields);
+    else logger.warn('the API server cannot be reached', fields);
+  }
+
+  /** Whether to go on. */
+  private async pause(outcome: StepOutcome, signal: AbortSignal): Promise<boolean> {
+    const isRefused = 'failure' in outcome && outcome.failure === 'refused';
+    try {
+      await this.deps.clock.sleep((isRefused ? this.refusedBackoff : this.backoff).nextMs(), signal);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function resourceVersionOf<T extends KubernetesObject>(event: WatchEvent<T>): string | undefined {
+  const resourceVersion =
+    event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+  return resourceVersion || undefined;
+}

@@ -1,0 +1,198 @@
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import {
+  compareResourceVersions,
+  newerResourceVersion,
+  qualifiedResource,
+  ownerUids,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { ConditionWaiters } from './condition-waiters.js';
+import { EventHandlers } from './event-handlers.js';
+import type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  Lister,
+  ResourceEvent,
+  ResourceEventHandler,
+  VersionScope,
+} from './informer.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
+import type { CompiledSharedInformerOptions, SharedInformerOptions } from './shared-informer.options.js';
+import { compileSharedInformerOptions } from './shared-informer.options.js';
+import { ObjectStore } from './store.js';
+import { dropManagedFields } from './trim.js';
+import { WatchedPart } from './watched-part.js';
+
+/**
+ * The {@link Informer} that all controllers of a process share: its watches fill one store and tell all handlers.
+ * A change is in the store before any handler hears of it, and handlers have heard of it before anyone who waits for
+ * its resourceVersion goes on.
+ */
+export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
+  readonly type: ResourceType;
+  readonly lister: Lister<T>;
+  private readonly config: CompiledSharedInformerOptions;
+  private readonly logger: Logger;
+  private readonly store = new ObjectStore<T>();
+  private readonly handlers: EventHandlers<T>;
+  private readonly waiters = new ConditionWaiters();
+  private readonly parts: readonly WatchedPart<T>[];
+  private readonly indexes = new Map<string, IndexFunction<T>>();
+  private started = false;
+
+  /** @throws InvalidOptionError naming the option */
+  constructor(private readonly options: SharedInformerOptions<T>) {
+    this.config = compileSharedInformerOptions(options);
+    this.type = options.type;
+    this.logger = options.logger.child({ informer: qualifiedResource(options.type) });
+    this.handlers = new EventHandlers(this.logger);
+    this.lister = this.store.lister;
+    this.parts = this.config.reflectors.map((config) => {
+      const { doubtAfterMs } = this.config;
+      const prepare = (item: T): T => this.prepare(item);
+      const dispatch = (events: readonly ResourceEvent<T>[]): void => this.dispatch(events);
+      const { logger, store } = this;
+      return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
+    });
+    if (options.standardIndexes === false) return;
+    this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
+    this.store.addIndex(OWNER_UID_INDEX, (object) => this.indexValues(OWNER_UID_INDEX, ownerUids, object));
+  }
+
+  get hasSynced(): boolean {
+    return this.parts.every((part) => part.hasSynced);
+  }
+
+  get unsyncedNamespaces(): readonly string[] {
+    return this.parts.flatMap(({ hasSynced, namespace }) => (hasSynced || !namespace ? [] : [namespace]));
+  }
+
+  get lastSyncedResourceVersion(): string | undefined {
+    return this.parts.map(({ resourceVersion }) => resourceVersion).reduce(older);
+  }
+
+  get newestDeletion(): string | undefined {
+    return this.newestDeletionIn({});
+  }
+
+  /** {@link newestDeletion}, as far as it matters in `scope`. */
+  newestDeletionIn(scope: VersionScope): string | undefined {
+    return this.partsOf(scope).reduce<string | undefined>(
+      (newest, part) => newerResourceVersion(newest, part.newestDeletion),
+      undefined,
+    );
+  }
+
+  absencesSeen(scope: VersionScope = {}): string | undefined {
+    return this.partsOf(scope).reduce<string | undefined>(
+      (newest, part) => newerResourceVersion(newest, part.newestDeletion ?? part.resourceVersion),
+      undefined,
+    );
+  }
+
+  get trouble(): InformerTrouble | undefined {
+    return this.parts.find((part) => part.trouble)?.trouble;
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    if (this.indexes.get(name) === index) return;
+    if (this.started) throw new IllegalStateError(`addIndex(${name}) after run`);
+    this.indexes.set(name, index);
+    this.store.addIndex(name, (object) => this.indexValues(name, index, object));
+  }
+
+  addEventHandler(handler: ResourceEventHandler<T>): () => void {
+    const initial = this.lister.list().map((object) => ({ type: 'added', object, initial: true }) as const);
+    return this.handlers.add(handler, initial);
+  }
+
+  waitForSync(signal: AbortSignal): Promise<void> {
+    return this.waiters.waitUntil(() => this.hasSynced, signal);
+  }
+
+  waitUntilSettled(signal: AbortSignal): Promise<void> {
+    const isSettled = (part: WatchedPart<T>): boolean => part.hasSynced || part.trouble?.code !== undefined;
+    return this.waiters.waitUntil(() => this.parts.every(isSettled), signal);
+  }
+
+  hasSeen(resourceVersion: string, scope?: VersionScope): boolean {
+    return this.partsOf(scope).every((part) => part.hasSeen(resourceVersion));
+  }
+
+  async waitForResourceVersion(
+    resourceVersion: string,
+    signal: AbortSignal,
+    scope?: VersionScope,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.all(this.partsOf(scope).map((part) => part.waitFor(resourceVersion, signal)));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} runs already`);
+    this.started = true;
+    await Promise.all([...this.parts.map((part) => part.run(signal)), this.resync(signal)]);
+  }
+
+  /** Which parts show the objects of a namespace. */
+  private partsOf({ namespace }: VersionScope = {}): readonly WatchedPart<T>[] {
+    const part = this.parts.find((candidate) => candidate.namespace === namespace);
+    return part ? [part] : this.parts;
+  }
+
+  private dispatch(events: readonly ResourceEvent<T>[]): void {
+    this.handlers.dispatch(events);
+    this.waiters.check();
+  }
+
+  private prepare(item: T): T {
+    const trim = this.options.trim ?? dropManagedFields;
+    try {
+      const trimmed = trim(item);
+      return this.config.freeze ? deepFreeze(trimmed) : trimmed;
+    } catch (error) {
+      // Too much in the cache is better than an object missing from it.
+      this.logger.error('an object could not be trimmed', { name: item.metadata.name, error });
+      return item;
+    }
+  }
+
+  /** One object that an index function cannot cope with must not stop the whole cache. */
+  private indexValues(name: string, index: IndexFunction<T>, object: DeepReadonly<T>): readonly string[] {
+    try {
+      return index(object);
+    } catch (error) {
+      this.logger.error('an index function threw', { index: name, name: object.metadata.name, error });
+      return [];
+    }
+  }
+
+  private async resync(signal: AbortSignal): Promise<void> {
+    if (this.config.resyncPeriodMs === 0) return;
+    while (!signal.aborted) {
+      try {
+        await this.options.clock.sleep(this.config.resyncPeriodMs, signal);
+      } catch {
+        return;
+      }
+      const objects = this.lister.list();
+      this.handlers.dispatch(objects.map((object) => ({ type: 'modified', object, old: object })));
+    }
+  }
+}
+
+/** The older of two where they can be compared; a part that shows nothing yet is behind all others. */
+function older(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return (compareResourceVersions(a, b) ?? 0) <= 0 ? a : b;
+}
+
+/** Freezes a JSON value at every depth, so that whoever changes a cached object is stopped on the spot. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const child of Object.values(value)) deepFreeze(child);
+  return value;
+}

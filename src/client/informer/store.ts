@@ -1,0 +1,151 @@
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { IndexMap } from './index-map.js';
+import type { IndexFunction, Lister, ResourceEvent } from './informer.js';
+
+/**
+ * The cache behind a lister. Each writing method changes everything it has to in one synchronous step and gives the
+ * differences as events: readers never see half of a change.
+ *
+ * Invariant: per key the states only move forward, except for {@link ObjectStore.replace}, whose list is the truth.
+ */
+export class ObjectStore<T extends KubernetesObject> {
+  private readonly objects = new Map<string, DeepReadonly<T>>();
+  private readonly indexes = new Map<string, IndexMap<T>>();
+
+  /** All that readers get to see of the store. */
+  readonly lister: Lister<T> = {
+    get: (key) => this.objects.get(key),
+    list: () => [...this.objects.values()],
+    byIndex: (index, value) => this.byIndex(index, value),
+  };
+
+  get size(): number {
+    return this.objects.size;
+  }
+
+  /** @throws IllegalStateError for a name that is taken */
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    if (this.indexes.has(name)) throw new IllegalStateError(`the index ${name} exists already`);
+    const index = new IndexMap(valuesOf);
+    for (const [key, object] of this.objects) index.update(key, undefined, object);
+    this.indexes.set(name, index);
+  }
+
+  /**
+   * The result of a list. `initial` marks what it adds. Deletions come first.
+   * @param namespace the only one that was listed. @default all
+   */
+  replace(items: readonly T[], initial: boolean, namespace?: string): ResourceEvent<T>[] {
+    const fresh = newestByKey(items);
+    const events: ResourceEvent<T>[] = [];
+    for (const [key, old] of this.objects) {
+      const wasListed = namespace === undefined || old.metadata.namespace === namespace;
+      if (wasListed && !fresh.has(key)) events.push(this.drop(key, old));
+    }
+    for (const [key, object] of fresh) {
+      const old = this.objects.get(key);
+      // The same state: keep the object that readers may already hold.
+      if (old && sameState(old, object)) continue;
+      events.push(...this.put(key, old, object, initial));
+    }
+    return events;
+  }
+
+  /** An object was added or modified. Nothing happens when the cache shows this state or a later one. */
+  upsert(item: T): ResourceEvent<T>[] {
+    const object = item as DeepReadonly<T>;
+    const key = keyOf(object.metadata);
+    const old = this.objects.get(key);
+    if (old && isSameOrOlder(object, old)) return [];
+    return this.put(key, old, object, false);
+  }
+
+  /** An object was deleted; `item` is its last state. Ignored when the cache shows something later. */
+  remove(item: T): ResourceEvent<T>[] {
+    const object = item as DeepReadonly<T>;
+    const key = keyOf(object.metadata);
+    const old = this.objects.get(key);
+    if (!old || compareAge(object, old) === 'older') return [];
+    // Deleted and created anew unseen, and now that one is deleted: of ours the end was never shown.
+    if (old.metadata.uid !== object.metadata.uid) return [this.drop(key, old)];
+    this.set(key, old, undefined);
+    return [{ type: 'deleted', object, finalStateUnknown: false }];
+  }
+
+  private put(
+    key: string,
+    old: DeepReadonly<T> | undefined,
+    object: DeepReadonly<T>,
+    initial: boolean,
+  ): ResourceEvent<T>[] {
+    this.set(key, old, object);
+    if (!old) return [{ type: 'added', object, initial }];
+    if (old.metadata.uid === object.metadata.uid) return [{ type: 'modified', object, old }];
+    // Another object of the same name: nobody should have to compare UIDs to notice.
+    return [
+      { type: 'deleted', object: old, finalStateUnknown: true },
+      { type: 'added', object, initial },
+    ];
+  }
+
+  private drop(key: string, old: DeepReadonly<T>): ResourceEvent<T> {
+    this.set(key, old, undefined);
+    return { type: 'deleted', object: old, finalStateUnknown: true };
+  }
+
+  private set(key: string, old: DeepReadonly<T> | undefined, now: DeepReadonly<T> | undefined): void {
+    if (now === undefined) this.objects.delete(key);
+    else this.objects.set(key, now);
+    for (const index of this.indexes.values()) index.update(key, old, now);
+  }
+
+  private byIndex(name: string, value: string): readonly DeepReadonly<T>[] {
+    const index = this.indexes.get(name);
+    if (!index) throw new IllegalStateError(`there is no index ${name}`);
+    const found: DeepReadonly<T>[] = [];
+    for (const key of index.keys(value)) {
+      const object = this.objects.get(key);
+      if (object) found.push(object);
+    }
+    return found;
+  }
+}
+
+/** The pages of a list can, when their snapshot has gone, show an object twice: the newer state counts. */
+function newestByKey<T extends KubernetesObject>(items: readonly T[]): Map<string, DeepReadonly<T>> {
+  const fresh = new Map<string, DeepReadonly<T>>();
+  for (const item of items) {
+    const object = item as DeepReadonly<T>;
+    const key = keyOf(object.metadata);
+    const other = fresh.get(key);
+    if (!other || !isSameOrOlder(object, other)) fresh.set(key, object);
+  }
+  return fresh;
+}
+
+type WithMetadata = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
+
+function sameState(a: WithMetadata, b: WithMetadata): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.metadata.resourceVersion !== undefined &&
+    a.metadata.resourceVersion === b.metadata.resourceVersion
+  );
+}
+
+function isSameOrOlder(a: WithMetadata, b: WithMetadata): boolean {
+  return compareAge(a, b) !== 'newer';
+}
+
+/**
+ * How `a` relates to `b`, which was shown before it. What cannot be compared is newer: watches tell of the changes of an object
+ * in their order. So is an object without a resourceVersion.
+ */
+function compareAge(a: WithMetadata, b: WithMetadata): 'older' | 'same' | 'newer' {
+  const [versionOfA, versionOfB] = [a.metadata.resourceVersion, b.metadata.resourceVersion];
+  if (versionOfA === undefined || versionOfB === undefined) return 'newer';
+  const order = compareResourceVersions(versionOfA, versionOfB) ?? 1;
+  return order === 0 ? 'same' : order < 0 ? 'older' : 'newer';
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+
+/** After so long a server that did not stream lists is asked again: it may have been upgraded meanwhile. */
+const REFUSAL_HOLDS_MS = 3_600_000;
+
+/**
+ * Which servers do not stream lists, as far as was noticed. Shared by all informers of a process. An API group is the unit,
+ * because each may be served by another server (aggregation).
+ */
+export class StreamingLists {
+  private readonly refusedAtMs = new Map<string, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  isWorthAsking({ group }: ResourceType): boolean {
+    const refusedAtMs = this.refusedAtMs.get(group);
+    return refusedAtMs === undefined || this.clock.monotonicNow() - refusedAtMs >= REFUSAL_HOLDS_MS;
+  }
+
+  refused({ group }: ResourceType): void {
+    this.refusedAtMs.set(group, this.clock.monotonicNow());
+  }
+}

@@ -1,0 +1,176 @@
+import type { WatchEvent } from '../api-client/index.js';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { CacheProgress } from './cache-progress.js';
+import { decideDoubt } from './decide-watch-step.js';
+import type { InformerTrouble, ResourceEvent } from './informer.js';
+import type { ReflectorConfig, ReflectorDependencies, ReflectorSink } from './reflector.js';
+import { Reflector } from './reflector.js';
+import type { ObjectStore } from './store.js';
+import type { Reading } from './version-waiters.js';
+import { VersionWaiters } from './version-waiters.js';
+
+export interface WatchedPartDependencies<T extends KubernetesObject> extends Omit<
+  ReflectorDependencies<T>,
+  'sink'
+> {
+  readonly store: ObjectStore<T>;
+  /** Shrinks an object before it is cached. */
+  readonly prepare: (item: T) => T;
+  /** Told what a change of the store was, after it and before anyone who waits for it. */
+  readonly dispatch: (events: readonly ResourceEvent<T>[]) => void;
+  /** See {@link VersionWaiters}. */
+  readonly doubtAfterMs: number;
+}
+
+/**
+ * What of an informer is listed and watched by itself: everything, or one namespace of several. How far the watch has come
+ * is known here, and says nothing of the other parts.
+ */
+export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T> {
+  /** The only namespace, where there are several parts. */
+  readonly namespace: string | undefined;
+  private readonly progress = new CacheProgress();
+  private readonly waiters: VersionWaiters;
+  private readonly reflector: Reflector<T>;
+  private lastDeletion: string | undefined;
+  private lastTrouble: InformerTrouble | undefined;
+  private signal: AbortSignal | undefined;
+
+  constructor(
+    private readonly deps: WatchedPartDependencies<T>,
+    config: ReflectorConfig,
+  ) {
+    const { clock, doubtAfterMs } = deps;
+    this.namespace = config.namespace;
+    this.reflector = new Reflector<T>({ ...deps, sink: this }, config);
+    this.waiters = new VersionWaiters({
+      clock,
+      progress: this.progress,
+      reads: () => this.reflector.readsBegun,
+      doubt: () => this.doubt(),
+      doubtAfterMs,
+    });
+  }
+
+  get hasSynced(): boolean {
+    return this.progress.resourceVersion !== undefined;
+  }
+
+  get resourceVersion(): string | undefined {
+    return this.progress.resourceVersion;
+  }
+
+  /** See `Informer.trouble`. */
+  get trouble(): InformerTrouble | undefined {
+    return this.lastTrouble;
+  }
+
+  get newestDeletion(): string | undefined {
+    return this.lastDeletion;
+  }
+
+  hasSeen(version: string): boolean {
+    return this.progress.hasSeen(version);
+  }
+
+  waitFor(version: string, signal: AbortSignal): Promise<void> {
+    return this.waiters.wait(version, signal);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.signal = signal;
+    this.waiters.start();
+    await this.reflector.run(signal);
+    this.waiters.stop();
+  }
+
+  /** For the reflector. */
+  receivePage(items: readonly T[]): readonly T[] {
+    return items.map((item) => this.deps.prepare(item));
+  }
+
+  /** For the reflector. */
+  replace(items: readonly T[], reading: Reading): void {
+    const { resourceVersion } = reading;
+    this.lastTrouble = undefined;
+    const shown = this.progress.resourceVersion;
+    const events = this.deps.store.replace(items, shown === undefined, this.namespace);
+    if (shown !== undefined && isBefore(resourceVersion, shown)) {
+      this.deps.logger.warn('the server went back in time; was it restored from a backup?', {
+        from: shown,
+        to: resourceVersion,
+      });
+    }
+    this.progress.replaceBy(
+      resourceVersion,
+      items.map(({ metadata }) => metadata.resourceVersion),
+    );
+    if (events.some(isDeletion)) this.lastDeletion = resourceVersion;
+    this.deps.dispatch(events);
+    this.waiters.learn(reading);
+  }
+
+  /** For the reflector. */
+  apply(event: WatchEvent<T>): void {
+    if (event.type === 'BOOKMARK') {
+      this.progress.advanceTo(event.resourceVersion);
+    } else {
+      const events = this.change(event.type, event.object);
+      const { resourceVersion } = event.object.metadata;
+      this.progress.advanceTo(resourceVersion ?? '');
+      if (events.some(isDeletion))
+        this.lastDeletion = isBefore(resourceVersion ?? '', this.lastDeletion ?? '')
+          ? this.lastDeletion
+          : resourceVersion;
+      this.deps.dispatch(events);
+    }
+    this.waiters.check();
+  }
+
+  /** For the reflector. */
+  fail(trouble: InformerTrouble): void {
+    this.lastTrouble = trouble;
+    // Nothing has changed but that.
+    this.deps.dispatch([]);
+  }
+
+  private change(type: 'ADDED' | 'MODIFIED' | 'DELETED', item: T): ResourceEvent<T>[] {
+    const object = this.deps.prepare(item);
+    return type === 'DELETED' ? this.deps.store.remove(object) : this.deps.store.upsert(object);
+  }
+
+  /** Somebody has waited for too long. Never rejects: while the server cannot be reached, the reflector says so. */
+  private async doubt(): Promise<void> {
+    const { logger } = this.deps;
+    const { signal } = this;
+    const shown = this.progress.resourceVersion;
+    // There is a list under way, and it tells more.
+    if (!signal || signal.aborted || shown === undefined) return;
+    try {
+      const reading = await this.reflector.readPresent(signal);
+      const present = reading.resourceVersion;
+      const silentForMs = Math.min(this.reflector.silentForMs ?? 0, this.waiters.longestMs);
+      const isSilent = silentForMs >= this.deps.doubtAfterMs;
+      const so = decideDoubt({ shown, present, isSilent });
+      // What an older world has shown says nothing of this one.
+      if (so !== 'list') this.waiters.learn(reading);
+      const isStillInDoubt = this.waiters.size > 0 || isBefore(present, shown);
+      if (so === 'wait' || !isStillInDoubt) return;
+      logger.info('the watch does not show what the server has', { shown, present, again: so });
+      this.reflector.doubtWatch(so);
+    } catch (error) {
+      if (!signal.aborted)
+        logger.debug('the server does not say where it is', { reason: errorMessage(error) });
+    }
+  }
+}
+
+function isBefore(version: string, other: string): boolean {
+  return (compareResourceVersions(version, other) ?? 0) < 0;
+}
+
+function isDeletion<T extends KubernetesObject>({ type }: ResourceEvent<T>): boolean {
+  return type === 'deleted';
+}

@@ -1,0 +1,68 @@
+import type { Container, HTTPGetAction, Probe } from '../generated/types/core-v1.js';
+
+/** Defaults of one container. Source: SetDefaults_Container and its neighbours in pkg/apis/core/v1/defaults.go. */
+export function defaultContainer(container: Container): void {
+  container.resources ??= {};
+  container.terminationMessagePath ??= '/dev/termination-log';
+  container.terminationMessagePolicy ??= 'File';
+  container.imagePullPolicy ??= pullPolicyFor(container.image ?? '');
+  if (container.ports) for (const port of container.ports) port.protocol ??= 'TCP';
+  if (container.env) defaultEnv(container.env);
+  if (container.livenessProbe) defaultProbe(container.livenessProbe);
+  if (container.readinessProbe) defaultProbe(container.readinessProbe);
+  if (container.startupProbe) defaultProbe(container.startupProbe);
+  if (container.lifecycle?.postStart?.httpGet) defaultHttpGet(container.lifecycle.postStart.httpGet);
+  if (container.lifecycle?.preStop?.httpGet) defaultHttpGet(container.lifecycle.preStop.httpGet);
+  omitZero(container, ['stdin', 'stdinOnce', 'tty']);
+  if (container.ports) for (const port of container.ports) omitZero(port, ['hostPort']);
+  if (container.volumeMounts) for (const mount of container.volumeMounts) omitZero(mount, ['readOnly']);
+}
+
+/** An image without a tag means `latest`; one with a digest only has no tag. */
+export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  const hasDigest = name.includes('@');
+  const [, tag] = (name.split('@')[0] ?? '').split(':');
+  return tag === 'latest' || (tag === undefined && !hasDigest) ? 'Always' : 'IfNotPresent';
+}
+
+function defaultEnv(env: NonNullable<Container['env']>): void {
+  for (const { valueFrom } of env) {
+    if (valueFrom?.fieldRef) valueFrom.fieldRef.apiVersion ??= 'v1';
+    if (valueFrom?.resourceFieldRef) valueFrom.resourceFieldRef.divisor ??= '0';
+  }
+}
+
+function defaultProbe(probe: Probe): void {
+  // Zero counts as unset here.
+  probe.timeoutSeconds ||= 1;
+  probe.periodSeconds ||= 10;
+  probe.successThreshold ||= 1;
+  probe.failureThreshold ||= 3;
+  if (probe.httpGet) defaultHttpGet(probe.httpGet);
+  if (probe.grpc) probe.grpc.service ??= '';
+  omitZero(probe, ['initialDelaySeconds']);
+}
+
+function defaultHttpGet(action: HTTPGetAction): void {
+  action.path ??= '/';
+  action.scheme ??= 'HTTP';
+}
+
+/** A port of a pod on the host's network is the host's port. */
+export function defaultHostPorts(container: Container): void {
+  for (const port of container.ports ?? []) {
+    if (port.containerPort) port.hostPort ||= port.containerPort;
+  }
+}
+
+/**
+ * Removes fields that Kubernetes does not distinguish from absent: `false`, `0` and `''` of plain (not optional)
+ * Go fields. It leaves them out when it writes an object.
+ */
+export function omitZero<T extends object>(object: T, fields: readonly (keyof T)[]): void {
+  for (const field of fields) {
+    const value: unknown = object[field];
+    if (value === false || value === 0 || value === '' || value === null) delete object[field];
+  }
+}

@@ -1,0 +1,58 @@
+import type { PersistentVolumeClaimSpec, ProjectedVolumeSource, Volume } from '../generated/types/core-v1.js';
+import { pullPolicyFor } from './container-defaults.js';
+
+/** rw-r--r-- */
+const DEFAULT_MODE = 0o644;
+
+/** What a source gets, by its name in the volume. Source: pkg/apis/core/v1/defaults.go. */
+const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  secret: { defaultMode: DEFAULT_MODE },
+  configMap: { defaultMode: DEFAULT_MODE },
+  downwardAPI: { defaultMode: DEFAULT_MODE },
+  projected: { defaultMode: DEFAULT_MODE },
+  hostPath: { type: '' },
+  iscsi: { iscsiInterface: 'default' },
+  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+  azureDisk: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
+  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+};
+
+/** Defaults of the source with that name, if it is one that has any. */
+export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name: string): void {
+  const defaults = SOURCE_DEFAULTS[name];
+  const source = fields[name] as Record<string, unknown> | undefined;
+  if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
+}
+
+/** Defaults of one volume; one without a source is an empty directory. */
+export function defaultVolume(volume: Volume): void {
+  const fields = volume as unknown as Record<string, Record<string, unknown> | undefined>;
+  let hasSource = false;
+  for (const name in fields) {
+    if (name === 'name') continue;
+    hasSource = true;
+    defaultSourceOf(fields, name);
+  }
+  if (!hasSource) volume.emptyDir = {};
+  for (const item of volume.downwardAPI?.items ?? []) {
+    if (item.fieldRef) item.fieldRef.apiVersion ??= 'v1';
+  }
+  if (volume.image) volume.image.pullPolicy ??= pullPolicyFor(volume.image.reference ?? '');
+  if (volume.projected) defaultProjected(volume.projected);
+  if (volume.ephemeral?.volumeClaimTemplate)
+    defaultClaimSpec((volume.ephemeral.volumeClaimTemplate.spec ??= {}));
+}
+
+function defaultProjected(projected: ProjectedVolumeSource): void {
+  for (const source of projected.sources ?? []) {
+    if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600;
+    for (const item of source.downwardAPI?.items ?? []) {
+      if (item.fieldRef) item.fieldRef.apiVersion ??= 'v1';
+    }
+  }
+}
+
+/** Source: SetDefaults_PersistentVolumeClaimSpec in pkg/apis/core/v1/defaults.go. */
+export function defaultClaimSpec(spec: Partial<PersistentVolumeClaimSpec>): void {
+  spec.volumeMode ??= 'Filesystem';
+}

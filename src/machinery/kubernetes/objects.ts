@@ -1,0 +1,125 @@
+import type {
+  DeploymentSpec as IDeploymentSpec,
+  DeploymentStatus as IDeploymentStatus,
+  ReplicaSetSpec as IReplicaSetSpec,
+  ReplicaSetStatus as IReplicaSetStatus,
+} from '../generated/types/apps-v1.js';
+import type { LeaseSpec } from '../generated/types/coordination-v1.js';
+import type {
+  NamespaceSpec,
+  NamespaceStatus,
+  NodeSpec,
+  NodeStatus,
+  PodSpec as IPodSpec,
+  PodStatus as IPodStatus,
+  PodTemplateSpec as IPodTemplateSpec,
+} from '../generated/types/core-v1.js';
+import type { Int64 } from './int64.js';
+
+/** An entry of `metadata.ownerReferences`. */
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** `metav1.ObjectMeta`, with times as the RFC 3339 text that the API speaks. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: Int64;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  managedFields?: unknown[];
+}
+
+/** Anything that the Kubernetes API stores. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** An object whose fields beyond the metadata are not looked at with types. */
+export interface UnstructuredObject extends KubernetesObject {
+  [field: string]: unknown;
+}
+
+/** The models call every integer a `number`. These fields are int64, and somebody computes with them. */
+type WithInt64<T, Field extends keyof T> = Omit<T, Field> & { [Name in Field]?: Int64 };
+
+export type PodTemplateSpec = IPodTemplateSpec;
+export type DeploymentSpec = IDeploymentSpec;
+export type DeploymentStatus = IDeploymentStatus;
+export type DeploymentCondition = NonNullable<IDeploymentStatus['conditions']>[number];
+export type ReplicaSetSpec = IReplicaSetSpec;
+export type ReplicaSetStatus = IReplicaSetStatus;
+export type ReplicaSetCondition = NonNullable<IReplicaSetStatus['conditions']>[number];
+export type PodSpec = WithInt64<IPodSpec, 'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'>;
+export type PodStatus = IPodStatus;
+
+export interface Deployment extends KubernetesObject {
+  spec: DeploymentSpec;
+  status?: DeploymentStatus;
+}
+
+export interface ReplicaSet extends KubernetesObject {
+  spec: ReplicaSetSpec;
+  status?: ReplicaSetStatus;
+}
+
+export interface Pod extends KubernetesObject {
+  spec: PodSpec;
+  status?: PodStatus;
+}
+
+export interface Namespace extends KubernetesObject {
+  spec?: NamespaceSpec;
+  status?: NamespaceStatus;
+}
+
+export interface ResourceQuota extends KubernetesObject {
+  spec?: { hard?: Record<string, string | number> };
+  status?: { hard?: Record<string, string | number>; used?: Record<string, string | number> };
+}
+
+export interface Node extends KubernetesObject {
+  spec?: NodeSpec;
+  status?: NodeStatus;
+}
+
+export interface Lease extends KubernetesObject {
+  spec?: LeaseSpec;
+}
+
+export interface LeaseCandidate extends KubernetesObject {
+  spec: {
+    /** The Lease that is stood for; immutable. */
+    leaseName: string;
+    /** Semver without `v`. */
+    binaryVersion: string;
+    emulationVersion?: string;
+    strategy?: string;
+    /** When the coordinator last wanted to know whether the candidate is there, and when that last said so. */
+    pingTime?: string;
+    renewTime?: string;
+  };
+}
+
+/** `T` with every property, at every depth, read-only: the type of what a cache hands out. */
+export type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

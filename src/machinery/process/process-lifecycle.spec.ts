@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const module = fileURLToPath(new URL('./process-lifecycle.ts', import.meta.url));
+
+/** Runs `work` in a process of its own, asks it to stop once it says so, and tells how it ended. */
+async function stopped(work: string): Promise<{ code: number | null; stderr: string }> {
+  const script = `
+    import { runUntilStopped } from ${JSON.stringify(module)};
+    const hold = setInterval(() => undefined, 1000);
+    await runUntilStopped(async (signal, endWithin) => { process.stdout.write('up'); await (${work})(signal, endWithin); });
+    clearInterval(hold);`;
+  const child = spawn(process.execPath, [
+    '-C',
+    'rollkeeper:source',
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '-e',
+    script,
+  ]);
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, stderr };
+}
+
+describe('a process that is asked to stop', () => {
+  it('ends well when its work does', async () => {
+    const work = `(signal, endWithin) => {
+      endWithin(60000);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    }`;
+    expect(await stopped(work)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    ['goes on', '(_, endWithin) => { endWithin(300); return new Promise(() => undefined); }'],
+    [
+      'says only then how long it may take',
+      `(signal, endWithin) => {
+        signal.addEventListener('abort', () => endWithin(300));
+        return new Promise(() => undefined);
+      }`,
+    ],
+  ])('is ended when its time is over and its work %s', async (_name, work) => {
+    const { code, stderr } = await stopped(work);
+    expect(code).toBe(1);
+    expect(stderr).toContain('not stopped within 300 ms');
+  });
+});

@@ -1,0 +1,105 @@
+import { untilAborted } from '@rollkeeper/machinery/cancellation';
+import type { Tracing } from '@rollkeeper/runtime/telemetry';
+import { ProxyTracerProvider, context, propagation, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import {
+  ATTR_SERVICE_INSTANCE_ID,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_VERSION,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
+import { samplerFromEnv } from './sampler-from-env.js';
+
+export interface TracingOptions {
+  /** `service.name` of every span, unless `OTEL_SERVICE_NAME` says otherwise. */
+  serviceName: string;
+  /** `service.instance.id`: the replica. */
+  instance: string;
+  version: string;
+  /** The environment to read OpenTelemetry's own variables from. */
+  env: NodeJS.ProcessEnv;
+  /** Told of every span as well, for example to show it; spans are made for them even where none are sent. */
+  processors?: readonly SpanProcessor[];
+}
+
+/** A collector that does not answer must not hold up the end of a process. */
+export const SHUTDOWN_TIMEOUT_MS = 2000;
+/** A sync that took so long is kept whatever the sampler says; `ROLLKEEPER_TRACES_SLOW_MS` changes it. */
+const SLOW_MS = 1000;
+/** Spans that wait to be sent, unless `OTEL_BSP_MAX_QUEUE_SIZE` says otherwise; more are dropped. */
+const MAX_QUEUE_SIZE = 8192;
+/**
+ * Events of a span, unless `OTEL_SPAN_EVENT_COUNT_LIMIT` says otherwise; the oldest go first. The standard's 128 are fewer
+ * than a sync writes that creates as many pods as it may at once.
+ */
+const MAX_EVENTS = 1024;
+
+/**
+ * Spans go out by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set, and cost next to nothing when
+ * it is not. `OTEL_SDK_DISABLED=true` is the switch that turns everything off, `OTEL_TRACES_EXPORTER=none` the sending.
+ * Endpoint, headers, sampler and batch sizes are OpenTelemetry's standard variables; whatever the sampler, syncs that
+ * failed or were slow are kept, unless it is one of the `always_off` kind. A collector that is down loses spans and
+ * nothing else: the batch is bounded, and nobody waits for it.
+ */
+export function startTracing(options: TracingOptions): Tracing {
+  const { env, instance, processors = [], serviceName, version } = options;
+  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const sends = Boolean(endpoint) && env['OTEL_TRACES_EXPORTER'] !== 'none';
+  if ((!sends && processors.length === 0) || env['OTEL_SDK_DISABLED'] === 'true') {
+    return { tracer: trace.getTracer('rollkeeper'), enabled: false, shutdown: () => Promise.resolve() };
+  }
+  const provider = new NodeTracerProvider({
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        [ATTR_SERVICE_NAME]: env['OTEL_SERVICE_NAME'] ?? serviceName,
+        [ATTR_SERVICE_INSTANCE_ID]: instance,
+        [ATTR_SERVICE_VERSION]: version,
+      }),
+    ),
+    sampler: samplerFor(env),
+    spanLimits: { eventCountLimit: numberOf(env['OTEL_SPAN_EVENT_COUNT_LIMIT']) ?? MAX_EVENTS },
+    spanProcessors: [...(sends ? [sendingProcessor(env)] : []), ...processors],
+  });
+  provider.register();
+  return {
+    tracer: trace.getTracer('rollkeeper', version),
+    enabled: true,
+    shutdown: async () => {
+      await withinTimeout(provider.shutdown());
+      unregister(provider);
+    },
+  };
+}
+
+/** What comes next in this process would have no traces: OpenTelemetry takes the first that registers. */
+function unregister(provider: NodeTracerProvider): void {
+  const registered = trace.getTracerProvider();
+  if (!(registered instanceof ProxyTracerProvider) || registered.getDelegate() !== provider) return;
+  trace.disable();
+  context.disable();
+  propagation.disable();
+}
+
+function samplerFor(env: NodeJS.ProcessEnv): Sampler {
+  const sampler = samplerFromEnv(env);
+  return env['OTEL_TRACES_SAMPLER']?.endsWith('always_off') ? sampler : recordingAll(sampler);
+}
+
+function sendingProcessor(env: NodeJS.ProcessEnv): SpanProcessor {
+  const maxQueueSize = numberOf(env['OTEL_BSP_MAX_QUEUE_SIZE']) ?? MAX_QUEUE_SIZE;
+  const batch = new BatchSpanProcessor(new OTLPTraceExporter(), { maxQueueSize });
+  return new KeepImportantSpans(batch, { slowMs: numberOf(env['ROLLKEEPER_TRACES_SLOW_MS']) ?? SLOW_MS });
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const number = Number(text);
+  return text && Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
+async function withinTimeout(work: Promise<void>): Promise<void> {
+  await untilAborted(work, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS)).catch(() => undefined);
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import type { LuaCall } from '../connection/index.js';
+import type { ActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
+import { compileActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
+import type { EarlyAcquisition } from '@rollkeeper/runtime/actor/actor';
+import { RedisActorCalls, parseAcquired } from '../actor/redis-actor-calls.js';
+import type { BullMqWorkQueueDependencies, StepAtStart } from '../work-queue/bullmq-work-queue.js';
+import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
+import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
+import type { ActorQueue, CausedAdds } from '@rollkeeper/runtime/actor-queue/actor-queue';
+
+export interface RedisActorQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
+  /** As of the RedisActorRuntime. */
+  actorOptions?: ActorOptions;
+}
+
+/**
+ * A {@link BullMqWorkQueue} that keeps the actors of its keys up to date in the same Redis steps: an add records its causes,
+ * and the start of a run takes the actor's lock. That saves two commands per run, and nothing can happen in between.
+ * For one Redis server, not for a Cluster.
+ */
+export class RedisActorQueue extends BullMqWorkQueue<{ early: EarlyAcquisition }> implements ActorQueue {
+  private readonly steps: RedisActorSteps;
+
+  constructor(dependencies: RedisActorQueueDependencies) {
+    const { actorOptions, clock, keyPrefix, name } = dependencies;
+    const steps = new RedisActorSteps({ controller: name, keyPrefix, clock, options: actorOptions });
+    super({ ...dependencies, atStart: (key) => steps.acquire(key) });
+    this.steps = steps;
+  }
+
+  override async beginTerm(term: LeaderTerm): Promise<CausedAdds> {
+    const { add } = await super.beginTerm(term);
+    return {
+      add: (key, options) => add(key, options),
+      addWithCauses: (key, causes, options) => add(key, options, [this.steps.recordCauses(key, causes)]),
+    };
+  }
+}
+
+export interface RedisActorStepsDependencies {
+  /** The controller whose queue it is for. */
+  controller: string;
+  /** As of the RedisActorRuntime. @default 'rollkeeper' */
+  keyPrefix?: string;
+  clock: Clock;
+  options?: ActorOptions;
+}
+
+/** What a queue's steps do for the actors of one controller. */
+export class RedisActorSteps {
+  private readonly calls: RedisActorCalls;
+  private readonly lockDurationMs: number;
+
+  constructor(private readonly dependencies: RedisActorStepsDependencies) {
+    const { keyPrefix = 'rollkeeper', options } = dependencies;
+    const { idleTtlMs, lockDurationMs } = compileActorOptions(options);
+    this.calls = new RedisActorCalls(keyPrefix, idleTtlMs);
+    this.lockDurationMs = lockDurationMs;
+  }
+
+  /** Goes with an add. */
+  recordCauses(key: string, causes: ResourceVersions): LuaCall {
+    return this.calls.recordCauses({ controller: this.dependencies.controller, key }, causes);
+  }
+
+  /** Goes with the start of a run; what is read from the reply is for `ActorRuntime.activate`. */
+  acquire(key: string): StepAtStart<{ early: EarlyAcquisition }> {
+    const { clock, controller } = this.dependencies;
+    const owner = randomUUID();
+    const sentAtMs = clock.monotonicNow();
+    return {
+      call: this.calls.acquire({ controller, key }, owner, this.lockDurationMs),
+      read: (reply) => ({ early: { owner, sentAtMs, outcome: parseAcquired(reply) } }),
+    };
+  }
+}

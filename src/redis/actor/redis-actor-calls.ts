@@ -1,0 +1,77 @@
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { newerResourceVersion, parseJson } from '@rollkeeper/machinery/kubernetes';
+import type { LuaCall } from '../connection/index.js';
+import { LuaScript } from '../connection/index.js';
+import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/actor/actor-store';
+import type { ActorState } from '@rollkeeper/runtime/actor/actor';
+import type { UnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
+import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
+
+const scripts = {
+  acquire: new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url)),
+  renew: new LuaScript(new URL('./lua/renew-1.lua', import.meta.url)),
+  release: new LuaScript(new URL('./lua/release-1.lua', import.meta.url)),
+  storeIntents: new LuaScript(new URL('./lua/store-intents-1.lua', import.meta.url)),
+  recordCause: new LuaScript(new URL('./lua/record-cause-1.lua', import.meta.url)),
+  forget: new LuaScript(new URL('./lua/forget-1.lua', import.meta.url)),
+};
+
+/** Begins the fields of unanswered writes; see the scripts. */
+const UNANSWERED = 'unanswered:';
+
+export const STATE_VERSION: ActorState['version'] = 1;
+
+/** The commands on actors in Redis, to be sent by whoever has a connection. */
+export class RedisActorCalls {
+  constructor(
+    private readonly keyPrefix: string,
+    readonly idleTtlMs: number,
+  ) {}
+
+  acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall {
+    return this.of('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
+  }
+
+  recordCauses(id: ActorId, causes: ResourceVersions, unanswered: readonly UnansweredWrite[] = []): LuaCall {
+    return this.of('recordCause', id, [this.idleTtlMs, ...encoded(unanswered), ...pairs(causes)]);
+  }
+
+  of(name: keyof typeof scripts, id: ActorId, args: readonly (string | number)[]): LuaCall {
+    return scripts[name].call([`{${this.keyPrefix}:actor:${id.controller}:${id.key}}`], args);
+  }
+}
+
+export function pairs(versions: ResourceVersions): string[] {
+  return Object.entries(versions).flat();
+}
+
+/** How many, and each as text. */
+export function encoded(writes: readonly UnansweredWrite[]): (string | number)[] {
+  return [writes.length, ...writes.map(encodeUnansweredWrite)];
+}
+
+/** Reads the reply to {@link RedisActorCalls.acquire}. */
+export function parseAcquired(reply: unknown): AcquireOutcome {
+  const answer = reply as ['acquired', string, string[]] | ['held', number] | ['unknown-version', number];
+  if (answer[0] === 'held') return { kind: 'held', retryAfterMs: answer[1] };
+  if (answer[0] === 'unknown-version') return { kind: 'unknown-version', version: answer[1] };
+  return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
+}
+
+function parseState(
+  fields: readonly string[],
+): Pick<Extract<AcquireOutcome, { kind: 'acquired' }>, 'mustHaveSeen' | 'intents' | 'unanswered'> {
+  const mustHaveSeen: Record<string, string> = {};
+  const unanswered: UnansweredWrite[] = [];
+  let intents: unknown;
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const field = fields[index] as string;
+    const value = fields[index + 1] as string;
+    const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
+    if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
+    else if (field === 'intents') intents = parseJson(value);
+    else if (field.startsWith(UNANSWERED))
+      unanswered.push(parseUnansweredWrite(field.slice(UNANSWERED.length)));
+  }
+  return { mustHaveSeen, intents, unanswered };
+}

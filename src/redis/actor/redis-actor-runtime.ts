@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { RedisConnection } from '../connection/index.js';
+import { createRedisConnection } from '../connection/index.js';
+import type { ActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
+import { compileActorOptions, StoredActorRuntime } from '@rollkeeper/runtime/actor/stored-actor-runtime';
+import { RedisActorStore } from './redis-actor-store.js';
+
+export interface RedisActorRuntimeDependencies {
+  redisUrl: string;
+  /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
+  keyPrefix?: string;
+  clock: Clock;
+  logger?: Logger;
+  options?: ActorOptions;
+}
+
+/** The actor runtime that all replicas share through Redis. */
+export class RedisActorRuntime extends StoredActorRuntime {
+  private readonly redis: RedisConnection;
+
+  constructor(dependencies: RedisActorRuntimeDependencies) {
+    const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;
+    const { idleTtlMs, lockDurationMs } = compileActorOptions(options);
+    const redis = createRedisConnection({
+      url: redisUrl,
+      connectionName: 'rollkeeper-actors',
+      // A renewal that hangs must leave time for another.
+      commandTimeoutMs: Math.ceil(lockDurationMs / 3),
+      logger,
+    });
+    const store = new RedisActorStore(redis, keyPrefix, idleTtlMs);
+    super({ store, newOwner: randomUUID, clock, logger, options });
+    this.redis = redis;
+  }
+
+  /** Rejects while Redis does not answer. */
+  async ping(): Promise<void> {
+    await this.redis.ping();
+  }
+
+  /** After the last activation has ended. */
+  async close(): Promise<void> {
+    this.redis.disconnect();
+  }
+}

@@ -1,0 +1,86 @@
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { LuaCall, RedisConnection } from '../connection/index.js';
+import type {
+  AcquireOutcome,
+  ActorId,
+  ActorStore,
+  FinalState,
+  LockProof,
+} from '@rollkeeper/runtime/actor/actor-store';
+import type { UnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
+import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
+
+/** Actors in Redis: one hash each, under a hash tag of its own, and one script per operation. */
+export class RedisActorStore implements ActorStore {
+  private readonly calls: RedisActorCalls;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    keyPrefix: string,
+    private readonly idleTtlMs: number,
+  ) {
+    this.calls = new RedisActorCalls(keyPrefix, idleTtlMs);
+  }
+
+  async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
+    return parseAcquired(await this.send(this.calls.acquire(id, owner, lockDurationMs)));
+  }
+
+  async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
+    return (await this.run('renew', id, [...proofArgs(proof), lockDurationMs, this.idleTtlMs])) === 1;
+  }
+
+  async release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean> {
+    const clear = state.clearIntents ? 1 : 0;
+    const args = [
+      ...proofArgs(proof),
+      this.idleTtlMs,
+      STATE_VERSION,
+      clear,
+      ...encoded(state.settled),
+      ...encoded(state.unanswered),
+      ...pairs(state.ownWrites),
+    ];
+    return (await this.run('release', id, args)) === 1;
+  }
+
+  async storeIntents(
+    id: ActorId,
+    proof: LockProof,
+    intents: unknown,
+    ownWrites: ResourceVersions,
+  ): Promise<boolean> {
+    const json = intents === undefined ? '' : stringifyJson(intents);
+    const args = [...proofArgs(proof), this.idleTtlMs, STATE_VERSION, json, ...pairs(ownWrites)];
+    return (await this.run('storeIntents', id, args)) === 1;
+  }
+
+  async recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered: readonly UnansweredWrite[] = [],
+  ): Promise<void> {
+    await this.send(this.calls.recordCauses(id, causes, unanswered));
+  }
+
+  async forget(id: ActorId): Promise<void> {
+    await this.run('forget', id, []);
+  }
+
+  private run(
+    name: Parameters<RedisActorCalls['of']>[0],
+    id: ActorId,
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    return this.send(this.calls.of(name, id, args));
+  }
+
+  private send({ args, keys, script }: LuaCall): Promise<unknown> {
+    return script.run(this.redis, keys, args);
+  }
+}
+
+function proofArgs(proof: LockProof): [string, string] {
+  return [String(proof.token), proof.owner];
+}

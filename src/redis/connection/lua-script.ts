@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import type { RedisConnection } from './redis-connection.js';
+import type { RunScriptOptions } from './stored-script.js';
+import { StoredScript } from './stored-script.js';
+
+/**
+ * A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it, or one that a library brings.
+ * As in BullMQ's scripts a line `--- @include "includes/NAME"` stands for the file of that name, without its `.lua`, from there.
+ */
+export class LuaScript {
+  readonly source: string;
+  readonly sha: string;
+  private readonly script: StoredScript;
+  /** Absent: any number. */
+  readonly numberOfKeys: number | undefined;
+
+  /**
+   * @param from written as `new URL('../../base/redis/lua/acquire-1.lua', import.meta.url)`, in place of which the build puts the text of the file:
+   *   a program that a bundler makes of ours has no files beside it
+   * @param flags of a script that begins with `#!lua`, in place of those that it has
+   */
+  constructor(from: URL | { readonly source: string; readonly numberOfKeys?: number }, flags?: string) {
+    const { numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
+    this.numberOfKeys = numberOfKeys;
+    this.source = flags === undefined ? source : source.replace(/^#!lua.*/, `#!lua flags=${flags}`);
+    this.script = new StoredScript(this.source);
+    this.sha = this.script.sha;
+  }
+
+  /** What {@link run} would send, for `runInOneStep`. */
+  call(keys: readonly string[], args: readonly LuaArgument[] = []): LuaCall {
+    if (this.numberOfKeys !== undefined && keys.length !== this.numberOfKeys)
+      throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
+    return { script: this, keys, args };
+  }
+
+  run(
+    redis: RedisConnection,
+    keys: readonly string[],
+    args: readonly LuaArgument[] = [],
+    options: RunScriptOptions = {},
+  ): Promise<unknown> {
+    const call = this.call(keys, args);
+    return this.script.run(redis, call.keys, call.args, options);
+  }
+}
+
+export type LuaArgument = string | number | Buffer;
+
+/** A script with what it is to work on. */
+export interface LuaCall {
+  readonly script: LuaScript;
+  readonly keys: readonly string[];
+  readonly args: readonly LuaArgument[];
+}
+
+function readScript(file: URL): { source: string; numberOfKeys: number | undefined } {
+  const count = /-(\d+|n)\.lua$/.exec(file.pathname)?.[1];
+  if (count === undefined) throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
+  return { source: withIncludes(file), numberOfKeys: count === 'n' ? undefined : Number(count) };
+}
+
+/** The text of a script, with the files that it includes in the place of each such line. */
+function withIncludes(file: URL): string {
+  return readFileSync(file, 'utf8').replaceAll(/^--- @include "(.+)"$/gm, (_line, name: string) =>
+    readFileSync(new URL(`${name}.lua`, file), 'utf8').trimEnd(),
+  );
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { LuaScript } from './lua-script.js';
+import { runInOneStep } from './one-step.js';
+import type { RedisConnection } from './redis-connection.js';
+
+const take = new LuaScript(new URL('../work-queue/lua/park-2.lua', import.meta.url));
+const forget = new LuaScript(new URL('../actor/lua/forget-1.lua', import.meta.url));
+const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{a}'])];
+
+/** A server that answers with how many keys it was sent, and refuses what `refuses` says. */
+function aServer(refuses: (keys: readonly unknown[]) => Error | undefined = () => undefined) {
+  const commands: unknown[][] = [];
+  const evalsha = async (_sha: string, count: number, ...rest: unknown[]): Promise<unknown> => {
+    const keys = rest.slice(0, count);
+    commands.push(keys);
+    const error = refuses(keys);
+    if (error) throw error;
+    const isJoined = count > 2 || keys.length !== new Set(keys).size;
+    return isJoined ? keys.map((key) => `of ${String(key)}`) : `of ${count}`;
+  };
+  return { commands, redis: { evalsha } as unknown as RedisConnection };
+}
+
+describe('scripts in one step', () => {
+  it('are one command', async () => {
+    const { commands, redis } = aServer();
+    await runInOneStep(redis, [first, second]);
+    expect(commands).toEqual([['{q}:a', '{q}:b', '{a}']]);
+  });
+
+  it('are themselves where there is only one', async () => {
+    const { commands, redis } = aServer();
+    expect(await runInOneStep(redis, [first])).toEqual(['of 2']);
+    expect(commands).toEqual([['{q}:a', '{q}:b']]);
+  });
+
+  it('are as many as there are tags, in their order, on a server that takes no keys of different slots together', async () => {
+    const crossSlot = new Error("CROSSSLOT Keys in request don't hash to the same slot");
+    const isMixed = (keys: readonly unknown[]): boolean => keys.includes('{a}') && keys.length > 1;
+    const { commands, redis } = aServer((keys) => (isMixed(keys) ? crossSlot : undefined));
+    await runInOneStep(redis, [second, first, first]);
+    await runInOneStep(redis, [second, first, first]);
+    const both = ['{q}:a', '{q}:b', '{q}:a', '{q}:b'];
+    expect(commands, 'it is asked once').toEqual([['{a}', ...both], ['{a}'], both, ['{a}'], both]);
+  });
+
+  it('fail together with any other error', async () => {
+    const { commands, redis } = aServer(() => new Error('READONLY'));
+    await expect(runInOneStep(redis, [first, second])).rejects.toThrow('READONLY');
+    expect(commands).toHaveLength(1);
+  });
+});

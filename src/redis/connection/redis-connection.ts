@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import type { ClusterNode, ClusterOptions, Command, RedisOptions } from 'ioredis';
+import { Redis, Cluster } from 'ioredis';
+import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
+import { parseRedisUrl } from './redis-target.js';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+
+/** A client of one server (found by Sentinels or not), or of a Cluster. Keys of one command share a hash tag. */
+export type RedisConnection = Redis | Cluster;
+
+export interface RedisConnectionOptions {
+  /** See `parseRedisUrl`: one server, Sentinels or a Cluster, with TLS and login. */
+  url: string;
+  /** Shown by `CLIENT LIST`. */
+  connectionName: string;
+  /**
+   * `fail-fast`: a command waits at most `commandTimeoutMs`, also while the link is down, and rejects.
+   * `blocking`: for connections that wait for work or messages; commands are held until the link is back.
+   * @default 'fail-fast'
+   */
+  mode?: 'fail-fast' | 'blocking';
+  /** @default 2000 */
+  commandTimeoutMs?: number;
+  /**
+   * Commands of one turn of the event loop travel in one batch, one batch at a time: more throughput, more latency.
+   * Never in a Cluster, whose batches would have to be split by slot.
+   * @default on for `fail-fast`
+   */
+  autoPipelining?: boolean;
+  /**
+   * Whether a command that was sent and not answered when the link broke is sent again. Without, it fails by
+   * `commandTimeoutMs`; its author learns that it may have happened.
+   * @default true
+   */
+  resendUnanswered?: boolean;
+  /** Whether shard channels can be subscribed to in a Cluster, where that takes connections of its own. @default false */
+  shardChannels?: boolean;
+  /** Whether a broken link is built again. Without, the first failure is final. @default true */
+  reconnect?: boolean;
+  logger?: Logger;
+}
+
+const CONNECT_TIMEOUT_MS = 2000;
+const CLUSTER_RETRY_MS = 100;
+
+/**
+ * A Redis client that connects on its first command (or `connect()`), reconnects for ever with a backoff of
+ * 50 ms … 1 s, and never throws an unhandled `error` event. The caller closes it.
+ *
+ * @throws InvalidOptionError for a URL, or a file named in it, that cannot be read
+ */
+export function createRedisConnection(options: RedisConnectionOptions): RedisConnection {
+  const target = parseRedisUrl(options.url);
+  const connection =
+    target.kind === 'cluster' ? createCluster(target, options) : createSingle(target, options);
+  connection.on('error', (error: unknown) =>
+    options.logger?.warn('redis connection failed', {
+      // The text alone: the error carries the command, and with it the password of a login that failed.
+      error: errorMessage(lastNodeError(error)),
+      connection: options.connectionName,
+    }),
+  );
+  return connection;
+}
+
+/** Of a Cluster of which no node answered, what the last one said. */
+export function lastNodeError(error: unknown): unknown {
+  return (error as { lastNodeError?: unknown } | undefined)?.lastNodeError ?? error;
+}
+
+function createSingle(target: RedisTarget, options: RedisConnectionOptions): Redis {
+  const failFast = isFailFast(options);
+  const retryStrategy = retryStrategyOf(options);
+  return new ResubscribingRedis({
+    ...nodeOptions(target, options),
+    ...addressOptions(target, retryStrategy),
+    db: target.db,
+    lazyConnect: true,
+    enableAutoPipelining: options.autoPipelining ?? failFast,
+    maxRetriesPerRequest: options.reconnect === false ? 0 : failFast ? 3 : null,
+    ...(failFast ? { commandTimeout: commandTimeoutMs(options) } : {}),
+    autoResendUnfulfilledCommands: options.resendUnanswered ?? true,
+    retryStrategy,
+    reconnectOnError: whatToDoAboutReply,
+  });
+}
+
+function addressOptions(target: RedisTarget, retryStrategy: Backoff): NodeOptions {
+  if (target.kind === 'server') return { ...target.addresses[0] };
+  const { sentinelLogin, tls } = target;
+  const tlsOptions = tls && readTlsFiles(tls);
+  return {
+    sentinels: [...target.addresses],
+    name: target.master,
+    sentinelRetryStrategy: retryStrategy,
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    ...(sentinelLogin?.username === undefined ? {} : { sentinelUsername: sentinelLogin.username }),
+    ...(sentinelLogin?.password === undefined ? {} : { sentinelPassword: sentinelLogin.password }),
+    ...(tlsOptions ? { enableTLSForSentinelMode: true, sentinelTLS: tlsOptions } : {}),
+  };
+}
+
+function createCluster(target: RedisTarget, options: RedisConnectionOptions): Cluster {
+  const { logger: _, ...rest } = options;
+  return new BoundedRedisCluster(
+    [...target.addresses],
+    {
+      lazyConnect: true,
+      enableAutoPipelining: false,
+      shardedSubscribers: options.shardChannels ?? false,
+      clusterRetryStrategy: retryStrategyOf(rest),
+      // A node that is gone closes all that was sent to it, answered or not: there is no telling them apart.
+      retryDelayOnFailover: (options.resendUnanswered ?? true) ? CLUSTER_RETRY_MS : 0,
+      retryDelayOnClusterDown: CLUSTER_RETRY_MS,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+      redisOptions: { ...nodeOptions(target, options), maxRetriesPerRequest: null },
+      // Certificates are for names; addresses that they were resolved to would not match.
+      ...(target.tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
+    },
+    isFailFast(options) ? commandTimeoutMs(options) : undefined,
+  );
+}
+
+function nodeOptions({ password, tls, username }: RedisTarget, options: RedisConnectionOptions): NodeOptions {
+  return {
+    connectionName: options.connectionName,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: readTlsFiles(tls) } : {}),
+  };
+}
+
+function isFailFast({ mode }: RedisConnectionOptions): boolean {
+  return (mode ?? 'fail-fast') === 'fail-fast';
+}
+
+function commandTimeoutMs(options: RedisConnectionOptions): number {
+  return options.commandTimeoutMs ?? 2000;
+}
+
+type Backoff = (attempt: number) => number | null;
+
+function retryStrategyOf({ reconnect = true }: RedisConnectionOptions): Backoff {
+  return (attempt) => (reconnect ? doublingDelayMs(attempt - 1, { firstMs: 50, longestMs: 1000 }) : null);
+}
+
+/**
+ * A server that has become a replica has done nothing: the link is built again, which finds the new master, and what
+ * it refused is sent there. One that let go of a waiting command because of that is left as well.
+ */
+function whatToDoAboutReply(error: Error): false | 1 | 2 {
+  if (error.message.startsWith('READONLY')) return 2;
+  return error.message.startsWith('UNBLOCKED') ? 1 : false;
+}
+
+function readTlsFiles({ servername, ...files }: RedisTlsFiles): TlsOptions {
+  const read = Object.entries(files).map(([name, path]: [string, string]) => {
+    try {
+      return [name, readFileSync(path, 'utf8')];
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new InvalidOptionError('redis-url', `the ${name} file ${path} cannot be read (${code})`, {
+        cause: error,
+      });
+    }
+  });
+  return { ...(Object.fromEntries(read) as TlsOptions), ...(servername === undefined ? {} : { servername }) };
+}
+
+/** Replies are of the one shape that our readers expect. */
+type NodeOptions = RedisOptions & { replyMapping?: 'legacy' };
+type RedisClusterOptions = ClusterOptions & {
+  redisOptions?: ClusterOptions['redisOptions'] & { replyMapping?: 'legacy' };
+};
+
+/** What the client does by itself once a link is back, and nobody awaits. */
+const RESUBSCRIPTION: readonly string[] = ['select', 'subscribe', 'psubscribe', 'ssubscribe'];
+
+/**
+ * A client that may be closed while it subscribes again: ioredis 6.0.0 drops the promises of that, so that their rejection
+ * would end the process. Whoever subscribes by a call hears of a failure as ever.
+ */
+class ResubscribingRedis extends Redis {
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const command: Command = args[0];
+    if (RESUBSCRIPTION.includes(command.name)) command.promise.catch(() => undefined);
+    return super.sendCommand(...args);
+  }
+}
+
+/** A Cluster client whose commands reject when they were not answered in time, also while the slots are unknown. */
+class BoundedRedisCluster extends Cluster {
+  constructor(
+    startupNodes: ClusterNode[],
+    options: RedisClusterOptions,
+    /** Absent: commands wait as long as it takes. */
+    private readonly commandTimeoutMs: number | undefined,
+  ) {
+    super(startupNodes, options);
+  }
+
+  override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
+    const command: Command = args[0];
+    if (this.commandTimeoutMs !== undefined) command.setTimeout(this.commandTimeoutMs);
+    return super.sendCommand(...args);
+  }
+}

@@ -1,0 +1,127 @@
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import { LuaScript } from '../connection/index.js';
+import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-election/holder-witness';
+import type { RedisLeaseLinks } from './redis-lease-links.js';
+import { WakeableSleep } from '@rollkeeper/runtime/leader-election/wakeable-sleep';
+
+const lookScript = new LuaScript(new URL('./lua/look-1.lua', import.meta.url));
+
+export interface RedisHolderWitnessOptions {
+  readonly links: RedisLeaseLinks;
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+}
+
+/** Until we can be seen, we look for ourselves so often; then, now and then, whether that is still so. */
+const UNSEEN_CHECK_MS = 200;
+const SEEN_CHECK_MS = 5000;
+const LINK_EVENTS = ['close', 'end', '-node'] as const;
+
+/**
+ * Redis as the witness: each process subscribes to a channel of its own, and others ask how many subscribers that has.
+ * Shard channels, because those are counted on one server, in a Cluster the one that has the lease.
+ *
+ * The place is the run id of that server: after a restart or a failover every subscription is gone at once, which says
+ * nothing about anybody. It is claimed only once we have seen ourselves there, by the way on which others look: behind a
+ * proxy that asks another server than the one that we subscribe at, we are never looked for.
+ */
+export class RedisHolderWitness implements HolderWitness {
+  private seenAt = '';
+  private readonly tells = new Set<() => void>();
+  private readonly logger: Logger;
+  private hasRun = false;
+  private readonly news: WakeableSleep;
+  /** How often a link of ours broke. */
+  private breaks = 0;
+
+  constructor(private readonly options: RedisHolderWitnessOptions) {
+    this.logger = (options.logger ?? silentLogger).child({ identity: options.identity });
+    this.news = new WakeableSleep(options.clock);
+  }
+
+  get place(): string {
+    return this.seenAt;
+  }
+
+  onHidden(tell: () => void): () => void {
+    this.tells.add(tell);
+    return () => this.tells.delete(tell);
+  }
+
+  async look(identity: string, place: string, signal: AbortSignal): Promise<Sighting> {
+    signal.throwIfAborted();
+    try {
+      const { subscribers, runId } = await this.count(identity, signal);
+      if (runId === '' || runId !== place) return 'unknown';
+      return subscribers > 0 ? 'present' : 'absent';
+    } catch (error) {
+      signal.throwIfAborted();
+      this.logger.debug('could not look for the holder of the lease', { error: errorMessage(error) });
+      return 'unknown';
+    }
+  }
+
+  /** @throws IllegalStateError when called twice */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the witness has been run already');
+    this.hasRun = true;
+    const { listener } = this.options.links;
+    const hide = (): void => this.hide();
+    for (const event of LINK_EVENTS) listener.on(event, hide);
+    void this.subscribe(signal);
+    while (!signal.aborted) {
+      await this.check(signal);
+      await this.news.sleep(this.seenAt === '' ? UNSEEN_CHECK_MS : SEEN_CHECK_MS, signal);
+    }
+    for (const event of LINK_EVENTS) listener.off(event, hide);
+    this.seenAt = '';
+  }
+
+  /** The client subscribes again after each reconnect; what is asked for once is kept. */
+  private async subscribe(signal: AbortSignal): Promise<void> {
+    const { identity, links } = this.options;
+    try {
+      await links.listener.ssubscribe(links.aliveChannel(identity));
+      this.news.wake();
+    } catch (error) {
+      if (!signal.aborted)
+        this.logger.warn('nobody can see that we are alive: our lease has to run out when we die', {
+          error: errorMessage(error),
+        });
+    }
+  }
+
+  private async check(signal: AbortSignal): Promise<void> {
+    const { breaks } = this;
+    try {
+      const { subscribers, runId } = await this.count(this.options.identity, signal);
+      if (subscribers === 0) this.hide();
+      else if (breaks === this.breaks) this.seenAt = runId;
+    } catch {
+      // Where we were seen last, we may be seen still; if not, the link breaks, and we hear of that.
+    }
+  }
+
+  private async count(
+    identity: string,
+    signal: AbortSignal,
+  ): Promise<{ subscribers: number; runId: string }> {
+    const { links } = this.options;
+    const asked = lookScript.run(links.commands, [links.key], [links.aliveChannel(identity)]);
+    const [subscribers, runId] = (await abortable(asked, signal)) as [number, string];
+    return { subscribers, runId };
+  }
+
+  private hide(): void {
+    this.breaks += 1;
+    if (this.seenAt === '') return;
+    this.seenAt = '';
+    for (const tell of [...this.tells]) tell();
+    this.news.wake();
+  }
+}

@@ -1,0 +1,146 @@
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { LuaScript, assertRedisUrl } from '../connection/index.js';
+import type { RedisLeaseLinksOptions } from './redis-lease-links.js';
+import { RedisLeaseLinks } from './redis-lease-links.js';
+import type {
+  LeaderElectionRecord,
+  LeaseAttempt,
+  LeaseRequest,
+  ResourceLock,
+} from '@rollkeeper/runtime/leader-election/resource-lock';
+
+const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url));
+const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
+
+export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
+  /** Who we are: unique to this process, also among its former lives. */
+  readonly identity: string;
+  /** Connections that it shares with others; they close them. @default its own */
+  readonly links?: RedisLeaseLinks;
+}
+
+/**
+ * The lease in Redis, judged by the Redis server's clock in one script. Not safe against a jump of that clock, nor
+ * against a failover that loses the last writes: hence the fencing epoch, which work must carry to where it writes.
+ *
+ * Connects on first use; `close` it when its elector has stopped.
+ */
+export class RedisResourceLock implements ResourceLock {
+  readonly identity: string;
+  /** Its connections, for whoever else of this process has to do with the lease. */
+  readonly links: RedisLeaseLinks;
+  private readonly wakes = new Set<() => void>();
+  private isListening = false;
+
+  /** @throws InvalidOptionError */
+  constructor(options: RedisResourceLockOptions) {
+    const { identity } = options;
+    if (identity === '') throw new InvalidOptionError('identity', 'is empty');
+    this.identity = identity;
+    this.links = options.links ?? new RedisLeaseLinks(options);
+    assertRedisUrl(options.url);
+  }
+
+  describe(): string {
+    return `redis lease ${this.links.key}`;
+  }
+
+  async get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined> {
+    const fields = ['holder', 'epoch', 'durationMs', 'acquiredUs', 'renewedUs', 'witness'] as const;
+    const values = await abortable(this.links.commands.hmget(this.links.key, ...fields), signal);
+    const [holder, epoch, durationMs, acquiredUs, renewedUs, witness] = values;
+    if (typeof epoch !== 'string') return undefined;
+    return toRecord({
+      holder: holder ?? '',
+      epoch: Number(epoch),
+      durationMs: Number(durationMs),
+      acquiredUs: String(acquiredUs),
+      renewedUs: String(renewedUs),
+      witness: witness ?? '',
+    });
+  }
+
+  async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { deposing, epochAbove = 0, signal, witness = '' } = request;
+    signal?.throwIfAborted();
+    const gone = [deposing?.holderIdentity ?? '', deposing?.leaderTransitions ?? 0, deposing?.witness ?? ''];
+    const args = [this.identity, leaseDurationMs, epochAbove, witness, ...gone];
+    const reply = (await abortable(this.run(acquireScript, args), signal)) as [
+      LeaseAttempt['outcome'],
+      string,
+      number,
+      number,
+      string,
+      string,
+      number,
+      string,
+    ];
+    const [outcome, holder, epoch, durationMs, acquiredUs, renewedUs, remainingMs, seenAt] = reply;
+    const record = toRecord({ holder, epoch, durationMs, acquiredUs, renewedUs, witness: seenAt });
+    return outcome === 'held' ? { outcome, record, remainingMs } : { outcome, record };
+  }
+
+  async release(signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted();
+    const asked = this.run(releaseScript, [this.identity, this.links.releasedChannel]);
+    return (await abortable(asked, signal)) === 1;
+  }
+
+  /** News that is sent while the link is down is lost: whoever waits must also look by itself. */
+  onReleased(wake: () => void): () => void {
+    this.wakes.add(wake);
+    this.listen();
+    return () => this.wakes.delete(wake);
+  }
+
+  /** Ends the connections. */
+  close(): void {
+    this.wakes.clear();
+    this.links.close();
+  }
+
+  private listen(): void {
+    if (this.isListening) return;
+    this.isListening = true;
+    const { listener, releasedChannel } = this.links;
+    listener.on('message', (channel: string) => {
+      if (channel === releasedChannel) for (const wake of [...this.wakes]) wake();
+    });
+    // Rejects only when the connection is closed by us; the client subscribes again after each reconnect.
+    listener.subscribe(releasedChannel).catch(() => undefined);
+  }
+
+  private run(script: LuaScript, args: readonly (string | number)[]): Promise<unknown> {
+    return script.run(this.links.commands, [this.links.key], args);
+  }
+}
+
+interface LeaseFields {
+  readonly holder: string;
+  readonly epoch: number;
+  readonly durationMs: number;
+  readonly acquiredUs: string;
+  readonly renewedUs: string;
+  /** With the epoch that it is of. */
+  readonly witness: string;
+}
+
+function toRecord(fields: LeaseFields): LeaderElectionRecord {
+  const { acquiredUs, durationMs, epoch, holder, renewedUs, witness } = fields;
+  const ofThisEpoch = `${epoch} `;
+  return {
+    holderIdentity: holder,
+    leaseDurationSeconds: durationMs / 1000,
+    acquireTime: toMicroTime(acquiredUs),
+    renewTime: toMicroTime(renewedUs),
+    leaderTransitions: epoch,
+    witness: witness.startsWith(ofThisEpoch) ? witness.slice(ofThisEpoch.length) : '',
+  };
+}
+
+function toMicroTime(epochUs: string): string {
+  const seconds = toRfc3339(Math.floor(Number(epochUs) / 1e6) * 1000);
+  return seconds.replace(/Z$/, `.${epochUs.slice(-6)}Z`);
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { RedisConnection } from '../connection/index.js';
+import { literalPattern, removeMatchingKeys } from '../connection/index.js';
+import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
+
+export interface RedisClusterClaimsOptions {
+  /** Asked for when there is something to say. */
+  readonly redis: () => RedisConnection;
+  /** Of the installation. */
+  readonly keyPrefix: string;
+  readonly clock: Clock;
+}
+
+/** For how long one replica has the replacement for itself, unless it goes on; milliseconds. */
+const REPLACING_MS = 30_000;
+const LOOK_AGAIN_MS = 200;
+
+/** The identity of the cluster that an installation's keys are of, in one key beside them. */
+export class RedisClusterClaims implements ClusterClaims {
+  private readonly key: string;
+  private readonly lock: string;
+
+  constructor(private readonly options: RedisClusterClaimsOptions) {
+    this.key = `${options.keyPrefix}:cluster`;
+    this.lock = `${this.key}:replacing`;
+  }
+
+  async owner(): Promise<string | undefined> {
+    return (await this.options.redis().get(this.key)) ?? undefined;
+  }
+
+  async claim(cluster: string): Promise<string> {
+    const before = await this.options.redis().set(this.key, cluster, 'NX', 'GET');
+    return before ?? cluster;
+  }
+
+  /**
+   * Queues and the actors' memory go: they name resourceVersions, UIDs and pods of the former cluster. The embedded API server's objects
+   * stay. Nobody works for the new cluster before its name is there, so nothing of its own is removed.
+   */
+  async replace(former: string, cluster: string, signal: AbortSignal): Promise<string> {
+    const { clock, redis } = this.options;
+    const token = randomUUID();
+    for (;;) {
+      signal.throwIfAborted();
+      if ((await this.owner()) !== former) return this.claim(cluster);
+      if ((await redis().set(this.lock, token, 'PX', REPLACING_MS, 'NX')) === 'OK') break;
+      await clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+    try {
+      if ((await this.owner()) !== former) return await this.claim(cluster);
+      await this.forget();
+      await redis().set(this.key, cluster);
+      return cluster;
+    } finally {
+      if ((await redis().get(this.lock)) === token) await redis().del(this.lock);
+    }
+  }
+
+  private async forget(): Promise<void> {
+    const redis = this.options.redis();
+    const prefix = literalPattern(this.options.keyPrefix);
+    const goOn = (): Promise<unknown> => redis.pexpire(this.lock, REPLACING_MS);
+    for (const part of ['queue', 'actor']) await removeMatchingKeys(redis, `{${prefix}:${part}:*`, goOn);
+  }
+}

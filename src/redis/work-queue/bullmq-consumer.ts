@@ -1,0 +1,281 @@
+import type { Job } from 'bullmq';
+import { WaitingError } from 'bullmq';
+import { LinkedAbort, untilAborted } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, ShutdownError, isCancellation } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { RedisConnection } from '../connection/index.js';
+import { createRedisConnection } from '../connection/index.js';
+import { ObservedWorker, withCopies } from './bullmq-internals.js';
+import { BullMqLockGuard } from './bullmq-lock-guard.js';
+import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
+import { JOB_FORMAT } from './bullmq-work-queue.js';
+import { RunningWork } from '@rollkeeper/runtime/work-queue/running-work';
+import type { WorkHandler, WorkItem, WorkQueueConsumer } from '@rollkeeper/runtime/work-queue/work-queue';
+
+export interface BullMqWorkQueueConsumerDependencies<Started extends object = object> {
+  queue: BullMqWorkQueue<Started>;
+  logger?: Logger;
+}
+
+type QueueJob = Job<QueueJobData, unknown, QueueJobName>;
+type QueueWorker = ObservedWorker<QueueJobData, unknown, QueueJobName>;
+
+/** Pause before a worker that could not be started is tried again. */
+const RESTART_DELAY_MS = 250;
+/** A dead worker may have popped the marker that the others block on, so they look again after this many seconds. */
+const DRAIN_DELAY_S = 1;
+/** Without a connection to Redis, closing is given up after this long. */
+const CLOSE_GRACE_MS = 500;
+/** Stray keys are looked for in every fifth round of maintenance. */
+const SWEEP_EVERY = 5;
+
+/**
+ * Works off a {@link BullMqWorkQueue}, on as many replicas as there are.
+ *
+ * A key whose worker dies is worked on again after at most `lockDurationMs` + 2 × `stalledIntervalMs` (2.6 s). The
+ * same way out is taken on purpose whenever a run leaves no decision behind, for example because Redis was away:
+ * the job is left as it is (BullMQ's WaitingError), its lock runs out, somebody runs it again.
+ */
+export class BullMqWorkQueueConsumer<Started extends object = object> implements WorkQueueConsumer<
+  WorkItem & Partial<Started>
+> {
+  private readonly queue: BullMqWorkQueue<Started>;
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+  private readonly guard: BullMqLockGuard;
+  private readonly running: RunningWork;
+  private connection: RedisConnection | undefined;
+  private started = false;
+  /** As maintenance saw it last. */
+  private paused = false;
+  private worker: QueueWorker | undefined;
+
+  constructor(dependencies: BullMqWorkQueueConsumerDependencies<Started>) {
+    this.queue = dependencies.queue;
+    this.clock = dependencies.queue.clock;
+    this.logger = (dependencies.logger ?? silentLogger).child({ queue: this.queue.name });
+    this.guard = new BullMqLockGuard(this.clock, this.queue.options.lockDurationMs);
+    this.running = new RunningWork(this.clock);
+  }
+
+  get isConsuming(): boolean {
+    if (this.paused || !this.worker || this.worker.isPaused()) return false;
+    return this.worker.isRunning() && this.connection?.status === 'ready';
+  }
+
+  async run(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    options: { concurrency: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    this.started = true;
+    try {
+      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options.concurrency, signal)]);
+    } finally {
+      this.started = false;
+    }
+  }
+
+  /** One worker after the other, until aborted. */
+  private async runWorkers(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    concurrency: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.runWorker(handler, concurrency, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.logger.warn('the queue worker failed and is started again', { error });
+        await this.clock.sleep(RESTART_DELAY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */
+  private async runWorker(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    concurrency: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const connection = createRedisConnection({
+      url: this.queue.redisUrl,
+      connectionName: `rollkeeper-worker-${this.queue.name}`,
+      mode: 'blocking',
+      logger: this.logger,
+    });
+    this.connection = connection;
+    const connections = withCopies(connection);
+    const drainTimeout = new AbortController();
+    let worker: QueueWorker | undefined;
+    try {
+      // BullMQ gives up on a connection that is not there at first, so it gets ours only once Redis has answered.
+      await untilAborted(connection.ping(), signal);
+      if (signal.aborted) return;
+      worker = this.createWorker(connection, drainTimeout.signal, handler, concurrency);
+      this.worker = worker;
+      const loop = worker.run();
+      await untilAborted(loop, signal);
+    } finally {
+      if (worker) await this.closeWorker(worker, connection, drainTimeout);
+      this.worker = undefined;
+      // One that is closed already would keep the process alive, for as long as a close may take.
+      for (const each of connections) if (each.status !== 'end') each.disconnect();
+    }
+  }
+
+  private createWorker(
+    connection: RedisConnection,
+    drainTimeout: AbortSignal,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    concurrency: number,
+  ): QueueWorker {
+    const { lockDurationMs, stalledIntervalMs } = this.queue.options;
+    const worker: QueueWorker = new ObservedWorker(
+      this.queue.name,
+      (job: QueueJob) => this.process(job, drainTimeout, handler),
+      {
+        connection,
+        prefix: this.queue.prefix,
+        autorun: false,
+        concurrency,
+        lockDuration: lockDurationMs,
+        // BullMQ checks twice per renew time, so that a lock is renewed after a sixth to a third of its duration.
+        lockRenewTime: lockDurationMs / 3,
+        stalledInterval: stalledIntervalMs,
+        // A key stays, however often its worker dies.
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        drainDelay: DRAIN_DELAY_S,
+        runRetryDelay: RESTART_DELAY_MS,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      },
+      this.guard,
+      () => this.clock.monotonicNow(),
+    );
+    worker.on('error', (error) => this.logger.warn('bullmq worker error', { error }));
+    return worker;
+  }
+
+  /**
+   * Lets BullMQ's worker close, which waits for the running handlers but hangs while Redis is away. Closing is given up once no
+   * handler runs any more and there is either no connection or no time left.
+   */
+  private async closeWorker(
+    worker: QueueWorker,
+    connection: RedisConnection,
+    drainTimeout: AbortController,
+  ): Promise<void> {
+    const { drainTimeoutMs } = this.queue.options;
+    const startedAtMs = this.clock.monotonicNow();
+    const timer = this.clock.setTimeout(
+      () => drainTimeout.abort(new ShutdownError(`${this.queue.name}: stopping took too long`)),
+      drainTimeoutMs,
+    );
+    let closed = false;
+    const closing = worker.close().finally(() => (closed = true));
+    const watch = new AbortController();
+    const hopeless = async (): Promise<void> => {
+      while (!closed) {
+        await this.clock.sleep(CLOSE_GRACE_MS, watch.signal);
+        const late = this.clock.monotonicNow() - startedAtMs > drainTimeoutMs + CLOSE_GRACE_MS;
+        if (this.running.size === 0 && (late || connection.status !== 'ready')) return;
+      }
+    };
+    try {
+      await Promise.race([closing, hopeless().catch(() => closing)]);
+    } finally {
+      timer.cancel();
+      watch.abort();
+      if (!closed) worker.disconnect().catch(() => undefined);
+      closing.catch(() => undefined);
+    }
+  }
+
+  private async process(
+    job: QueueJob,
+    drainTimeout: AbortSignal,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+  ): Promise<void> {
+    const { data } = job;
+    // A job whose hash was lost with a part of Redis carries nothing; the sweep finds its key.
+    if (typeof data.key !== 'string') return;
+    if ((data.v ?? 1) > JOB_FORMAT) this.leaveToNewer(data);
+    if ('due' in data) return this.fireTimer(data.key, data.due);
+    const jobId = job.id ?? '';
+    const takenAtMs = job.processedOn ?? this.clock.now();
+    const lockSignal = this.guard.track(jobId, data.key, takenAtMs);
+    try {
+      const item = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add));
+      if (lockSignal.aborted) throw new WaitingError();
+      this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
+      await this.work(item, handler, lockSignal, drainTimeout);
+      // What was decided after the lock was lost does not count: another worker may have decided otherwise.
+      if (lockSignal.aborted) throw new WaitingError();
+    } finally {
+      this.guard.untrack(jobId);
+    }
+  }
+
+  private async work(
+    item: WorkItem & Partial<Started>,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    lockSignal: AbortSignal,
+    drainTimeout: AbortSignal,
+  ): Promise<void> {
+    const end = this.running.start();
+    const either = new LinkedAbort(lockSignal, drainTimeout);
+    try {
+      await handler(item, either.signal);
+    } catch (error) {
+      this.logger.error('a handler rejected; the key is added again', { error, key: item.key });
+      if (lockSignal.aborted) return;
+      await this.leaveOnFailure(async () => {
+        if (isCancellation(error)) await this.queue.add(item.key, { reason: 'retry' });
+        else await this.queue.addRateLimited(item.key, error);
+      });
+    } finally {
+      either.close();
+      this.queue.metrics.workDuration(this.queue.name, end());
+    }
+  }
+
+  /** The job's lock runs out, and sooner or later a replica of the newer release takes it. */
+  private leaveToNewer({ key, v }: QueueJobData): never {
+    this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
+    throw new WaitingError();
+  }
+
+  private fireTimer(key: string, due: string): Promise<void> {
+    return this.leaveOnFailure(() => this.queue.fireTimer(key, due));
+  }
+
+  /** Runs `action`. If it fails, the job is left to be found as stalled and run again. */
+  private async leaveOnFailure<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      this.logger.warn('redis was away while a job was worked on; it is run again', { error });
+      throw new WaitingError();
+    }
+  }
+
+  private async runMaintenance(signal: AbortSignal): Promise<void> {
+    for (let round = 1; !signal.aborted; round++) {
+      try {
+        await this.clock.sleep(this.queue.options.maintenanceIntervalMs, signal);
+        await this.queue.maintain();
+        this.paused = await this.queue.isPaused();
+        if (round % SWEEP_EVERY === 0) await this.queue.sweepStray();
+        const { waiting, parked } = await this.queue.counts();
+        this.queue.metrics.gauges(this.queue.name, { depth: waiting, parked, ...this.running.ages() });
+      } catch (error) {
+        if (!signal.aborted) this.logger.warn('maintenance of the queue failed', { error });
+      }
+    }
+  }
+}

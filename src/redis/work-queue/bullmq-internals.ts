@@ -1,0 +1,196 @@
+import type { JobsOptions, Processor, RedisQueueBackend, WorkerOptions } from 'bullmq';
+import { Job, Queue, Worker } from 'bullmq';
+import { StartupError } from '@rollkeeper/machinery/errors';
+import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.js';
+import { LuaScript, runInOneStep } from '../connection/index.js';
+
+/*
+ * Everything in the product that relies on what BullMQ does not promise: its keys in Redis, its backend, methods that it calls
+ * on itself. The scripts `age-waiting` and `clear-stray` belong to this file. To move to another release, change
+ * {@link KNOWN_BULLMQ} and run `test/integration/bullmq-internals.test.ts`.
+ */
+
+/** The release that this file was checked against. BullMQ promises nothing about its insides, not even in patch releases. */
+export const KNOWN_BULLMQ = '6.7.0';
+
+/** The keys that this file and its scripts touch, behind BullMQ's prefix of a queue, with their types in Redis. */
+export const BULLMQ_LAYOUT = {
+  wait: 'list',
+  active: 'list',
+  prioritized: 'zset',
+  delayed: 'zset',
+  /** Counts prioritized jobs: part of their scores. */
+  pc: 'string',
+  /** Workers block on it. */
+  marker: 'zset',
+  /** The job that stands for a deduplicated key. */
+  'de:<key>': 'string',
+  /** What is to become of the key when its active job ends. */
+  'dn:<key>': 'hash',
+  '<job>': 'hash',
+  '<job>:lock': 'string',
+} as const;
+
+/** @throws StartupError when the BullMQ that was loaded is not the one that this file knows */
+export function assertKnownBullMq(found: string = loadedBullMq()): void {
+  if (found === KNOWN_BULLMQ) return;
+  throw new StartupError(
+    `BullMQ ${found} was found where ${KNOWN_BULLMQ} is expected: the work queue relies on how that release stores its jobs; install bullmq@${KNOWN_BULLMQ}`,
+  );
+}
+
+/** As the code itself has it, which may be bundled: what each queue writes to its metadata, `bullmq:6.7.0`. */
+function loadedBullMq(): string {
+  const meta = Reflect.get(Queue.prototype, 'metaValues', { libName: 'bullmq' }) as
+    { version?: unknown } | undefined;
+  return typeof meta?.version === 'string' ? meta.version.replace(/^bullmq:/, '') : 'of an unknown version';
+}
+
+/** How BullMQ sends a script that it has defined: by its name, with keys and arguments in one list. */
+interface ScriptRunner {
+  runCommand(name: string, keysAndArgs: LuaArgument[]): Promise<unknown>;
+}
+
+type Backend = Pick<RedisQueueBackend, 'addJobToTransaction'>;
+type KeysOf = Pick<Queue, 'toKey'>;
+
+const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
+const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
+
+/** What `clear-stray` finds, by the number that it returns. */
+const STRAY_FINDINGS = [
+  undefined,
+  'no deduplication key',
+  'the deduplication key of a job that is gone',
+  'the deduplication key of a job in no list',
+  'an active job without a successor',
+] as const;
+export type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
+
+/** What a queue does with BullMQ beyond what BullMQ offers, on one connection. */
+export class BullMqInternals {
+  private readonly scripts = new Map<string, { script: LuaScript; numberOfKeys: number }>();
+
+  /**
+   * @param redis the connection that the queues will be made with, before they are
+   * @throws StartupError for a BullMQ that is not known
+   */
+  constructor(private readonly redis: RedisConnection) {
+    assertKnownBullMq();
+    const define = redis.defineCommand.bind(redis);
+    redis.defineCommand = (name, definition) => {
+      const numberOfKeys = definition.numberOfKeys ?? 0;
+      const script = new LuaScript({ source: definition.lua, numberOfKeys });
+      this.scripts.set(name, { script, numberOfKeys });
+      define(name, definition);
+    };
+  }
+
+  /**
+   * `queue.add` after `before`, in one step: all of it happens or nothing. What BullMQ stores, it decides itself; it only hands
+   * its script to us instead of to the server. An error of `before` is an error of the add, which then has not happened.
+   * @returns the replies of `before`
+   */
+  async addInOneStep<Data, Name extends string>(
+    queue: Queue<Data, unknown, Name>,
+    name: Name,
+    data: Data,
+    options: JobsOptions,
+    before: readonly LuaCall[],
+  ): Promise<unknown[]> {
+    let replies: unknown[] = [];
+    const runner: ScriptRunner = {
+      runCommand: async (script, keysAndArgs) => {
+        replies = await runInOneStep(this.redis, [...before, this.callOf(script, keysAndArgs)]);
+        return replies.pop();
+      },
+    };
+    const { backend } = queue as unknown as { backend: Backend };
+    const adding = {
+      addJob: (...[job, id, parent]: Parameters<RedisQueueBackend['addJob']>) =>
+        backend.addJobToTransaction(runner as never, job, id, parent),
+    };
+    const view = Object.create(queue, {
+      backend: { value: Object.setPrototypeOf(adding, backend) as unknown },
+    }) as typeof queue;
+    await Job.create(view, name, data, { ...queue.jobsOpts, ...options });
+    return replies;
+  }
+
+  /**
+   * Moves jobs that were added before `beforeMs` to the end of the first priority's line, at most `limit` of each priority, and
+   * wakes a worker while anything waits.
+   */
+  async ageWaiting(queue: KeysOf, beforeMs: number, limit: number): Promise<void> {
+    const keys = ['prioritized', 'pc', 'wait', 'marker'].map((name) => queue.toKey(name));
+    await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
+  }
+
+  /**
+   * Removes a deduplication key behind which no job stands (bullmq#4311).
+   * @returns what was found where no job stands behind the key, so that an add is needed; undefined where one does
+   */
+  async clearStray(queue: KeysOf, key: string): Promise<StrayFinding | undefined> {
+    const keys = ['prioritized', 'wait', 'active', 'delayed'].map((name) => queue.toKey(name));
+    return STRAY_FINDINGS[Number(await clearStray.run(this.redis, keys, [queue.toKey(''), key]))];
+  }
+
+  /** Forgets what was added while the key's job has been active, so that no run follows the present one. */
+  async dropSuccessor(queue: KeysOf, key: string): Promise<void> {
+    await this.redis.del(queue.toKey(`dn:${key}`));
+  }
+
+  private callOf(name: string, keysAndArgs: LuaArgument[]): LuaCall {
+    const known = this.scripts.get(name);
+    if (!known) throw new Error(`BullMQ has not defined ${name}`);
+    const keys = keysAndArgs.slice(0, known.numberOfKeys) as string[];
+    return known.script.call(keys, keysAndArgs.slice(known.numberOfKeys));
+  }
+}
+
+/** Is told the outcome of every renewal of a job's lock. */
+export interface RenewalObserver {
+  /** @param sentAtMs monotonic clock, before the renewal was sent */
+  renewed(jobId: string, sentAtMs: number): void;
+  lost(jobId: string): void;
+}
+
+/** A worker that reports its renewals. BullMQ itself only emits `lockRenewalFailed` and lets the job run on. */
+export class ObservedWorker<Data, Result, Name extends string> extends Worker<Data, Result, Name> {
+  constructor(
+    name: string,
+    processor: Processor<Data, Result, Name>,
+    options: WorkerOptions,
+    private readonly renewals: RenewalObserver,
+    private readonly monotonicNow: () => number,
+  ) {
+    super(name, processor, options);
+  }
+
+  override async extendJobLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {
+    const sentAtMs = this.monotonicNow();
+    const lost = await super.extendJobLocks(jobIds, tokens, duration);
+    for (const jobId of jobIds) {
+      if (lost.includes(jobId)) this.renewals.lost(jobId);
+      else this.renewals.renewed(jobId, sentAtMs);
+    }
+    return lost;
+  }
+}
+
+/**
+ * The connection, and every copy that a worker makes of it from now on. BullMQ blocks on such a copy and closes it only once it
+ * is connected: without Redis it would try to connect for ever and keep the process alive.
+ */
+export function withCopies(connection: RedisConnection): readonly RedisConnection[] {
+  const all = [connection];
+  const duplicate = connection.duplicate.bind(connection) as (...options: unknown[]) => RedisConnection;
+  Object.assign(connection, {
+    duplicate: (...options: unknown[]) => {
+      const copy = duplicate(...options);
+      all.push(copy);
+      return copy;
+    },
+  });
+  return all;
+}

@@ -1,0 +1,398 @@
+import { ErrorCode, Queue } from 'bullmq';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { LuaCall, RedisConnection } from '../connection/index.js';
+import { createRedisConnection } from '../connection/index.js';
+import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
+import { BullMqInternals } from './bullmq-internals.js';
+import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
+import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pending-add';
+import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
+import type { WorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
+import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue/work-queue-metrics';
+import type {
+  CompiledWorkQueueOptions,
+  WorkQueueOptions,
+} from '@rollkeeper/runtime/work-queue/work-queue.options';
+import { compileWorkQueueOptions } from '@rollkeeper/runtime/work-queue/work-queue.options';
+import type {
+  KeyView,
+  ParkedKey,
+  WorkQueueCounts,
+  WorkQueueInspector,
+  WorkQueueTending,
+  WorkQueueView,
+} from '@rollkeeper/runtime/work-queue/queue-inspection';
+import type {
+  AddOptions,
+  LeaderAdds,
+  LeaderTerm,
+  RetryOptions,
+  WorkItem,
+  WorkQueue,
+} from '@rollkeeper/runtime/work-queue/work-queue';
+
+export interface BullMqWorkQueueDependencies<Started extends object = object> {
+  /** For example `deployment`. No colon. */
+  name: string;
+  redisUrl: string;
+  /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
+  keyPrefix?: string;
+  clock: Clock;
+  logger?: Logger;
+  metrics?: WorkQueueMetrics;
+  /** What else is done in the step in which a run starts. @default nothing */
+  atStart?: (key: string) => StepAtStart<Started>;
+  options?: WorkQueueOptions;
+}
+
+/**
+ * Work for the queue's Redis server that is done in the step in which a run starts. Not for a Cluster, where its keys may be
+ * on another server.
+ */
+export interface StepAtStart<Started extends object> {
+  readonly call: LuaCall;
+  /** Turns the reply into fields that are added to the run's item. */
+  readonly read: (reply: unknown) => Started;
+}
+
+/**
+ * The adds of one term. The calls of `together` are done before the add, in the same step. They happen even if the add is then
+ * refused, so they must do no harm alone.
+ */
+export interface JoinableAdds extends LeaderAdds {
+  readonly add: (key: string, options?: AddOptions, together?: readonly LuaCall[]) => Promise<void>;
+}
+
+/** `key`: work on the key. `timer`: the key's timer `due` may have come. */
+export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; due: string }) & {
+  /** The format, {@link JOB_FORMAT} of who made the job; absent: 1. */
+  v?: number;
+};
+/**
+ * Raised when older releases can no longer make sense of a job; they leave such a job to newer ones. What is stored beside the
+ * jobs is only ever extended at its end, which older releases ignore.
+ */
+export const JOB_FORMAT = 1;
+export type QueueJobName = 'key' | 'timer';
+
+/** What goes with an add, in the same step. */
+interface AddsWith {
+  readonly together?: readonly LuaCall[];
+  readonly term?: LeaderTerm;
+}
+
+/** At most this many jobs are aged, and overdue timers found, in one round of maintenance; the rest wait for the next round. */
+const MAINTENANCE_BATCH = 100;
+/** A timer that is this late has lost its wake-up job. */
+const OVERDUE_TIMER_MS = 1000;
+/** Adds sent and not yet answered: enough to keep Redis busy, few enough that each is answered in time. */
+const ADDS_IN_FLIGHT = 128;
+const CLOSE_GRACE_MS = 500;
+
+/**
+ * The {@link WorkQueue} on BullMQ. How the two fit:
+ *
+ * - A key that waits is one job, deduplicated by the key with `keepLastIfActive`: BullMQ has at most one job per
+ *   key and stores at most one successor while it runs. That is client-go's dirty and processing.
+ * - What an add carries is merged beside the queue in the same step, because BullMQ drops the data of an add that meets
+ *   a waiting job.
+ * - Delayed adds are timers of our own, the earliest per key. A delayed job under an id of its own wakes a worker
+ *   when one is due, and all it does is an immediate add. Sharing the key's deduplication id would make the add wait
+ *   behind the delay.
+ * - Retries are ours (`attempts: 1`): BullMQ would hold back the successor until the job's attempts are used up.
+ */
+export class BullMqWorkQueue<Started extends object = object>
+  implements WorkQueue, WorkQueueInspector, WorkQueueTending
+{
+  readonly name: string;
+  readonly options: CompiledWorkQueueOptions;
+  readonly metrics: WorkQueueMetrics;
+  readonly redisUrl: string;
+  readonly clock: Clock;
+  /** BullMQ's `prefix`: the hash tag that keeps all keys of this queue in one slot of a Redis Cluster. */
+  readonly prefix: string;
+  private readonly redis: RedisConnection;
+  private readonly state: RedisQueueState;
+  private readonly internals: BullMqInternals;
+  private readonly logger: Logger;
+  private readonly atStart: BullMqWorkQueueDependencies<Started>['atStart'];
+  private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
+  private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
+
+  constructor(dependencies: BullMqWorkQueueDependencies<Started>) {
+    const { name, keyPrefix = 'rollkeeper' } = dependencies;
+    if (name === '' || name.includes(':'))
+      throw new InvalidOptionError('name', 'must not be empty or hold a colon');
+    this.name = name;
+    this.options = compileWorkQueueOptions(dependencies.options);
+    this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
+    this.redisUrl = dependencies.redisUrl;
+    this.clock = dependencies.clock;
+    this.atStart = dependencies.atStart;
+    this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
+    this.prefix = `{${keyPrefix}:queue:${name}}`;
+    this.redis = createRedisConnection({
+      url: dependencies.redisUrl,
+      connectionName: `rollkeeper-queue-${name}`,
+      // Every batch copies all the scripts that BullMQ defines: twice the CPU and the latency of an add.
+      autoPipelining: false,
+      logger: this.logger,
+    });
+    this.internals = new BullMqInternals(this.redis);
+    this.state = new RedisQueueState(this.redis, this.prefix);
+  }
+
+  async add(key: string, options: AddOptions = {}): Promise<void> {
+    await this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async beginTerm(term: LeaderTerm): Promise<JoinableAdds> {
+    await this.state.beginTerm(term);
+    return {
+      add: (key, options = {}, together = []) =>
+        this.addNow(key, pendingAddOf(options, this.clock.now()), { term, together }),
+    };
+  }
+
+  async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
+    if (delayMs <= 0) return this.add(key, options);
+    const due = await this.state.setTimer(key, delayMs, options);
+    if (due !== undefined) await this.wakeUp(key, due, delayMs);
+  }
+
+  /** Two steps: should the process die between them, another replica repeats the run and gets here again. */
+  async addRateLimited(
+    key: string,
+    error: unknown,
+    { leastDelayMs = 0, ...options }: RetryOptions = {},
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    const limited = await this.state.rateLimit(key, error, this.options);
+    this.metrics.retried(this.name);
+    if (limited.parked) {
+      this.metrics.parked(this.name);
+      await this.tryParkedLater(key, options);
+      return { parked: true, delayMs: 0 };
+    }
+    const delayMs = Math.max(limited.delayMs, leastDelayMs);
+    await this.addAfter(key, delayMs, { reason: 'retry', ...options });
+    return { parked: false, delayMs };
+  }
+
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
+    await this.state.park(key, error);
+    this.metrics.parked(this.name);
+    if (tryWith) await this.tryParkedLater(key, tryWith);
+  }
+
+  private async tryParkedLater(key: string, add: AddOptions): Promise<void> {
+    await this.addAfter(key, this.options.parkedRetryMs, { ...add, priority: 'low', reason: 'parked' });
+  }
+
+  forget(key: string): Promise<void> {
+    return this.state.forget(key);
+  }
+
+  numRequeues(key: string): Promise<number> {
+    return this.state.failures(key);
+  }
+
+  async counts(): Promise<WorkQueueCounts> {
+    const queue = await this.open();
+    const [jobs, own] = await Promise.all([
+      queue.getJobCounts('wait', 'prioritized', 'active'),
+      this.state.counts(),
+    ]);
+    const waiting = (jobs['wait'] ?? 0) + (jobs['waiting'] ?? 0) + (jobs['prioritized'] ?? 0);
+    return { waiting, active: jobs['active'] ?? 0, ...own };
+  }
+
+  parked(): Promise<readonly ParkedKey[]> {
+    return this.state.view.parked();
+  }
+
+  inspect(limit: number): Promise<WorkQueueView> {
+    return this.state.view.inspect(limit);
+  }
+
+  async inspectKey(key: string): Promise<KeyView> {
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    // A deduplication key may stand for no job any more (bullmq#4311), or for one that is in no list.
+    const hasJob = jobId !== null && (await queue.getJobState(jobId)) !== 'unknown';
+    return { hasJob, ...(await this.state.view.inspectKey(key)) };
+  }
+
+  async purge(key: string): Promise<boolean> {
+    const known = await this.state.view.purge(key);
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    const job = jobId === null ? undefined : await queue.getJob(jobId);
+    if (!job) return known;
+    if (!(await job.isActive())) {
+      await job.remove();
+      return true;
+    }
+    // The run goes on; the one that was to follow it does not.
+    await this.internals.dropSuccessor(queue, key);
+    return known;
+  }
+
+  /** BullMQ's own queue, for tools that show it. They must not change it. */
+  bullQueue(): Promise<Queue> {
+    return this.open() as Promise<Queue>;
+  }
+
+  /** BullMQ's `close` waits for Redis however long that is away, so it is given only a moment. */
+  async close(): Promise<void> {
+    const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
+    const waited = new AbortController();
+    await Promise.race([closing, this.clock.sleep(CLOSE_GRACE_MS, waited.signal).catch(() => undefined)]);
+    waited.abort();
+    this.redis.disconnect();
+  }
+
+  /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
+  async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem & Partial<Started>> {
+    const step = this.atStart?.(key);
+    const { comesBack, failures, pending, reply } = await this.state.takePending(key, step?.call);
+    const started: Partial<Started> = step ? step.read(reply) : {};
+    return { key, retries: failures, comesBack, ...(pending ?? fallback), ...started };
+  }
+
+  /**
+   * For the consumer: a wake-up job has come. If its timer was replaced, nothing is done: the newer timer has a wake-up
+   * job of its own. If it comes early, because the clocks of two machines differ, it is set again.
+   *
+   * The order matters. The add is recorded before the timer is removed, so that a crash loses neither. The timer is removed
+   * before the key can run: otherwise a run that asks to come back later would find the old timer still there, keep it as
+   * the earlier one, and then lose it.
+   */
+  async fireTimer(key: string, due: string): Promise<void> {
+    const timer = await this.state.readTimer(key);
+    if (!timer || timer.due !== due) return this.finishFired(key);
+    if (timer.leftMs > 0) return this.wakeUp(key, due, timer.leftMs);
+    const add = pendingAddOf(timer.add, Number(due));
+    await this.state.mergePending(key, add);
+    await this.state.clearTimer(key, due);
+    await this.addNow(key, add);
+  }
+
+  /** Whether somebody has paused the queue for everyone (bull-board can). */
+  async isPaused(): Promise<boolean> {
+    return (await this.open()).isPaused();
+  }
+
+  /** For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. */
+  async maintain(): Promise<void> {
+    const longAgoMs = this.clock.now() - this.options.agingMs;
+    await this.internals.ageWaiting(await this.open(), longAgoMs, MAINTENANCE_BATCH);
+    for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
+      const timer = await this.state.readTimer(overdue);
+      if (timer) await this.fireTimer(overdue, timer.due);
+    }
+  }
+
+  /**
+   * Finds keys that wait although no job stands behind them: an outage left a deduplication key behind (bullmq#4311),
+   * or a worker died while it fired a timer. Removes what is in the way and adds the keys again. The cost is
+   * proportional to the number of waiting keys. A stray deduplication key that no add has met yet is harmless: either BullMQ
+   * sees that its job is gone, or the next add turns the key into one that is found here.
+   * @returns how many keys were repaired
+   */
+  async sweepStray(): Promise<number> {
+    const queue = await this.open();
+    let repaired = 0;
+    for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
+      const found = await this.internals.clearStray(queue, key);
+      if (found === undefined) continue;
+      this.logger.warn('a waiting key had no job behind it and was added again', { key, found });
+      await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
+      repaired += 1;
+    }
+    if (repaired > 0) this.metrics.repaired(this.name, repaired);
+    return repaired;
+  }
+
+  /** A worker may have died after it recorded the add of this timer and before it made a job of it. */
+  private async finishFired(key: string): Promise<void> {
+    const add = await this.state.readPending(key);
+    if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
+  }
+
+  private addNow(key: string, add: PendingAdd, more: AddsWith = {}): Promise<void> {
+    const rank = PRIORITY_RANK[add.priority];
+    return this.addLimit.run(() => this.sendAdd(key, add, more).catch(throwSuperseded), rank);
+  }
+
+  /**
+   * One step: nobody may get the key before what goes with its add has happened, and no part of an add may happen under a
+   * term that is over. More steps follow only if the run has a higher priority than this add, because BullMQ gives the
+   * successor of a running job the priority of the last add.
+   */
+  private async sendAdd(key: string, add: PendingAdd, { together = [], term }: AddsWith): Promise<void> {
+    const ownRank = PRIORITY_RANK[add.priority];
+    const checking = term ? [this.state.checkTerm(term)] : [];
+    const before = [...together, ...checking, this.state.merging(key, add)];
+    const { rank, raised } = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
+    if (rank < ownRank) await this.enqueue(key, add, rank, checking);
+    if (rank < ownRank || raised) await this.raise(key, rank);
+    this.metrics.added(this.name);
+  }
+
+  /** Returns the replies of `before`, which is done in the same step. */
+  private async enqueue(
+    key: string,
+    add: PendingAdd,
+    rank: number,
+    before: readonly LuaCall[] = [],
+  ): Promise<unknown[]> {
+    const queue = await this.open();
+    const deduplication = { id: key, keepLastIfActive: true };
+    const options = { priority: rank, deduplication };
+    return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
+  }
+
+  /** Raises the priority of the key's waiting job, unless it has started or ended meanwhile. */
+  private async raise(key: string, rank: number): Promise<void> {
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    if (jobId === null) return;
+    try {
+      const job = await queue.getJob(jobId);
+      if (job && job.priority > rank) await job.changePriority({ priority: rank });
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== ErrorCode.JobNotExist) throw error;
+    }
+  }
+
+  private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
+    const queue = await this.open();
+    await queue.add('timer', { key, due, v: JOB_FORMAT }, { delay: Math.ceil(delayMs) });
+  }
+
+  /** BullMQ's queue connects when it is made, and stays broken if that fails, so it is not made before Redis answers. */
+  private open(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
+    this.opened ??= this.openQueue().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  private async openQueue(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
+    await this.redis.ping();
+    const queue = new Queue<QueueJobData, unknown, QueueJobName>(this.name, {
+      connection: this.redis,
+      prefix: this.prefix,
+      // Nobody reads the event stream; it is kept short.
+      streams: { events: { maxLen: 100 } },
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+    });
+    queue.on('error', (error) => this.logger.warn('bullmq queue error', { error }));
+    await queue.waitUntilReady();
+    return queue;
+  }
+}

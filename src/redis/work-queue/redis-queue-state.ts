@@ -1,0 +1,200 @@
+import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { LuaCall, RedisConnection } from '../connection/index.js';
+import { LuaScript, runInOneStep } from '../connection/index.js';
+import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
+import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
+import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
+import type { QueueStateKeys } from './redis-queue-view.js';
+import { RedisQueueView } from './redis-queue-view.js';
+import type { CompiledWorkQueueOptions } from '@rollkeeper/runtime/work-queue/work-queue.options';
+import type { AddOptions, LeaderTerm } from '@rollkeeper/runtime/work-queue/work-queue';
+
+/** Longer texts of errors are cut off. */
+const MAX_ERROR_LENGTH = 2000;
+
+/** A timer as it stands in Redis; `due` identifies it. */
+export interface DueTimer {
+  readonly leftMs: number;
+  readonly due: string;
+  readonly add: AddOptions;
+}
+
+/**
+ * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
+ * started, failures in a row, the token bucket, parked keys, timers (the earliest per key), and the leader's term. Its size
+ * depends on how many keys wait, fail or are parked, not on how long the queue has existed.
+ */
+export class RedisQueueState {
+  private readonly merge = new LuaScript(new URL('./lua/merge-pending-3.lua', import.meta.url));
+  private readonly take = new LuaScript(new URL('./lua/take-pending-3.lua', import.meta.url));
+  private readonly timerSet = new LuaScript(new URL('./lua/set-timer-2.lua', import.meta.url));
+  private readonly timerRead = new LuaScript(new URL('./lua/read-timer-2.lua', import.meta.url));
+  private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-2.lua', import.meta.url));
+  private readonly timersOverdue = new LuaScript(new URL('./lua/overdue-timers-1.lua', import.meta.url));
+  private readonly limit = new LuaScript(new URL('./lua/rate-limit-3.lua', import.meta.url));
+  private readonly forgetKey = new LuaScript(new URL('./lua/forget-3.lua', import.meta.url));
+  private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
+  private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
+  private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
+  /** For people. */
+  readonly view: RedisQueueView;
+  private readonly keys: QueueStateKeys;
+
+  /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
+  constructor(
+    private readonly redis: RedisConnection,
+    base: string,
+  ) {
+    const key = (name: string): string => `${base}:state:${name}`;
+    this.keys = {
+      pending: key('pending'),
+      failures: key('failures'),
+      bucket: key('bucket'),
+      parked: key('parked'),
+      timers: key('timers'),
+      timerData: key('timer-data'),
+      term: key('term'),
+    };
+    this.view = new RedisQueueView(redis, this.keys);
+  }
+
+  /** See `WorkQueue.beginTerm`. */
+  async beginTerm({ epoch, holder }: LeaderTerm): Promise<void> {
+    await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+  }
+
+  /** Goes before what is done for a term: fails, and with it the whole step, once the term is over. */
+  checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
+    return this.termCheck.call([this.keys.term], [epoch, holder]);
+  }
+
+  /** What {@link mergePending} sends; its reply is for {@link readMerged}. */
+  merging(key: string, add: PendingAdd): LuaCall {
+    const { pending, parked, failures } = this.keys;
+    const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
+    return this.merge.call([pending, parked, failures], args);
+  }
+
+  /** The rank of the key's next run, and whether this add raised that of an earlier one. */
+  readMerged(reply: unknown): { rank: number; raised: boolean } {
+    const [rank, raised] = reply as number[];
+    return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
+  }
+
+  async mergePending(key: string, add: PendingAdd): Promise<void> {
+    await this.run(this.merging(key, add));
+  }
+
+  /**
+   * A run starts. `pending` is undefined if a worker took it before and died.
+   * @param after done afterwards in the same step; its reply is returned as `reply`
+   */
+  async takePending(
+    key: string,
+    after?: LuaCall,
+  ): Promise<{ pending: PendingAdd | undefined; failures: number; comesBack: boolean; reply: unknown }> {
+    const { failures: failuresKey, pending: pendingKey, timerData } = this.keys;
+    const call = this.take.call([pendingKey, failuresKey, timerData], [key]);
+    const [answer, reply] = after
+      ? await runInOneStep(this.redis, [call, after])
+      : [await this.run(call), undefined];
+    const [json, failures, comesBack] = answer as [string | null, number, number];
+    const pending = json === null ? undefined : parsePending(json);
+    return { pending, failures, comesBack: comesBack === 1, reply };
+  }
+
+  /** The add that waits for a run to start, if there is one. */
+  async readPending(key: string): Promise<PendingAdd | undefined> {
+    const json = await this.redis.hget(this.keys.pending, key);
+    return json === null ? undefined : parsePending(json);
+  }
+
+  /** Adds that have been waiting since before `beforeMs`, read in batches. */
+  async *pendingSince(beforeMs: number): AsyncGenerator<{ key: string; add: PendingAdd }> {
+    let cursor = '0';
+    do {
+      const [next, entries] = await this.redis.hscan(this.keys.pending, cursor, 'COUNT', 500);
+      cursor = next;
+      for (let index = 0; index + 1 < entries.length; index += 2) {
+        const add = parsePending(entries[index + 1] as string);
+        if (add.readySinceMs < beforeMs) yield { key: entries[index] as string, add };
+      }
+    } while (cursor !== '0');
+  }
+
+  /** Returns the timer's due time, or undefined where an earlier one stays. */
+  async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
+    const { timers, timerData } = this.keys;
+    const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
+    return (due as string | null) ?? undefined;
+  }
+
+  async readTimer(key: string): Promise<DueTimer | undefined> {
+    const answer = await this.timerRead.run(this.redis, [this.keys.timers, this.keys.timerData], [key]);
+    if (!answer) return undefined;
+    const [leftMs, due, data] = answer as [number, string, string | null];
+    return { leftMs, due, add: JSON.parse(data ?? '{}') as AddOptions };
+  }
+
+  async clearTimer(key: string, due: string): Promise<void> {
+    await this.timerClear.run(this.redis, [this.keys.timers, this.keys.timerData], [key, due]);
+  }
+
+  async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
+    return (await this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit])) as string[];
+  }
+
+  /** Counts a failure. */
+  async rateLimit(
+    key: string,
+    error: unknown,
+    options: CompiledWorkQueueOptions,
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    const { failures, bucket, parked } = this.keys;
+    const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
+    const answer = await this.limit.run(
+      this.redis,
+      [failures, bucket, parked],
+      [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
+    );
+    const [isParked, delay] = answer as [number, string];
+    return { parked: isParked === 1, delayMs: Number(delay) };
+  }
+
+  async park(key: string, error: unknown): Promise<void> {
+    await this.parkKey.run(this.redis, [this.keys.parked, this.keys.failures], [key, errorText(error)]);
+  }
+
+  async forget(key: string): Promise<void> {
+    const { failures, timerData, timers } = this.keys;
+    await this.forgetKey.run(this.redis, [failures, timers, timerData], [key]);
+  }
+
+  async failures(key: string): Promise<number> {
+    return Number((await this.redis.hget(this.keys.failures, key)) ?? 0);
+  }
+
+  async counts(): Promise<{ delayed: number; parked: number }> {
+    const [delayed, parked] = await Promise.all([
+      this.redis.zcard(this.keys.timers),
+      this.redis.hlen(this.keys.parked),
+    ]);
+    return { delayed, parked };
+  }
+
+  private run({ args, keys, script }: LuaCall): Promise<unknown> {
+    return script.run(this.redis, keys, args);
+  }
+}
+
+/** Throws the error that our scripts mean by their reply, or `error` itself if it is not one of theirs. */
+export function throwSuperseded(error: unknown): never {
+  const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
+  if (epoch === undefined) throw error;
+  const what = epoch === '0' ? 'no term has begun' : `the term of epoch ${epoch} has begun`;
+  throw new SupersededError(`refused: in this queue ${what}`, { epoch: Number(epoch), cause: error });
+}
+
+function errorText(error: unknown): string {
+  return errorMessage(error).slice(0, MAX_ERROR_LENGTH);
+}

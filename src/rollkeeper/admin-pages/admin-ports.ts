@@ -1,0 +1,117 @@
+import type {
+  AdminPorts,
+  DeploymentCaches,
+  LeaseView,
+  LocalReads,
+  PeerRegistry,
+  StatusSource,
+} from '../admin/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { AccessJudge } from '../delegated-access/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { Informer, InformerFactory } from '@rollkeeper/client/informer';
+import type {
+  Deployment,
+  KubernetesObject,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, NODES, PODS, REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import {
+  DEPLOYMENT_APIS,
+  deploymentControllerName,
+  deploymentTypeOf,
+} from '@rollkeeper/controllers/deployment';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { getLogLevel, setLogLevel } from '@rollkeeper/machinery/logging';
+import type { ExtendedManager } from '@rollkeeper/runtime';
+import type { Election } from '@rollkeeper/runtime/operator/election';
+import { replicaOf } from '@rollkeeper/runtime/operator/election';
+import type { ServedCertificate } from '@rollkeeper/tls';
+
+export interface AdminPortParts {
+  readonly openMetrics: boolean;
+  readonly localReads: LocalReads;
+  /** The options in force, without secrets. */
+  readonly config: () => Readonly<Record<string, unknown>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly token: string | null;
+  readonly delegated: AccessJudge | null;
+  readonly certificate: ServedCertificate | null;
+  readonly status: StatusSource;
+  readonly manager: ExtendedManager;
+  readonly decisions: DecisionLog;
+  readonly running: RunningSyncs;
+  readonly peers: PeerRegistry;
+  readonly traces: AdminPorts['traces'];
+}
+
+/** This replica as the admin API sees it. */
+export function createAdminPorts(parts: AdminPortParts): AdminPorts {
+  const { clock, config, decisions, localReads, logger, manager, openMetrics, peers, running, status } =
+    parts;
+  const { identity, informers } = manager;
+  return {
+    identity,
+    startedAtMs: clock.now(),
+    clock,
+    logger,
+    token: parts.token ?? undefined,
+    delegated: parts.delegated ?? undefined,
+    certificate: parts.certificate ?? undefined,
+    openMetrics,
+    localReads,
+    status,
+    config,
+    store: {
+      get name() {
+        return manager.coordination.name;
+      },
+      ping: () => manager.coordination.ping(),
+    },
+    hasObject: (name, key) =>
+      manager.controllers.find(({ controller }) => controller.name === name)?.hasObject?.(key),
+    logLevel: { get: getLogLevel, set: setLogLevel },
+    // The controllers are there once the application has started.
+    queues: () => new Map(manager.controllers.map(({ controller, queue }) => [controller.name, queue])),
+    caches: () => cachesOf(informers),
+    decisions,
+    running,
+    traces: parts.traces,
+    lease: () => readLease(manager.election, clock),
+    peers,
+  };
+}
+
+function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
+  const find = <T extends KubernetesObject>(type: ResourceType) =>
+    informers.find(qualifiedResource(type)) as Informer<T> | undefined;
+  const [replicaSets, pods] = [find<ReplicaSet>(REPLICA_SETS), find<Pod>(PODS)];
+  const namespaces = find<Namespace>(NAMESPACES);
+  const nodes = find<Node>(NODES);
+  return DEPLOYMENT_APIS.flatMap((apiVersion) => {
+    const deployments = find<Deployment>(deploymentTypeOf(apiVersion));
+    if (!deployments || !replicaSets || !pods) return [];
+    const controller = deploymentControllerName(apiVersion);
+    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces, nodes }];
+  });
+}
+
+/** The store's clock says when it was renewed, ours how long ago that was: right as far as the two agree. */
+async function readLease(election: Election, clock: Clock): Promise<LeaseView | undefined> {
+  const record = await election.lease();
+  if (!record) return undefined;
+  const durationMs = record.leaseDurationSeconds * 1000;
+  const renewedAtMs = Date.parse(record.renewTime);
+  return {
+    holder: replicaOf(record.holderIdentity),
+    epoch: record.leaderTransitions,
+    durationMs,
+    renewedAtMs,
+    remainingMs: Math.min(durationMs, Math.max(0, renewedAtMs + durationMs - clock.now())),
+  };
+}

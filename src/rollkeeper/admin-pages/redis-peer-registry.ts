@@ -1,0 +1,82 @@
+import type { Peer, PeerRegistry } from '../admin/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { RedisConnection } from '@rollkeeper/redis/connection';
+import { LuaScript, createRedisConnection } from '@rollkeeper/redis/connection';
+
+export interface RedisPeerRegistryOptions {
+  readonly redisUrl: string;
+  readonly keyPrefix: string;
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const announce = new LuaScript(new URL('./lua/announce-1.lua', import.meta.url));
+const list = new LuaScript(new URL('./lua/list-replicas-1.lua', import.meta.url));
+
+const ANNOUNCE_EVERY_MS = 1000;
+/** Three announcements may get lost. */
+const FRESH_MS = 3500;
+const FORGET_AFTER_MS = 60_000;
+
+/**
+ * How replicas find each other's admin pages: each notes once a second that it is there. Only for people's views;
+ * nothing is decided by it.
+ */
+export class RedisPeerRegistry implements PeerRegistry {
+  private readonly redis: RedisConnection;
+  private readonly key: string;
+  private self: Peer | undefined;
+  private started = false;
+  private running = false;
+
+  constructor(private readonly options: RedisPeerRegistryOptions) {
+    const { keyPrefix, logger, redisUrl: url } = options;
+    this.key = `${keyPrefix}:replicas`;
+    this.redis = createRedisConnection({ url, logger, connectionName: 'rollkeeper-replicas' });
+  }
+
+  /** Others find us there, at once if it runs. */
+  announceAs(self: Peer): void {
+    this.self = self;
+    if (this.running) void this.tell();
+  }
+
+  async peers(): Promise<readonly Peer[]> {
+    const told = (await list.run(this.redis, [this.key], [FRESH_MS, FORGET_AFTER_MS])) as string[];
+    return told
+      .map((json) => JSON.parse(json) as Peer)
+      .sort((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true }));
+  }
+
+  /** Announces until aborted, then says good-bye. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.started) throw new IllegalStateError('a registry runs once');
+    this.started = true;
+    const { clock, identity } = this.options;
+    this.running = true;
+    while (!signal.aborted) {
+      await this.tell();
+      await clock.sleep(ANNOUNCE_EVERY_MS, signal).catch(() => undefined);
+    }
+    this.running = false;
+    await announce.run(this.redis, [this.key], [identity, '']).catch(() => undefined);
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+
+  /** Never rejects: the next time is not far. */
+  private async tell(): Promise<void> {
+    const { identity, logger } = this.options;
+    if (!this.self) return;
+    try {
+      await announce.run(this.redis, [this.key], [identity, JSON.stringify(this.self)]);
+    } catch (error) {
+      logger.debug('could not announce this replica', { error });
+    }
+  }
+}

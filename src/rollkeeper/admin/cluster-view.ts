@@ -1,0 +1,123 @@
+import type { OnModuleDestroy } from '@nestjs/common';
+import type { LoggedDecision, RunningSync } from '../explain/index.js';
+import { isAbout } from '../explain/index.js';
+import type { ShownSpan } from '@rollkeeper/opentelemetry';
+import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
+import { PeerClient } from './peer-client.js';
+import type { ReplicaStatus } from './status-source.js';
+import type { StoreView, StoreWatch } from './store-watch.js';
+
+/** What one replica knows of itself, `/admin/local`. */
+export interface LocalView extends Omit<Peer, 'proof'> {
+  readonly status: ReplicaStatus;
+  readonly running: readonly RunningSync[];
+}
+
+/** One replica in the view of all: what it answered, or that it did not. */
+export interface ReplicaView extends Omit<Peer, 'proof'> {
+  readonly reachable: boolean;
+  /** Why it is not. */
+  readonly problem?: string;
+  readonly leader: boolean;
+  readonly version?: string;
+  readonly controllers: ReplicaStatus['controllers'];
+  readonly running: readonly RunningSync[];
+}
+
+export interface ClusterSnapshot {
+  readonly leader?: string;
+  readonly epoch: number;
+  readonly lease?: LeaseView;
+  readonly store: StoreView;
+  readonly replicas: readonly ReplicaView[];
+}
+
+/** Asks all replicas, so that each of them can show the whole. */
+export class ClusterView implements OnModuleDestroy {
+  private readonly client: PeerClient;
+  /** Those that were known last: the registry is in the store, which may be silent. */
+  private lastPeers: readonly Peer[] = [];
+
+  constructor(
+    private readonly ports: AdminPorts,
+    private readonly store: StoreWatch,
+  ) {
+    this.client = new PeerClient(ports.token);
+  }
+
+  onModuleDestroy(): void {
+    this.client.close();
+  }
+
+  async local(): Promise<LocalView> {
+    const { identity, running, startedAtMs, status } = this.ports;
+    const own = { identity, adminUrl: '', pid: process.pid, startedAtMs };
+    return { ...own, status: await status.status(), running: running.list() };
+  }
+
+  async snapshot(): Promise<ClusterSnapshot> {
+    const reading = this.store.ask(() => this.ports.lease()).catch(() => undefined);
+    const [peers, lease] = await Promise.all([this.peers(), reading]);
+    const replicas = await Promise.all(peers.map((peer) => this.replicaView(peer)));
+    const leads = lease && lease.remainingMs > 0 && lease.holder !== '' ? lease.holder : undefined;
+    return { leader: leads, epoch: lease?.epoch ?? 0, lease, store: this.store.view(), replicas };
+  }
+
+  /** The last decisions about an object, of all replicas that answer, newest first; none about another one that had its key. */
+  async decisions(controller: string, key: string, uid: string): Promise<readonly LoggedDecision[]> {
+    const query = new URLSearchParams({ controller, key, uid });
+    const own = this.ports.decisions.of(controller, key, uid);
+    const others = await this.askOthers<LoggedDecision[]>(`/admin/local/decisions?${query.toString()}`);
+    return [...own, ...others.flat().filter((decision) => isAbout(decision, uid))]
+      .sort((a, b) => b.atMs - a.atMs)
+      .slice(0, 20);
+  }
+
+  /** Decisions of all replicas and keys after `afterMs`, newest first. */
+  async decisionsSince(afterMs: number, limit: number): Promise<readonly LoggedDecision[]> {
+    const own = this.ports.decisions.since(afterMs, limit);
+    const others = await this.askOthers<LoggedDecision[]>(
+      `/admin/local/decisions?since=${afterMs}&limit=${limit}`,
+    );
+    return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
+  }
+
+  /** The spans of one trace that the replicas still have, oldest first. */
+  async trace(traceId: string): Promise<readonly ShownSpan[]> {
+    const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`);
+    return [...this.ports.traces.of(traceId), ...others.flat()].sort((a, b) => a.startMs - b.startMs);
+  }
+
+  private async peers(): Promise<readonly Peer[]> {
+    const { identity, peers, startedAtMs } = this.ports;
+    const self: Peer = { identity, adminUrl: '', pid: process.pid, startedAtMs };
+    const known = await this.store.ask(() => peers.peers()).catch(() => this.lastPeers);
+    this.lastPeers = known;
+    this.client.keepOnly(known);
+    return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
+  }
+
+  private async replicaView(peer: Peer): Promise<ReplicaView> {
+    const isSelf = peer.identity === this.ports.identity;
+    const { answer: local, problem } = isSelf
+      ? { answer: await this.local(), problem: undefined }
+      : await this.client.ask<LocalView>(peer, '/admin/local');
+    // Nobody else's business.
+    const { proof: _, ...shown } = peer;
+    return {
+      ...shown,
+      reachable: local !== undefined,
+      ...(problem === undefined ? {} : { problem }),
+      leader: local?.status.leader ?? false,
+      version: local?.status.version,
+      controllers: local?.status.controllers ?? [],
+      running: local?.running ?? [],
+    };
+  }
+
+  private async askOthers<T>(path: string): Promise<T[]> {
+    const others = (await this.peers()).filter(({ identity }) => identity !== this.ports.identity);
+    const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
+    return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+  }
+}

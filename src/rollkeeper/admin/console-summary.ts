@@ -1,0 +1,89 @@
+import type { DeploymentCaches } from './admin-ports.js';
+import type { ExplainSource } from './explain-source.js';
+import type { PodState } from '@rollkeeper/controllers/shared';
+import { classifyPod } from '@rollkeeper/controllers/shared';
+import type { Explanation } from '../explain/index.js';
+import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import type { DeepReadonly, Deployment, Int64 } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+
+/** One letter for each state that a pod can be in, so that ten thousand pods are ten thousand bytes. */
+export const POD_LETTERS: Readonly<Record<PodState, string>> = {
+  available: 'a',
+  ready: 'r',
+  starting: 's',
+  pending: 'p',
+  unready: 'n',
+  unschedulable: 'u',
+  image: 'i',
+  crash: 'c',
+  config: 'g',
+  rejected: 'j',
+  terminating: 't',
+  overdue: 'o',
+  finished: 'f',
+};
+
+/** A Deployment as the console's list shows it. */
+export interface DeploymentSummary {
+  /** `namespace/name`; with `?api=…` where another API may have one of that name. */
+  readonly key: string;
+  /** The controller that works on it. */
+  readonly controller: string;
+  readonly state: Explanation['state'];
+  readonly cause: Explanation['cause'];
+  readonly sentence: string;
+  readonly limits?: Explanation['limits'];
+  readonly counts: Explanation['counts'];
+  readonly deadline?: Explanation['deadline'];
+  readonly sets: readonly {
+    readonly name: string;
+    readonly role: 'new' | 'old';
+    readonly revision?: Int64;
+    readonly images: readonly string[];
+    readonly size: number;
+    readonly available: number;
+    /** A letter a pod, see {@link POD_LETTERS}. */
+    readonly pods: string;
+  }[];
+}
+
+/** See {@link DeploymentSummary.key}. */
+export function summaryKey({ apiVersion }: DeploymentCaches, key: string): string {
+  return apiVersion === 'apps/v1' ? key : `${key}?api=${apiVersion}`;
+}
+
+/** Old ReplicaSets that are kept at zero for a rollback are left out. */
+export function summarize(
+  source: ExplainSource,
+  caches: DeploymentCaches,
+  deployment: DeepReadonly<Deployment>,
+  nowMs: number,
+): DeploymentSummary {
+  const { cause, counts, deadline, limits, replicaSets, sentence, state } = source.glance(caches, deployment);
+  const seconds = limits?.minReadySeconds ?? 0;
+  const uids = new Map(
+    caches.replicaSets.lister
+      .byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '')
+      .map(({ metadata }) => [metadata.name, metadata.uid ?? '']),
+  );
+  const sets = replicaSets
+    .filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0)
+    .map(({ images, name, revision, role, size }) => {
+      const pods = lettersOf(caches, uids.get(name) ?? '', seconds, nowMs);
+      // Out of the pods, because a ReplicaSet's status follows them by a moment.
+      const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
+      return { name, role, revision, images, size, available, pods };
+    });
+  const key = summaryKey(caches, keyOf(deployment.metadata));
+  return { key, controller: caches.controller, state, cause, sentence, limits, counts, deadline, sets };
+}
+
+function lettersOf(caches: DeploymentCaches, uid: string, minReadySeconds: number, nowMs: number): string {
+  const letters = caches.pods.lister
+    .byIndex(OWNER_UID_INDEX, uid)
+    .map((pod) => POD_LETTERS[classifyPod(pod, minReadySeconds, nowMs).state]);
+  // The healthy ones first: dots that change their place are hard to follow.
+  const order = Object.values(POD_LETTERS).join('');
+  return letters.sort((a, b) => order.indexOf(a) - order.indexOf(b)).join('');
+}

@@ -1,0 +1,132 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AccessQuestion } from '../delegated-access/index.js';
+import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
+
+/** What is known of a request before anything of it is believed. */
+export interface RequestFacts {
+  readonly method: string;
+  /** Without the query, percent-decoding untouched. */
+  readonly path: string;
+  readonly remoteAddress: string | undefined;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly authorization: string | undefined;
+  /** Whether a header says that a proxy sent it on. */
+  readonly forwarded: boolean;
+  /** Whether our own user, or root, is at the other end; only of connections on this machine. @default that cannot be told */
+  readonly isOwnUser?: boolean | undefined;
+}
+
+/**
+ * Who on this machine reads without a token. Where the system does not tell users apart, `own-user` is `anyone`.
+ */
+export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
+export type LocalReads = (typeof LOCAL_READS)[number];
+
+/** Whose tokens are believed. */
+export interface AccessRules {
+  /** Absent: there is no such token. */
+  readonly token?: string;
+  /** Whether the cluster is asked about other tokens. */
+  readonly delegated: boolean;
+  /** Whether metrics are for everybody who reaches the port. @default false: they are read as anything else */
+  readonly openMetrics?: boolean;
+  /** @default 'anyone' */
+  readonly localReads?: LocalReads;
+}
+
+export type AccessDecision =
+  /** `because`: everybody may, or whoever is on this machine, or whoever knows the admin token. */
+  | { readonly decision: 'allow'; readonly because: 'everybody' | 'local' | 'token' }
+  | {
+      readonly decision: 'refuse';
+      readonly status: 401 | 403;
+      readonly why: string;
+      /** Whether a token was tried. */
+      readonly guess: boolean;
+    }
+  /** It depends on whose token it is, and on what they may do. */
+  | { readonly decision: 'ask'; readonly question: AccessQuestion };
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+/** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
+const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
+/** Nothing of the cluster is in these: probes, the console's own files, and `/`, which leads there. */
+const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
+const METRICS_PATH = '/metrics';
+
+/**
+ * Who may do what: reads on this machine need nothing, as far as {@link LocalReads} says; reads from elsewhere (metrics as well, unless they are open), and every
+ * change, a token.
+ *
+ * This machine means that the connection comes from it, that no proxy stands in between, and that the browser
+ * believes it talks to this machine: a foreign name in `Host` is a page that had its name pointed at us (DNS
+ * rebinding), a foreign `Origin` one that calls us across sites.
+ */
+export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDecision {
+  const isRead = facts.method === 'GET' || facts.method === 'HEAD';
+  const isOpen = OPEN_PATHS.test(facts.path) || (rules.openMetrics === true && facts.path === METRICS_PATH);
+  if (isRead && isOpen) return { decision: 'allow', because: 'everybody' };
+  if (facts.origin !== undefined && !isSameOrigin(facts)) {
+    return {
+      decision: 'refuse',
+      status: 403,
+      why: 'requests from other sites are not answered',
+      guess: false,
+    };
+  }
+  if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
+  const local = isLocal(facts);
+  if (isRead && local && mayReadHere(facts, rules)) return { decision: 'allow', because: 'local' };
+  const reading = local ? 'reading needs a token' : 'reading from another machine needs a token';
+  const why = isRead ? reading : 'a change needs a token';
+  return { decision: 'refuse', status: 401, why, guess: false };
+}
+
+/**
+ * The path as rights are given on it. Routes pass over letter case and a last slash: a right on what is below a path
+ * must not open the path itself. Undefined: a path that no route has, for the sake of which nobody is asked.
+ */
+export function reviewedPath(path: string): string | undefined {
+  return PLAIN_PATH.test(path) ? path.toLowerCase().replace(/\/$/, '') : undefined;
+}
+
+/** Compares in a time that tells nothing about the token. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+function judgeToken(
+  { method, path }: RequestFacts,
+  authorization: string,
+  { delegated, token }: AccessRules,
+): AccessDecision {
+  const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
+  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow', because: 'token' };
+  if (delegated && given !== '') {
+    const reviewed = reviewedPath(path);
+    if (reviewed === undefined)
+      return { decision: 'refuse', status: 403, why: 'nobody has a right on such a path', guess: true };
+    return {
+      decision: 'ask',
+      question: { token: given, verb: method.toLowerCase(), path: reviewed },
+    };
+  }
+  if (token === undefined && !delegated)
+    return { decision: 'refuse', status: 403, why: 'this replica has no --admin-token-file', guess: true };
+  return { decision: 'refuse', status: 401, why: 'the token is not the right one', guess: true };
+}
+
+function isLocal({ forwarded, host, remoteAddress }: RequestFacts): boolean {
+  return !forwarded && isLoopbackAddress(remoteAddress ?? '') && LOOPBACK_HOST.test(host ?? '');
+}
+
+function mayReadHere({ isOwnUser }: RequestFacts, { localReads = 'anyone' }: AccessRules): boolean {
+  return localReads === 'anyone' || (localReads === 'own-user' && isOwnUser !== false);
+}
+
+function isSameOrigin({ host, origin }: RequestFacts): boolean {
+  const url = URL.parse(origin ?? '');
+  return url !== null && url.host === host;
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import type { OnModuleDestroy } from '@nestjs/common';
+import type { Response } from 'express';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { FeedEvent, Viewer } from './console-feed.js';
+
+export interface EventStreamLimits {
+  /** Streams of one client; of more, the one that was opened first gives way. @default 20 */
+  readonly perClient?: number;
+  /** Bytes that one stream may have waiting; a viewer that reads more slowly is sent off and comes back. @default 4 MiB */
+  readonly waitingEach?: number;
+  /** Bytes that may wait in all; beyond, the viewer that reads most slowly is sent off. @default 64 MiB */
+  readonly waitingInAll?: number;
+}
+
+const DEFAULTS: Required<EventStreamLimits> = {
+  // Tabs that somebody has forgotten.
+  perClient: 20,
+  waitingEach: 4 << 20,
+  waitingInAll: 64 << 20,
+};
+
+/**
+ * The open streams of server-sent events. Bounded for each client, and not in number over all: whoever opens many takes room from
+ * themselves, and others are always let in.
+ */
+export class EventStreams implements OnModuleDestroy {
+  /** By client, in the order in which they were opened. */
+  private readonly byClient = new Map<string, Set<EventStream>>();
+  private readonly limits: Required<EventStreamLimits>;
+  /** An event for everybody is put into words once. */
+  private readonly frames = new WeakMap<FeedEvent, string>();
+
+  constructor(limits: EventStreamLimits = {}) {
+    this.limits = { ...DEFAULTS, ...limits };
+  }
+
+  /** @param client who reads, as far as it is known: see `clientOf` */
+  open(client: string, response: Response): EventStream {
+    this.makeRoom(client);
+    const stream: EventStream = new EventStream(response, {
+      frameOf: (event) => this.frameOf(event),
+      onSent: () => this.sendSlowestOff(stream),
+      onEnd: () => this.forget(client, stream),
+    });
+    const streams = this.byClient.get(client) ?? new Set();
+    this.byClient.set(client, streams.add(stream));
+    return stream;
+  }
+
+  private makeRoom(client: string): void {
+    const streams = this.byClient.get(client);
+    const [oldest] = streams ?? [];
+    if (streams && streams.size >= this.limits.perClient) oldest?.giveWay();
+  }
+
+  /** Nothing that stops has to wait for somebody to close a page. */
+  onModuleDestroy(): void {
+    for (const stream of this.all()) stream.end();
+  }
+
+  private all(): EventStream[] {
+    return [...this.byClient.values()].flatMap((streams) => [...streams]);
+  }
+
+  private forget(client: string, stream: EventStream): void {
+    const streams = this.byClient.get(client);
+    streams?.delete(stream);
+    if (streams?.size === 0) this.byClient.delete(client);
+  }
+
+  private sendSlowestOff(sent: EventStream): void {
+    if (sent.waiting > this.limits.waitingEach) return sent.cut();
+    const streams = this.all();
+    let inAll = streams.reduce((sum, { waiting }) => sum + waiting, 0);
+    if (inAll <= this.limits.waitingInAll) return;
+    for (const slowest of streams.toSorted((a, b) => b.waiting - a.waiting)) {
+      if (inAll <= this.limits.waitingInAll) return;
+      inAll -= slowest.waiting;
+      slowest.cut();
+    }
+  }
+
+  private frameOf(event: FeedEvent): string {
+    const known = this.frames.get(event);
+    if (known !== undefined) return known;
+    const frame = `event: ${event.type}\ndata: ${stringifyJson(event)}\n\n`;
+    this.frames.set(event, frame);
+    return frame;
+  }
+}
+
+interface StreamHooks {
+  readonly frameOf: (event: FeedEvent) => string;
+  readonly onSent: () => void;
+  readonly onEnd: () => void;
+}
+
+/** One of them. Its signal aborts when nobody reads it any more. */
+export class EventStream implements Viewer {
+  private readonly gone = new AbortController();
+
+  constructor(
+    private readonly response: Response,
+    private readonly hooks: StreamHooks,
+  ) {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    response.once('close', () => this.leave());
+  }
+
+  get signal(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  /** Bytes that the viewer has not read yet. */
+  get waiting(): number {
+    return this.response.writableLength;
+  }
+
+  send(event: FeedEvent): void {
+    if (this.gone.signal.aborted) return;
+    this.response.write(this.hooks.frameOf(event));
+    this.hooks.onSent();
+  }
+
+  async drained(): Promise<void> {
+    if (!this.response.writableNeedDrain) return;
+    await once(this.response, 'drain', { signal: this.signal }).catch(() => undefined);
+  }
+
+  /** Tells the page, which then leaves it at that until somebody looks at it. */
+  giveWay(): void {
+    this.response.write(this.hooks.frameOf({ type: 'gave-way' }));
+    this.end();
+  }
+
+  end(): void {
+    this.leave();
+    this.response.end();
+  }
+
+  /** Without what still waits: it would not be read. */
+  cut(): void {
+    this.leave();
+    this.response.destroy();
+  }
+
+  private leave(): void {
+    this.gone.abort();
+    this.hooks.onEnd();
+  }
+}

@@ -1,0 +1,149 @@
+import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
+import { explainDeployment, notReadyNodes } from '../explain/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
+import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
+import type { StoreWatch } from './store-watch.js';
+
+/** Explains Deployments from this replica's caches, and with what all replicas know. */
+export class ExplainSource {
+  constructor(
+    private readonly ports: AdminPorts,
+    private readonly cluster: ClusterView,
+    private readonly store: StoreWatch,
+  ) {}
+
+  /** Undefined: no such Deployment in the cache. */
+  async explain(caches: DeploymentCaches, key: string): Promise<Explanation | undefined> {
+    const deployment = caches.deployments.lister.get(key);
+    if (!deployment) return undefined;
+    const { controller } = caches;
+    const observed = this.observed(caches, deployment);
+    const [snapshot, decisions] = await Promise.all([
+      this.cluster.snapshot(),
+      this.cluster.decisions(controller, key, deployment.metadata.uid ?? ''),
+    ]);
+    const [queue, replicaSetQueues] = await Promise.all([
+      this.queueKnowledge(snapshot, controller, key),
+      this.replicaSetQueues(snapshot, observed.replicaSets),
+    ]);
+    const controllerRuns = snapshot.replicas.some(({ controllers }) =>
+      controllers.some(({ consuming, name }) => name === controller && consuming),
+    );
+    const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
+    return explainDeployment({
+      ...observed,
+      replicaSetQueues,
+      neighbours: neighboursOf(caches, deployment),
+      queue: queue && { ...queue, retry },
+      control: { controllerRuns, leader: snapshot.leader, store: snapshot.store },
+      decisions,
+    });
+  }
+
+  /** The quick explanation for lists: what the objects say, and nothing that would have to be asked for. */
+  glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
+    const decisions: readonly LoggedDecision[] = [];
+    return explainDeployment({ ...this.observed(caches, deployment), decisions });
+  }
+
+  private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
+    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const pods = replicaSets.flatMap(({ metadata }) =>
+      caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
+    );
+    const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
+    const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
+    const nodesNotReady = nodesNotReadyOf(caches, pods);
+    return {
+      deployment,
+      replicaSets,
+      pods,
+      namespaceTerminating,
+      nodesNotReady,
+      nowMs: this.ports.clock.now(),
+    };
+  }
+
+  /** Few: those that are not where they should be. */
+  private async replicaSetQueues(
+    snapshot: ClusterSnapshot,
+    replicaSets: readonly DeepReadonly<ReplicaSet>[],
+  ): Promise<ReadonlyMap<string, QueueKnowledge>> {
+    const short = replicaSets
+      .filter(({ spec, status }) => (status?.availableReplicas ?? 0) < (spec.replicas ?? 1))
+      .slice(0, REPLICA_SETS_ASKED_FOR);
+    const known = await Promise.all(
+      short.map(({ metadata }) => this.queueKnowledge(snapshot, 'replicaset', keyOf(metadata))),
+    );
+    return new Map(
+      short.flatMap(({ metadata }, index) => {
+        const knowledge = known[index];
+        return knowledge ? [[metadata.name, knowledge] as const] : [];
+      }),
+    );
+  }
+
+  private async queueKnowledge(
+    snapshot: ClusterSnapshot,
+    controller: string,
+    key: string,
+  ): Promise<QueueKnowledge | undefined> {
+    try {
+      const view = await this.store.ask(async () => this.ports.queues().get(controller)?.inspectKey(key));
+      if (!view) return undefined;
+      const { delayed, failures, parked, waiting } = view;
+      const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
+      const queued = { parked, retry, comesBackMs: delayed?.dueMs, waiting: waiting !== undefined };
+      return { ...queued, ...runsOf(snapshot, controller, key) };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** An unfinished rollout has two of them, a few after one another. */
+const REPLICA_SETS_ASKED_FOR = 10;
+/** More of them are not looked at: a conflict is a note, not worth the time. */
+const NEIGHBOURS = 2000;
+
+/** Undefined where no nodes are cached. */
+function nodesNotReadyOf(
+  { nodes }: DeploymentCaches,
+  pods: readonly DeepReadonly<Pod>[],
+): ReadonlyMap<string, string | undefined> | undefined {
+  if (!nodes?.hasSynced) return undefined;
+  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec?.nodeName ?? []));
+  return notReadyNodes([...names].flatMap((name) => nodes.lister.get(name) ?? []));
+}
+
+/** Who works on the key, and who was told to end and has not. */
+function runsOf(
+  { replicas }: ClusterSnapshot,
+  controller: string,
+  key: string,
+): Pick<QueueKnowledge, 'runningOn' | 'overdue'> {
+  const runs = replicas.flatMap(({ identity: replica, running }) =>
+    running
+      .filter((sync) => sync.controller === controller && sync.key === key)
+      .map(({ overdueSinceMs, sinceMs }) => ({ replica, sinceMs, overdueSinceMs })),
+  );
+  const overdue = runs.find(isOverdue);
+  return { runningOn: runs.find((run) => !isOverdue(run))?.replica, ...(overdue ? { overdue } : {}) };
+}
+
+function isOverdue<Run extends { overdueSinceMs?: number | undefined }>(
+  run: Run,
+): run is Run & { overdueSinceMs: number } {
+  return run.overdueSinceMs !== undefined;
+}
+
+function neighboursOf(
+  { deployments }: DeploymentCaches,
+  { metadata }: DeepReadonly<Deployment>,
+): readonly DeepReadonly<Deployment>[] {
+  const all = deployments.lister.byIndex(NAMESPACE_INDEX, metadata.namespace ?? '');
+  return all.length > NEIGHBOURS ? [] : all;
+}

@@ -1,0 +1,78 @@
+import { Controller, Get, Inject, Req, Res, ServiceUnavailableException } from '@nestjs/common';
+import type { HealthCheckResult } from '@nestjs/terminus';
+import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+import type { Request, Response } from 'express';
+import type { HealthCheck, HealthRegistry } from '@rollkeeper/runtime/health';
+import { attemptCheck } from '@rollkeeper/nest/rollkeeper.health';
+import { factsOf } from './access.middleware.js';
+import type { AdminPorts } from './admin-ports.js';
+import { ReasonAccess } from './reason-access.js';
+import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
+import { ADMIN_PORTS, HEALTH_REGISTRY } from './tokens.js';
+
+/**
+ * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
+ * by terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`. Why a check fails is told
+ * with `?verbose` and in JSON, to those who may read the admin pages.
+ */
+@Controller()
+export class HealthController {
+  private readonly reasons: ReasonAccess;
+
+  constructor(
+    @Inject(HealthCheckService) private readonly terminus: HealthCheckService,
+    @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
+    @Inject(HEALTH_REGISTRY) private readonly registry: HealthRegistry,
+    @Inject(ADMIN_PORTS) ports: AdminPorts,
+  ) {
+    this.reasons = new ReasonAccess(ports);
+  }
+
+  @Get(['livez', 'livez/:check'])
+  livez(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('livez', this.registry.of('livez'), request, response);
+  }
+
+  @Get(['readyz', 'readyz/:check'])
+  readyz(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('readyz', this.registry.of('readyz'), request, response);
+  }
+
+  @Get(['healthz', 'healthz/:check'])
+  healthz(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('healthz', this.registry.all(), request, response);
+  }
+
+  private async answer(
+    endpoint: string,
+    checks: readonly HealthCheck[],
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const { check: wanted } = request.params as { check?: string };
+    const excluded = [request.query['exclude'] ?? []].flat();
+    const chosen = checks.filter(
+      ({ name }) => (wanted === undefined || name === wanted) && !excluded.includes(name),
+    );
+    if (wanted !== undefined && chosen.length === 0) {
+      response.status(404).type('text/plain').send(`${endpoint} has no check named ${wanted}\n`);
+      return;
+    }
+    const result = await this.run(chosen);
+    const verbose = 'verbose' in request.query;
+    const asJson = request.headers.accept?.includes('application/json') ?? false;
+    const reasons = (verbose || asJson) && (await this.reasons.maySeeReasons(factsOf(request)));
+    response.status(isWell(result) ? 200 : 503).setHeader('Cache-Control', 'no-store');
+    if (asJson) response.json(reasons ? result : withoutReasons(result));
+    else response.type('text/plain').send(renderHealthText(endpoint, result, { reasons, verbose }));
+  }
+
+  private async run(checks: readonly HealthCheck[]): Promise<HealthCheckResult> {
+    try {
+      return await this.terminus.check(checks.map((check) => () => attemptCheck(this.indicators, check)));
+    } catch (error) {
+      if (error instanceof ServiceUnavailableException) return error.getResponse() as HealthCheckResult;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { DynamicModule, INestApplication, InjectionToken } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Server } from 'node:https';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { ServedCertificate } from '@rollkeeper/tls';
+import { guardAdminPages } from './access.middleware.js';
+import type { ConnectionLimits } from './admin-http-adapter.js';
+import { AdminHttpAdapter } from './admin-http-adapter.js';
+import type { AdminPorts } from './admin-ports.js';
+import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
+import { ADMIN_PORTS } from './tokens.js';
+import { RollkeeperError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import { writeIntegers } from '@rollkeeper/machinery/kubernetes';
+
+/** A Nest application whose HTTP side is the admin port. */
+export interface AdminServer {
+  readonly url: string;
+  /** A provider of the application. */
+  get<T>(token: InjectionToken<T>): T;
+  /** Answers what is under way, for half a second at most, and ends every connection. */
+  close(): Promise<void>;
+  /** The paths that are served. */
+  routes(): readonly string[];
+}
+
+export interface AdminServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Whether it speaks TLS, with the certificate of the module's AdminPorts. @default false */
+  readonly tls?: boolean;
+  readonly limits?: ConnectionLimits;
+  /** By which a stop is bounded. @default the system's */
+  readonly clock?: Clock;
+}
+
+/**
+ * Puts `module` together and serves its admin pages at once, before anything else of the process is up: probes must
+ * be answered meanwhile.
+ * @throws StartupError when the address cannot be bound, or what a provider threw
+ */
+export async function startAdminServer(
+  module: DynamicModule,
+  { clock, host, limits, port, tls = false }: AdminServerOptions,
+): Promise<AdminServer> {
+  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits, clock), {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    const ports = app.get<AdminPorts>(ADMIN_PORTS, { strict: false });
+    // What is told of objects may hold integers that `JSON.stringify` alone refuses.
+    expressOf(app).set('json replacer', writeIntegers);
+    if (tls) serveCertificate(app.getHttpServer() as Server, ports);
+    for (const handler of guardAdminPages(ports)) app.use(handler);
+    app.use(
+      BULL_BOARD_PATH,
+      bullBoard(() => ports.queues()),
+    );
+    await app.listen(port, host);
+  } catch (error) {
+    await app.close();
+    throw asStartupError(error, `cannot serve the admin pages on ${host}:${port}`);
+  }
+  return describe(app, await app.getUrl());
+}
+
+/** From now on, and each that follows it: connections that there are go on under the one that they began with. */
+function serveCertificate(server: Server, { certificate, logger }: AdminPorts): void {
+  if (!certificate) throw new StartupError('there is no certificate for the admin pages');
+  const use = ({ current }: ServedCertificate): void => server.setSecureContext({ ...current });
+  use(certificate);
+  certificate.onChange((changed) => {
+    try {
+      use(changed);
+    } catch (error) {
+      logger.warn('the certificate cannot be served; the former one is kept', { error });
+    }
+  });
+}
+
+function describe(app: INestApplication, url: string): AdminServer {
+  return {
+    url,
+    get: <T>(token: InjectionToken<T>): T => app.get<T>(token, { strict: false }),
+    close: () => app.close(),
+    routes: () => routesOf(app),
+  };
+}
+
+function asStartupError(error: unknown, what: string): Error {
+  if (error instanceof RollkeeperError) return error;
+  return new StartupError(`${what}: ${errorMessage(error)}`, { cause: error });
+}
+
+interface ExpressInstance {
+  set(name: string, value: unknown): void;
+  readonly router: { readonly stack: readonly { readonly route?: { readonly path: string | string[] } }[] };
+}
+
+function expressOf(app: INestApplication): ExpressInstance {
+  return app.getHttpAdapter().getInstance() as ExpressInstance;
+}
+
+function routesOf(app: INestApplication): string[] {
+  return expressOf(app).router.stack.flatMap(({ route }) => route?.path ?? []);
+}

@@ -1,0 +1,173 @@
+import { VERSION } from '@rollkeeper/machinery/version';
+
+const NAME = { type: 'string', pattern: '^[\\w.-]{1,253}$' };
+const text = (description: string) => ({
+  description,
+  content: { 'text/plain': { schema: { type: 'string' } } },
+});
+const json = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: { type: 'object' } } },
+});
+const REFUSALS = {
+  '401': json('A token is needed, or this one is not the right one.'),
+  '403': json(
+    'The request comes from another site, the replica has no token, or who has this one may not do that.',
+  ),
+  '429': json('Too many requests, or too many wrong tokens; see Retry-After.'),
+  '503': json('With --admin-auth=delegated: the cluster could not be asked whose token it is.'),
+};
+const NOT_ACCEPTABLE = { '406': json('Neither plain text nor the structured form was asked for.') };
+const NOT_FOUND = { '404': json('No such thing.') };
+
+const inPath = (name: string) => ({ name, in: 'path', required: true, schema: NAME });
+const inQuery = (name: string, schema: object, description: string) => ({
+  name,
+  in: 'query',
+  schema,
+  description,
+});
+
+const read = (summary: string, parameters: readonly object[] = [], more: object = {}) => ({
+  get: { summary, parameters, responses: { '200': json('The answer.'), ...REFUSALS, ...more } },
+});
+const change = (
+  summary: string,
+  parameters: readonly object[],
+  requestBody: object | undefined,
+  more = {},
+) => ({
+  summary,
+  parameters,
+  security: [{ token: [] }],
+  ...(requestBody ? { requestBody } : {}),
+  responses: { '200': json('What is known afterwards.'), ...REFUSALS, ...more },
+});
+const probe = (summary: string) => ({
+  get: { summary, security: [], responses: { '200': text('Well.'), '503': text('Not well.') } },
+});
+
+const keyBody = {
+  required: true,
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['key'],
+        properties: {
+          key: { type: 'string', description: 'namespace/name', maxLength: 1000 },
+          reason: { type: 'string', description: 'for `park`: shown as its error' },
+        },
+      },
+    },
+  },
+};
+const logLevelBody = {
+  required: true,
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['level'],
+        properties: { level: { enum: ['debug', 'info', 'warn', 'error'] } },
+      },
+    },
+  },
+};
+const limit = inQuery('limit', { type: 'integer', maximum: 1000 }, 'keys of each kind');
+const onKey = (summary: string) => ({
+  post: change(summary, [inPath('controller')], keyBody, NOT_FOUND),
+});
+
+/** The admin port's interface as OpenAPI 3.1, by hand: a test holds it against the routes. */
+export const OPENAPI_DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Rollkeeper admin API',
+    version: VERSION,
+    description:
+      'Reads from the same machine need nothing; reads from elsewhere, and every change, need the bearer token of --admin-token-file, or with --admin-auth=delegated one that the cluster knows and allows it.',
+  },
+  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  security: [{}, { token: [] }],
+  paths: {
+    '/livez': probe('Alive'),
+    '/livez/{check}': probe('One check of /livez'),
+    '/readyz': probe('Ready to work on keys'),
+    '/readyz/{check}': probe('One check of /readyz'),
+    '/healthz': probe('All checks'),
+    '/healthz/{check}': probe('One check of all'),
+    '/metrics': probe('Metrics for Prometheus'),
+    '/': {
+      get: {
+        summary: 'Leads to the console',
+        security: [],
+        responses: { '302': { description: 'To /console' } },
+      },
+    },
+    '/configz': read('The options in force, without secrets, as components of Kubernetes tell theirs'),
+    '/flagz': read('The same as flags, in plain text or as a Flagz of config.k8s.io', [], NOT_ACCEPTABLE),
+    '/statusz': read(
+      'Since when it runs, and which release, in plain text or as a Statusz',
+      [],
+      NOT_ACCEPTABLE,
+    ),
+    '/console': probe('The console: a page for people'),
+    '/console/{file}': probe("The console's files"),
+    '/admin/openapi.json': read('This document'),
+    '/admin/status': read('What this replica says of itself'),
+    '/admin/leadership': read('Who led, since when, and why that changed'),
+    '/admin/local': read('The same, and what it works on; what replicas ask each other'),
+    '/admin/local/decisions': read("This replica's last decisions", [
+      inQuery('controller', NAME, 'with `key`'),
+      inQuery('key', { type: 'string' }, 'namespace/name'),
+      inQuery('uid', { type: 'string' }, 'with `key`: about this object alone'),
+      inQuery('since', { type: 'integer' }, 'epoch milliseconds'),
+      inQuery('limit', { type: 'integer', maximum: 1000 }, 'newest first'),
+    ]),
+    '/admin/local/traces/{id}': read('The spans of a trace that this replica still has', [inPath('id')]),
+    '/admin/traces/{id}': read('The spans of a trace that the replicas still have', [inPath('id')]),
+    '/admin/replicas': read('Leader, lease, and every replica with its controllers and what it works on'),
+    '/admin/controllers': read('The controllers of this replica, their workers and queues'),
+    '/admin/config': read('The options in force, without secrets'),
+    '/admin/log-level': {
+      ...read('The log level'),
+      put: change('Sets the log level until the process ends', [], logLevelBody),
+    },
+    '/admin/queues': read('Each queue with its counts'),
+    '/admin/queues/{controller}': read(
+      'Waiting, running (by whom, since when), delayed (until when), parked (with the last error and the next try)',
+      [inPath('controller'), limit],
+      NOT_FOUND,
+    ),
+    '/admin/queues/{controller}/key': read(
+      'What the queue knows of one key',
+      [inPath('controller'), inQuery('key', { type: 'string' }, 'namespace/name')],
+      NOT_FOUND,
+    ),
+    '/admin/queues/{controller}/requeue': onKey('Runs the key as soon as a worker is free'),
+    '/admin/queues/{controller}/park': onKey('Sets the key aside until its object changes'),
+    '/admin/queues/{controller}/unpark': onKey('Takes a parked key out and runs it'),
+    '/admin/queues/{controller}/purge': onKey('Forgets all about the key until its object changes'),
+    '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
+    '/admin/deployments': read('Each Deployment with its state in one sentence'),
+    '/admin/explain/deployments/{namespace}/{name}': read(
+      'Why a rollout is where it is',
+      [
+        inPath('namespace'),
+        inPath('name'),
+        inQuery('api', { type: 'string' }, 'apps/v1 or rollkeeper.dev/v1; the first that has it'),
+      ],
+      NOT_FOUND,
+    ),
+    '/admin/events': read('Server-sent events: what the console shows, live'),
+    '/admin/debug/heap-snapshot': { post: change('A V8 heap snapshot', [], undefined) },
+    '/admin/debug/cpu-profile': {
+      post: change(
+        'A CPU profile',
+        [inQuery('seconds', { type: 'integer', maximum: 60 }, 'default 5')],
+        undefined,
+      ),
+    },
+  },
+} as const;

@@ -1,0 +1,50 @@
+import { Controller, Get, Inject, Header } from '@nestjs/common';
+import type { LeadershipStatus, ReplicaStatus, StatusSource } from './status-source.js';
+import type { StoreWatch } from './store-watch.js';
+import { METRICS_SOURCE, STATUS_SOURCE, STORE_WATCH } from './tokens.js';
+import type { Metrics } from '@rollkeeper/runtime/telemetry';
+import { OPENAPI_DOCUMENT } from './openapi-document.js';
+
+/**
+ * `/admin/status`: who this replica is, who leads, what its informers and queues look like. `/admin/leadership`: who
+ * led, since when, and why that changed.
+ */
+@Controller('admin')
+export class StatusController {
+  constructor(
+    @Inject(STATUS_SOURCE) private readonly source: StatusSource,
+    @Inject(STORE_WATCH) private readonly store: StoreWatch,
+  ) {}
+
+  @Get('status')
+  async status(): Promise<ReplicaStatus> {
+    const status = await this.source.status();
+    return { ...status, store: this.store.view() };
+  }
+
+  @Get('leadership')
+  leadership(): LeadershipStatus {
+    return this.source.leadership();
+  }
+}
+
+/** `/metrics` for Prometheus. */
+@Controller()
+export class MetricsController {
+  constructor(@Inject(METRICS_SOURCE) private readonly metrics: Metrics) {}
+
+  @Get('metrics')
+  @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
+  serve(): Promise<string> {
+    return this.metrics.serialize();
+  }
+}
+
+/** The description of everything that the admin port serves. */
+@Controller('admin')
+export class OpenApiController {
+  @Get('openapi.json')
+  document(): typeof OPENAPI_DOCUMENT {
+    return OPENAPI_DOCUMENT;
+  }
+}

@@ -1,0 +1,104 @@
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { TimeoutError } from '@rollkeeper/machinery/errors';
+import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
+
+/** What the replicas share their queues and the lease in, as this replica finds it. */
+export interface StoreView {
+  /** `redis`, or `memory`. */
+  readonly name: string;
+  readonly answers: boolean;
+  /** When it answered last, epoch milliseconds; with `answers: false` alone. */
+  readonly silentSinceMs?: number;
+  /** What goes on and what does not; with `answers: false` alone. */
+  readonly meanwhile?: string;
+}
+
+export interface WatchedStore {
+  readonly name: string;
+  /** Rejects, or does not settle, while it does not answer. */
+  ping(): Promise<void>;
+}
+
+/** Together they bound how long a store that hangs goes unnoticed. */
+const PING_EVERY_MS = 400;
+const ANSWER_WITHIN_MS = 1200;
+
+/**
+ * Knows whether the store answers. One that hangs is otherwise noticed by each question on its own, after the whole timeout of a
+ * command; with this, people hear within two seconds what is wrong, and nothing that needs the store is waited for.
+ */
+export class StoreWatch implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly stop = new AbortController();
+  private lastAnswerMs: number;
+  private silence: AbortController | undefined;
+
+  constructor(
+    private readonly store: WatchedStore,
+    private readonly clock: Clock,
+  ) {
+    this.lastAnswerMs = clock.now();
+  }
+
+  onApplicationBootstrap(): void {
+    void this.run(this.stop.signal);
+  }
+
+  onModuleDestroy(): void {
+    this.stop.abort();
+  }
+
+  view(): StoreView {
+    const { name } = this.store;
+    if (!this.silence?.signal.aborted) return { name, answers: true };
+    return { name, answers: false, silentSinceMs: this.lastAnswerMs, meanwhile: WHILE_STORE_IS_SILENT };
+  }
+
+  /**
+   * What `work` reads from the store.
+   * @throws TimeoutError at once while the store is silent, and as soon as it is found to be
+   */
+  async ask<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = (this.silence ??= new AbortController());
+    signal.throwIfAborted();
+    return abortable(work(), signal);
+  }
+
+  /** Watches until aborted; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const sentMs = this.clock.now();
+      if (await this.isAnswering(signal)) this.heard(sentMs);
+      else if (!signal.aborted) this.missed();
+      await this.clock.sleep(PING_EVERY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  private async isAnswering(signal: AbortSignal): Promise<boolean> {
+    const done = new AbortController();
+    const late = this.clock
+      .sleep(ANSWER_WITHIN_MS, AbortSignal.any([signal, done.signal]))
+      .then(() => false)
+      .catch(() => false);
+    const answered = this.store
+      .ping()
+      .then(() => true)
+      .catch(() => false);
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  private heard(sentMs: number): void {
+    this.lastAnswerMs = sentMs;
+    if (this.silence?.signal.aborted) this.silence = undefined;
+  }
+
+  private missed(): void {
+    this.silence ??= new AbortController();
+    this.silence.abort(new TimeoutError(`${this.store.name} does not answer`));
+  }
+}

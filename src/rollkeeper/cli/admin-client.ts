@@ -1,0 +1,168 @@
+import type { Command } from 'commander';
+import { InvalidOptionError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import type { ServerTrust } from '@rollkeeper/tls';
+import { readNamed } from './shared-options.js';
+
+export interface AdminClientFlags {
+  readonly adminUrl?: string;
+  readonly adminTokenFile?: string;
+  readonly adminCaFile?: string;
+  readonly adminCertFingerprint?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly dataDir: string;
+}
+
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** A replica refused, in its own words. */
+export class AdminRefusal extends StartupError {}
+
+/** The options of every command that asks a replica. */
+export function addAdminOptions(command: Command): Command {
+  return command
+    .option('--admin-url <url>', "a replica's admin URL (default: one that `up` runs)")
+    .option('--admin-token-file <file>', 'its token (default: the one that `up` wrote)')
+    .option('--admin-ca-file <file>', 'PEM: its certificate, or that of the authority that issued it')
+    .option(
+      '--admin-cert-fingerprint <sha256>',
+      'it is the one that shows this certificate; its log says which',
+    )
+    .option('--insecure-skip-tls-verify', 'take any certificate: whoever sits in between can read the token')
+    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper');
+}
+
+/**
+ * Asks a replica's admin API: the one of `--admin-url`, else those that `up` runs out of the data folder, one after
+ * the other until one answers. With the token of `--admin-token-file`, else that of the data folder.
+ * @throws AdminRefusal, or StartupError when none answers
+ */
+export async function askAdmin(
+  flags: AdminClientFlags,
+  path: string,
+  change?: { readonly body: unknown },
+): Promise<unknown> {
+  const replicas = await replicasOf(flags);
+  const token = await readToken(flags);
+  let problem = 'no replica runs';
+  for (const replica of replicas) {
+    try {
+      return await send(replica, path, token, change);
+    } catch (error) {
+      if (error instanceof AdminRefusal) throw error;
+      problem = `${replica.url}: ${reasonOf(error)}`;
+    }
+  }
+  throw new StartupError(`no replica answers (${problem}); name one with --admin-url`);
+}
+
+interface AskedReplica {
+  readonly url: string;
+  readonly trust: ServerTrust;
+}
+
+async function replicasOf(flags: AdminClientFlags): Promise<readonly AskedReplica[]> {
+  const named = await namedTrust(flags);
+  if (flags.adminUrl !== undefined)
+    return [{ url: originOf(flags.adminUrl), trust: named ?? { by: 'well-known-authorities' } }];
+  // Only now: a process shall not hold in memory what another command needs.
+  const { readUpStatus } = await import('../supervisor/index.js');
+  const status = await readUpStatus(flags.dataDir);
+  return (status?.replicas ?? []).map(({ adminUrl: url, certificates: sha256 = [] }) => ({
+    url,
+    trust: named ?? { by: 'fingerprint', sha256 },
+  }));
+}
+
+function originOf(url: string): string {
+  const { origin, protocol } = URL.parse(url) ?? { protocol: '', origin: '' };
+  if (!/^https?:$/.test(protocol))
+    throw new InvalidOptionError('admin-url', `"${url}" is not of the form https://host:port`);
+  return origin;
+}
+
+/** What the flags say of whom to trust, if anything. @throws InvalidOptionError when they say more than one thing */
+async function namedTrust(flags: AdminClientFlags): Promise<ServerTrust | undefined> {
+  const { adminCaFile, adminCertFingerprint, insecureSkipTlsVerify } = flags;
+  const said = [adminCaFile, adminCertFingerprint, insecureSkipTlsVerify].filter(
+    (flag) => flag !== undefined,
+  );
+  if (said.length > 1) {
+    const names = 'admin-ca-file, admin-cert-fingerprint, insecure-skip-tls-verify';
+    throw new InvalidOptionError(names, 'only one of them can be said');
+  }
+  if (insecureSkipTlsVerify) return { by: 'nothing' };
+  if (adminCaFile !== undefined)
+    return { by: 'authority', caPem: await readNamed('admin-ca-file', adminCaFile) };
+  if (adminCertFingerprint === undefined) return undefined;
+  const { isFingerprint } = await import('@rollkeeper/tls');
+  if (!isFingerprint(adminCertFingerprint))
+    throw new InvalidOptionError(
+      'admin-cert-fingerprint',
+      'must be a SHA-256: 64 hexadecimal digits, with colons or without',
+    );
+  return { by: 'fingerprint', sha256: [adminCertFingerprint] };
+}
+
+async function readToken({
+  adminTokenFile,
+  adminUrl,
+  dataDir,
+}: AdminClientFlags): Promise<string | undefined> {
+  if (adminTokenFile !== undefined) return (await readNamed('admin-token-file', adminTokenFile)).trim();
+  // The token of this machine's replicas is nobody else's business.
+  if (adminUrl !== undefined) return undefined;
+  const { readAdminToken } = await import('../supervisor/index.js');
+  return readAdminToken(dataDir);
+}
+
+async function send(
+  { trust, url }: AskedReplica,
+  path: string,
+  token: string | undefined,
+  change?: { readonly body: unknown },
+): Promise<unknown> {
+  const { trustedAgent } = await import('@rollkeeper/tls');
+  const { request } = await import('undici');
+  const dispatcher = trustedAgent(trust);
+  try {
+    const { body, statusCode } = await request(url + path, {
+      dispatcher,
+      method: change ? 'POST' : 'GET',
+      headers: {
+        ...(change ? { 'content-type': 'application/json' } : {}),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(change ? { body: JSON.stringify(change.body) } : {}),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    });
+    const text = await body.text();
+    if (statusCode >= 200 && statusCode < 300) return parseJson(text);
+    throw new AdminRefusal(reasonIn(text) ?? `${url}${path} answered ${statusCode}`);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+/** With what can be done about it, where that is not plain. */
+function reasonOf(error: unknown): string {
+  const message = errorMessage(error);
+  if (!UNTRUSTED.has((error as { code?: unknown }).code)) return message;
+  return `${message}; say whom to trust with --admin-ca-file or --admin-cert-fingerprint`;
+}
+
+function reasonIn(text: string): string | undefined {
+  try {
+    const { error, message } = JSON.parse(text) as { error?: string; message?: string };
+    return error ?? message;
+  } catch {
+    return undefined;
+  }
+}

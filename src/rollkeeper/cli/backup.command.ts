@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import { StartupError } from '@rollkeeper/machinery/errors';
+import { createPinoLogger } from '@rollkeeper/machinery/logging';
+import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { VERSION } from '@rollkeeper/machinery/version';
+import type { RedisFlags } from './shared-options.js';
+import { addRedisOptions, redisUrlOf } from './shared-options.js';
+import type { Storage } from '@rollkeeper/apiserver';
+
+interface StoreFlags extends RedisFlags {
+  readonly dataDir: string;
+}
+
+/** A store of many objects is replaced in one command. */
+const COMMAND_TIMEOUT_MS = 30_000;
+const OF_STORE = 'where the objects are kept (default: what `up` keeps in the data folder)';
+
+/** `rollkeeper backup`: all objects of the embedded API server in one file. */
+export function registerBackupCommand(program: Command): void {
+  addRedisOptions(program.command('backup'), OF_STORE)
+    .description('write all objects of the embedded API server into a file, as they are at one moment')
+    .argument('<file>', 'gzip of JSON lines; replaced in one step')
+    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .action((file: string, flags: StoreFlags) =>
+      runUntilStopped(async (signal) => {
+        const { backUp } = await import('@rollkeeper/apiserver');
+        const options = { clock: new SystemClock(), version: VERSION };
+        const { objects, revision } = await withStorage(flags, { create: false, signal }, (storage) =>
+          backUp(storage, file, options),
+        );
+        console.log(`${objects} objects at resourceVersion ${revision} are in ${file}`);
+      }),
+    );
+}
+
+/** `rollkeeper restore`: the objects of a backup in place of those that are there. */
+export function registerRestoreCommand(program: Command): void {
+  addRedisOptions(program.command('restore'), OF_STORE)
+    .description(
+      'put the objects of a backup into the store of the embedded API server, which may be running',
+    )
+    .argument('<file>', 'written by `backup`')
+    .option('--replace', 'also when the store has objects, which are then gone')
+    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
+      runUntilStopped(async (signal) => {
+        const { hasObjects, restore } = await import('@rollkeeper/apiserver');
+        const { objects, revision } = await withStorage(
+          flags,
+          { create: true, signal },
+          async (storage, url) => {
+            if (!flags.replace && (await hasObjects(storage)))
+              throw new StartupError(
+                'the store has objects, which would be gone; say --replace if they may be',
+              );
+            const former = await clusterIn(storage);
+            const restored = await restore(storage, file);
+            await handOverKeys(url, { former, current: await clusterIn(storage) }, signal);
+            return restored;
+          },
+        );
+        console.log(
+          `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
+        );
+      }),
+    );
+}
+
+/** By what the replicas of a store's cluster know it. */
+async function clusterIn(storage: Storage): Promise<string | undefined> {
+  const stored = await storage.get({ resource: 'namespaces', namespace: '', name: 'kube-system' });
+  return stored?.object.metadata.uid;
+}
+
+/**
+ * The store has become another cluster where the backup is one's. What its replicas keep beside it becomes that one's too, or they would
+ * refuse to start; those that run see it and end, for their supervisor to start them again.
+ */
+async function handOverKeys(
+  url: string,
+  { current, former }: { readonly current: string | undefined; readonly former: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  if (former === undefined || current === undefined || former === current) return;
+  const { RedisClusterClaims } = await import('@rollkeeper/redis');
+  const { createRedisConnection } = await import('@rollkeeper/redis/connection');
+  const connection = createRedisConnection({ url, connectionName: 'restore' });
+  try {
+    const clock = new SystemClock();
+    const claims = new RedisClusterClaims({ redis: () => connection, keyPrefix: 'rollkeeper', clock });
+    if ((await claims.owner()) === former) await claims.replace(former, current, signal);
+  } finally {
+    connection.disconnect();
+  }
+}
+
+async function withStorage<T>(
+  flags: StoreFlags,
+  { create, signal }: { readonly create: boolean; readonly signal: AbortSignal },
+  use: (storage: Storage, url: string) => Promise<T>,
+): Promise<T> {
+  const { RedisStorage } = await import('@rollkeeper/apiserver');
+  const { assertUsableRedis } = await import('@rollkeeper/redis/connection');
+  const clock = new SystemClock();
+  const useAt = async (url: string): Promise<T> => {
+    await assertUsableRedis(url, { clock, timeoutMs: 3000, option: '--redis-url' });
+    const storage = new RedisStorage({ url, clock, commandTimeoutMs: COMMAND_TIMEOUT_MS });
+    const stop = new AbortController();
+    const running = storage.run(stop.signal);
+    try {
+      return await abortable(use(storage, url), signal);
+    } finally {
+      stop.abort();
+      await running;
+    }
+  };
+  const url = redisUrlOf(flags, process.env);
+  if (url !== undefined) return useAt(url);
+  const { withRedisOfDataFolder } = await import('../supervisor/index.js');
+  const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'store' } });
+  return withRedisOfDataFolder({ dataDir: flags.dataDir, create, clock, logger }, useAt);
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { InvalidOptionError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import { runOnce } from '@rollkeeper/machinery/process';
+
+/** Less than the timeout of the image's HEALTHCHECK. */
+const ANSWER_TIMEOUT_MS = 4000;
+
+/** `rollkeeper healthcheck`: for container engines, which ask by running a command inside the container. */
+export function registerHealthcheckCommand(program: Command): void {
+  program
+    .command('healthcheck')
+    .description('ask a replica or an API server in the same container whether it is ready; exit with 0 or 1')
+    .option(
+      '--url <url>',
+      'where to ask; nothing secret is sent, and any certificate is taken',
+      'https://127.0.0.1:8080/readyz',
+    )
+    .action(({ url }: { url: string }) => runOnce(async () => console.log(await askHealth(url))));
+}
+
+/**
+ * What a healthy server answers.
+ * @throws StartupError with the failing checks, or why nobody answers; InvalidOptionError
+ */
+export async function askHealth(url: string): Promise<string> {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new InvalidOptionError('url', `"${url}" is not of the form https://host:port/path`);
+  // Only now: a process shall not hold in memory what another command needs.
+  const { trustedAgent } = await import('@rollkeeper/tls');
+  const { request } = await import('undici');
+  const dispatcher = trustedAgent({ by: 'nothing' });
+  try {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const { body, statusCode } = await request(url, { dispatcher, signal });
+    const text = (await body.text()).trim();
+    if (statusCode !== 200) throw new StartupError(`${url} answered ${statusCode}: ${text}`);
+    return text;
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`${url} does not answer: ${errorMessage(error)}`, { cause: error });
+  } finally {
+    await dispatcher.destroy();
+  }
+}

@@ -1,0 +1,149 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
+import {
+  DEPLOYMENT_APIS,
+  completeDeployment,
+  deploymentTypeOf,
+  isCustomDeployment,
+} from '@rollkeeper/controllers/deployment';
+import type {
+  Deployment,
+  Namespace,
+  Node,
+  ObjectRef,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+  isPodReady,
+} from '@rollkeeper/machinery/kubernetes';
+import { notReadyNodes } from '../explain/index.js';
+import type { ApiFlags } from './shared-options.js';
+
+/** A Deployment and what belongs to it, read from the API. */
+export interface LiveDeployment {
+  readonly deployment: Deployment;
+  readonly replicaSets: readonly ReplicaSet[];
+  readonly pods: readonly Pod[];
+  readonly neighbours: readonly Deployment[];
+  /** Undefined where we may not know. */
+  readonly namespaceTerminating?: boolean;
+  /** Undefined where we may not know. */
+  readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
+}
+
+/** @throws as {@link findDeployment} */
+export async function readLiveDeployment(
+  client: ApiClient,
+  ref: ObjectRef,
+  api?: string,
+): Promise<LiveDeployment> {
+  const { namespace } = ref;
+  const { deployment: found, type } = await findDeployment(client, ref, api);
+  const [sets, pods, all, namespaceTerminating] = await Promise.all([
+    client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
+    client.list<Pod>(PODS, { namespace }),
+    client.list<Deployment>(type, { namespace }),
+    isTerminating(client, namespace),
+  ]);
+  const deployment = complete(found);
+  const replicaSets = sets.items.filter((set) => isControlledBy(set, deployment));
+  const uids = new Set(replicaSets.map(({ metadata }) => metadata.uid));
+  const own = pods.items.filter((pod) => uids.has(controllerOf(pod)?.uid));
+  return {
+    deployment,
+    replicaSets,
+    pods: own,
+    nodesNotReady: await nodesNotReadyOf(client, own),
+    neighbours: all.items.map(complete),
+    namespaceTerminating,
+  };
+}
+
+/**
+ * A Deployment by whichever API has it.
+ * @param api `apps/v1` or `rollkeeper.dev/v1`; needed only where both have one of that name
+ * @throws InvalidOptionError for another API, or where both have one; ApiStatusError (404) where neither does
+ */
+export async function findDeployment(
+  client: ApiClient,
+  ref: ObjectRef,
+  api?: string,
+): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
+  const apis = DEPLOYMENT_APIS.filter((each) => api === undefined || each === api);
+  if (apis.length === 0)
+    throw new InvalidOptionError('api', `"${api}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+  const types = apis.map(deploymentTypeOf);
+  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref)));
+  const found = asked.flatMap((answer, index) => {
+    const type = types[index];
+    return type && answer.status === 'fulfilled' ? [{ type, deployment: answer.value }] : [];
+  });
+  const [first, ...more] = found;
+  if (more.length > 0)
+    throw new InvalidOptionError('api', `is needed: ${apis.join(' and ')} both have one of that name`);
+  if (first) return first;
+  const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+  throw failures.find((failure) => !isNotFound(failure)) ?? failures[0] ?? new Error('nothing was asked');
+}
+
+function complete(deployment: Deployment): Deployment {
+  return isCustomDeployment(deployment) ? completeDeployment(deployment) : deployment;
+}
+
+/** More nodes are not asked for one by one. */
+const MOST_NODES = 20;
+
+/** Many who may read Deployments may not read nodes. */
+async function nodesNotReadyOf(
+  client: ApiClient,
+  pods: readonly Pod[],
+): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec.nodeName ?? []));
+  try {
+    const asked = [...names].slice(0, MOST_NODES).map((name) => client.get<Node>(NODES, { name }));
+    return notReadyNodes(await Promise.all(asked));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Many who may read Deployments may not read namespaces; an answer without this is better than none. */
+async function isTerminating(client: ApiClient, name = 'default'): Promise<boolean | undefined> {
+  try {
+    const { metadata } = await client.get<Namespace>(NAMESPACES, { name });
+    return metadata.deletionTimestamp !== undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs `work` with a client of the API that a kubeconfig names (default: kubectl's rules). */
+export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => Promise<T>): Promise<T> {
+  // Only now: a process shall not hold in memory what another command needs.
+  const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  const { VERSION } = await import('@rollkeeper/machinery/version');
+  const { silentLogger } = await import('@rollkeeper/machinery/logging');
+  const clock = new SystemClock();
+  const connection = await loadKubeconfig({ path: flags.kubeconfig, context: flags.context, clock });
+  const client = createHttpApiClient({
+    connection,
+    userAgent: `rollkeeper/${VERSION} (cli)`,
+    clock,
+    logger: silentLogger,
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}

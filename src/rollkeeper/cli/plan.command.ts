@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { InvalidOptionError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import { exactIntegerTags, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions, readNamed } from './shared-options.js';
+
+interface PlanFlags extends ApiFlags {
+  readonly filename: string;
+  readonly against?: string;
+  readonly podByPod?: boolean;
+  readonly json?: boolean;
+}
+
+/** `rollkeeper plan`: the steps that a rollout would take, touching nothing. */
+export function registerPlanCommand(program: Command): void {
+  addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
+    .description('show the steps that a rollout would take, without touching anything')
+    .requiredOption(
+      '-f, --filename <file>',
+      'the Deployment as it would be applied, YAML or JSON; - for standard input',
+    )
+    .option('--against <what>', 'live: from what runs now (default: as if nothing were there)')
+    .option('--pod-by-pod', 'pods become ready one after the other, not all together')
+    .option('--json', 'as JSON')
+    .action((flags: PlanFlags) => runOnce(async () => console.log(await plan(flags))));
+}
+
+async function plan(flags: PlanFlags): Promise<string> {
+  const { renderPlan, simulateRollout } = await import('../rollout-plan/index.js');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  if (flags.against !== undefined && flags.against !== 'live')
+    throw new InvalidOptionError('against', `"${flags.against}" is not live`);
+  const { completeDeployment, isCustomDeployment } = await import('@rollkeeper/controllers/deployment');
+  const read = await readDeployment(flags.filename);
+  const wanted = isCustomDeployment(read) ? completeDeployment(read) : read;
+  const live = flags.against === 'live' ? await readLive(wanted, flags) : undefined;
+  const rollout = simulateRollout({
+    wanted: live ? applied(wanted, live.deployment) : wanted,
+    replicaSets: live?.replicaSets ?? [],
+    pods: flags.podByPod ? 'one-by-one' : 'batch',
+    nowMs: new SystemClock().now(),
+  });
+  return flags.json ? stringifyJson(rollout, 2) : renderPlan(rollout);
+}
+
+async function readDeployment(file: string): Promise<Deployment> {
+  const { parseAllDocuments } = await import('yaml');
+  const text = await readNamed('filename', file === '-' ? '/dev/stdin' : file);
+  const documents = parseAllDocuments(text, { customTags: exactIntegerTags }).map((document) => {
+    const [error] = document.errors;
+    if (error) throw new InvalidOptionError('filename', `${file}: ${error.message}`);
+    return document.toJS() as Deployment | null;
+  });
+  const deployments = documents.filter((object) => object?.kind === 'Deployment');
+  const [deployment] = deployments;
+  if (!deployment || deployments.length > 1)
+    throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
+  for (const [field, value] of NEEDED_FIELDS) {
+    if (!isRecord(value(deployment)) && typeof value(deployment) !== 'string')
+      throw new InvalidOptionError('filename', `${file}: the Deployment has no ${field}`);
+  }
+  return deployment;
+}
+
+/** Without these there is nothing to be planned; what else is wrong with it the server says. */
+const NEEDED_FIELDS: readonly (readonly [
+  field: string,
+  value: (deployment: Partial<Deployment>) => unknown,
+])[] = [
+  ['metadata.name', ({ metadata }) => metadata?.name],
+  ['spec', ({ spec }) => spec],
+  ['spec.selector', ({ spec }) => spec?.selector],
+  ['spec.template', ({ spec }) => spec?.template],
+];
+
+async function readLive(
+  { apiVersion, metadata }: Deployment,
+  flags: PlanFlags,
+): Promise<{ deployment: Deployment; replicaSets: readonly ReplicaSet[] } | undefined> {
+  const { readLiveDeployment, withApi } = await import('./live-deployment.js');
+  const { unlessGone } = await import('@rollkeeper/client/api-client');
+  const ref = { namespace: metadata.namespace ?? 'default', name: metadata.name };
+  return withApi(flags, (client) => unlessGone(readLiveDeployment(client, ref, apiVersion)));
+}
+
+/**
+ * As `kubectl apply` would leave it, near enough for a plan: what the file says, over what is there. The lists of
+ * containers and the like are the file's; fields that the server filled in stay where the file says nothing.
+ */
+function applied(wanted: Deployment, live: Deployment): Deployment {
+  const spec = merge(live.spec, wanted.spec) as Deployment['spec'];
+  return { ...live, spec };
+}
+
+function merge(below: unknown, above: unknown): unknown {
+  if (Array.isArray(below) && Array.isArray(above)) {
+    const byName = new Map(below.map((item) => [nameOf(item), item as unknown]));
+    return above.map((item: unknown) =>
+      nameOf(item) === undefined ? item : merge(byName.get(nameOf(item)), item),
+    );
+  }
+  if (!isRecord(below) || !isRecord(above)) return above === undefined ? below : above;
+  const fields = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries([...fields].map((field) => [field, merge(below[field], above[field])]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(item: unknown): unknown {
+  return isRecord(item) ? item['name'] : undefined;
+}

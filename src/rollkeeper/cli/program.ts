@@ -1,0 +1,65 @@
+import { Command, CommanderError } from 'commander';
+import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
+import { VERSION } from '@rollkeeper/machinery/version';
+import { registerApiServerCommand } from './apiserver.command.js';
+import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
+import { registerConvertCommand } from './convert.command.js';
+import { registerControllerCommand } from './controller.command.js';
+import { registerExplainCommand } from './explain.command.js';
+import { registerHealthcheckCommand } from './healthcheck.command.js';
+import { registerNodeCommand } from './node.command.js';
+import { registerPlanCommand } from './plan.command.js';
+import { registerQueueCommand } from './queue.command.js';
+import { registerRolloutCommand } from './rollout.command.js';
+import { registerStatusCommand } from './status.command.js';
+import { registerTestClusterCommand } from './test-cluster.command.js';
+import { registerUpCommand } from './up.command.js';
+
+/** The command line. @param main the program's own entry file, which `up` starts its children from */
+export function createProgram(main: string): Command {
+  const program = new Command('rollkeeper')
+    .description('A highly available Deployment controller for Kubernetes APIs')
+    .version(VERSION)
+    .showHelpAfterError("(what there is: 'rollkeeper --help', 'rollkeeper COMMAND --help')")
+    // Commands take over how errors end from the program that they are added to.
+    .exitOverride();
+  registerUpCommand(program, main);
+  registerStatusCommand(program);
+  registerExplainCommand(program);
+  registerPlanCommand(program);
+  registerRolloutCommand(program);
+  registerConvertCommand(program);
+  registerQueueCommand(program);
+  registerBackupCommand(program);
+  registerRestoreCommand(program);
+  registerControllerCommand(program);
+  registerApiServerCommand(program);
+  registerNodeCommand(program);
+  registerHealthcheckCommand(program);
+  registerTestClusterCommand(program);
+  return program;
+}
+
+/**
+ * Runs the command line. Exit codes: 0, 1 for what failed, 2 for what was typed wrong; those of `explain` are in docs/CONSOLE.md.
+ * @param argv as `process.argv`
+ */
+export async function runProgram(main: string, argv: readonly string[]): Promise<void> {
+  const program = createProgram(main);
+  try {
+    refuseUnknown(program, argv.slice(2));
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+  }
+}
+
+/** Help of a command that does not exist would be that of all others: commander looks at `--help` first. */
+function refuseUnknown(program: Command, args: readonly string[]): void {
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const named = first === 'help' ? second : first;
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+  if (named === undefined || named === 'help' || known.includes(named)) return;
+  program.error(`error: unknown command '${named}'`);
+}

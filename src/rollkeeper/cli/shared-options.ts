@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { withRedisCaFile } from '@rollkeeper/redis/connection';
+
+/** Options and arguments that several commands have. */
+
+export interface RedisFlags {
+  redisUrl?: string;
+  redisCaFile?: string;
+}
+
+/** `--redis-url` and `--redis-ca-file`; also from the environment, where other users cannot read a password. */
+export function addRedisOptions(command: Command, what: string): Command {
+  return command
+    .option(
+      '--redis-url <url>',
+      `${what} (also REDIS_URL); redis://, rediss://, redis+sentinel://, redis+cluster://`,
+    )
+    .option(
+      '--redis-ca-file <file>',
+      'authority that a rediss:// server is checked against (also REDIS_CA_FILE)',
+    );
+}
+
+/** The one URL that says everything about Redis, if one was given. @throws InvalidOptionError */
+export function redisUrlOf(flags: RedisFlags, env: NodeJS.ProcessEnv): string | undefined {
+  const url = flags.redisUrl ?? env['REDIS_URL'];
+  return url === undefined ? undefined : withRedisCaFile(url, flags.redisCaFile ?? env['REDIS_CA_FILE']);
+}
+
+export interface ApiFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** `--kubeconfig` and `--context`. */
+export function addApiOptions(command: Command, what = "the API (default: kubectl's rules)"): Command {
+  return command
+    .option('--kubeconfig <file>', what)
+    .option('--context <name>', "context of the kubeconfig (default: the file's own)");
+}
+
+/** `ns/name` or `name`. @throws InvalidOptionError */
+export function parseRef(text: string): Required<ObjectRef> {
+  const [first = '', second, ...more] = text.split('/');
+  const valid = [first, second ?? 'x'].every((part) => /^[a-z0-9]([\w.-]*[a-z0-9])?$/i.test(part));
+  if (!valid || more.length > 0) throw new InvalidOptionError('name', `"${text}" is not namespace/name`);
+  return second === undefined ? { namespace: 'default', name: first } : { namespace: first, name: second };
+}
+
+/** The text of the file that an option names. @throws InvalidOptionError */
+export async function readNamed(option: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new InvalidOptionError(option, errorMessage(error), { cause: error });
+  }
+}
+
+/** @throws InvalidOptionError */
+export function readSeconds(option: string, text: string): number {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || seconds <= 0)
+    throw new InvalidOptionError(option, `"${text}" is not a number of seconds`);
+  return seconds;
+}

@@ -1,0 +1,89 @@
+import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { createPinoLogger } from '@rollkeeper/machinery/logging';
+import { failProcess, heapIsLoaded } from '@rollkeeper/machinery/process';
+import type { TestCluster, TestClusterOptions } from '@rollkeeper/testing/cluster';
+import { runCommand } from './run-command.js';
+
+interface TestClusterFlags {
+  nodes: string;
+  controllers: string;
+  filename: string[];
+  redisUrl?: string;
+  port: string;
+  verbose?: boolean;
+}
+
+/** `rollkeeper test-cluster -- pytest`: a cluster for as long as a command runs. */
+export function registerTestClusterCommand(program: Command): void {
+  program
+    .command('test-cluster')
+    .description('run a command with KUBECONFIG set to a cluster of its own, which ends with it')
+    .usage('[options] [-- command args...]')
+    .option('--nodes <count>', 'simulated nodes; 0: none, and pods stay Pending', '3')
+    .option('--controllers <list>', "as kube-controller-manager's; none: no controllers", '*')
+    .option(
+      '-f, --filename <path>',
+      'manifests to apply before, a file or a folder; may be repeated',
+      (path: string, before: string[]) => [...before, path],
+      [],
+    )
+    .option(
+      '--redis-url <url>',
+      'keep everything on this Redis, under a prefix of its own (default: in memory)',
+    )
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '0')
+    .option('--verbose', 'tell on standard error what the cluster does')
+    .argument('[command...]', 'behind --: what to run; without it the cluster stays until Ctrl-C')
+    .action((command: string[], flags: TestClusterFlags) => run(command, flags));
+}
+
+async function run([command, ...args]: string[], flags: TestClusterFlags): Promise<void> {
+  const stopper = new AbortController();
+  let commandRuns = false;
+  const onSignal = (): void => {
+    if (!commandRuns) stopper.abort();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, onSignal);
+  let cluster: TestCluster | undefined;
+  try {
+    // Only now: a process shall not hold in memory what another command needs.
+    const { startTestCluster } = await import('@rollkeeper/testing/cluster');
+    cluster = await startTestCluster({ ...optionsOf(flags), signal: stopper.signal });
+    heapIsLoaded();
+    if (command === undefined) {
+      console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
+      await aborted(stopper.signal);
+    } else {
+      // From here on signals are the command's business, and its end is the cluster's. There is no moment without a listener, in
+      // which a signal would end this process and leave the command behind.
+      commandRuns = true;
+      process.exitCode = await runCommand(command, args, { ...process.env, ...cluster.env });
+    }
+  } catch (error) {
+    if (stopper.signal.aborted) process.exitCode = 130;
+    else failProcess(error);
+  } finally {
+    await cluster?.stop().catch(failProcess);
+    for (const name of signals) process.off(name, onSignal);
+  }
+}
+
+function optionsOf(flags: TestClusterFlags): TestClusterOptions {
+  const { controllers, filename, redisUrl, verbose } = flags;
+  return {
+    nodes: numberOf('nodes', flags.nodes),
+    controllers: controllers === 'none' ? [] : controllers,
+    manifests: filename.map((file) => ({ file })),
+    port: numberOf('port', flags.port),
+    ...(redisUrl === undefined ? {} : { store: { redisUrl } }),
+    ...(verbose ? { logger: createPinoLogger({ base: { role: 'test-cluster' } }) } : {}),
+  };
+}
+
+function numberOf(option: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidOptionError(option, `"${text}" is no number`);
+  return Number(text);
+}

@@ -1,0 +1,69 @@
+import { aborted } from '@rollkeeper/machinery/cancellation';
+import type { Command } from 'commander';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import { createPinoLogger } from '@rollkeeper/machinery/logging';
+import { runUntilStopped } from '@rollkeeper/machinery/process';
+import type { UpSummary } from '../supervisor/index.js';
+import { addRedisOptions, redisUrlOf } from './shared-options.js';
+
+/** `rollkeeper up`: everything on this machine. */
+export function registerUpCommand(program: Command, main: string): void {
+  addRedisOptions(program.command('up'), 'use this Redis instead of starting one')
+    .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine')
+    .option('--replicas <count>', 'controller processes', '3')
+    .option('--nodes <count>', 'simulated nodes', '3')
+    .option('--data-dir <folder>', 'where everything is kept', '.rollkeeper')
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '16443')
+    .argument(
+      '[controllerArgs...]',
+      'behind --: further options of every controller, see `controller --help`',
+    )
+    .action((controllerArgs: string[], options: Record<string, string>) =>
+      runUp(options, controllerArgs, main),
+    );
+}
+
+async function runUp(flags: Record<string, string>, controllerArgs: string[], main: string): Promise<void> {
+  // Whatever this and its children write, Redis too, is for this user alone.
+  process.umask(0o077);
+  await runUntilStopped(async (signal) => {
+    // Only now: a process shall not hold in memory what another command needs.
+    const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
+    const up = compileUpOptions({
+      replicas: flags['replicas'],
+      nodes: flags['nodes'],
+      port: flags['port'],
+      'data-dir': flags['dataDir'],
+      'redis-url': redisUrlOf(flags, process.env),
+      'controller-args': controllerArgs,
+    });
+    const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });
+    const clock = new SystemClock();
+    const startedMs = clock.monotonicNow();
+    const supervisor = new Supervisor({ up, main, env: process.env, clock, logger });
+    const summary = await supervisor.start(signal);
+    console.log(readyMessage(summary, (clock.monotonicNow() - startedMs) / 1000));
+    await aborted(signal);
+    console.log('Stopping …');
+    await supervisor.stop();
+    console.log('Stopped. Everything is kept; start again to go on.');
+  });
+}
+
+function readyMessage(
+  { apiServerUrl, consoleUrl, kubeconfig, nodes, replicas }: UpSummary,
+  seconds: number,
+): string {
+  return [
+    `Rollkeeper is ready (${seconds.toFixed(1)} s): ${replicas} controller replicas, ${nodes} nodes, API server at ${apiServerUrl}`,
+    '',
+    'Next, in another terminal:',
+    `  export KUBECONFIG=${kubeconfig}`,
+    '  kubectl create deployment nginx --image=nginx:1.27 --replicas=3',
+    '  kubectl get deployments,replicasets,pods',
+    '',
+    `Watch it, and see why something is stuck: ${consoleUrl}`,
+    '',
+    'Ctrl-C stops everything; what you created is kept.',
+  ].join('\n');
+}

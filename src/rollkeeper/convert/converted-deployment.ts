@@ -1,0 +1,67 @@
+import type { Deployment, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
+
+/** On the new object: `UID/GENERATION` of the one that it was made from, until the conversion is over. */
+export const CONVERTED_FROM = 'rollkeeper.dev/converted-from';
+/** On either: that it is paused for the conversion alone, and goes on after it. */
+export const RESUME = 'rollkeeper.dev/resume-after-conversion';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** `source` in another API, paused, and marked as made from it; in the place of `target` where that is there already. */
+export function convertedDeployment(source: Deployment, type: ResourceType, target?: Deployment): Deployment {
+  const { annotations = {}, generation = 0, labels, name, namespace, uid = '' } = source.metadata;
+  const { [TRACE_ANNOTATION]: _trace, [LAST_APPLIED]: lastApplied, ...kept } = annotations;
+  const apiVersion = apiVersionOf(type);
+  return {
+    apiVersion,
+    kind: type.kind,
+    metadata: {
+      name,
+      namespace,
+      ...(target && { resourceVersion: target.metadata.resourceVersion }),
+      ...(labels && { labels }),
+      annotations: { ...kept, ...inApi(lastApplied, apiVersion), [CONVERTED_FROM]: `${uid}/${generation}` },
+    },
+    spec: { ...source.spec, ...strategyOf(source), paused: true },
+  };
+}
+
+/** Whether `target` was made from `source`, whatever became of that since. */
+export function isMadeFrom(target: Deployment, source: Deployment): boolean {
+  const from = target.metadata.annotations?.[CONVERTED_FROM];
+  return from !== undefined && from.startsWith(`${source.metadata.uid}/`);
+}
+
+/** Whether `source` is what `target` was made from to the last change. */
+export function isMadeFromLatest(target: Deployment, { metadata }: Deployment): boolean {
+  return target.metadata.annotations?.[CONVERTED_FROM] === `${metadata.uid}/${metadata.generation ?? 0}`;
+}
+
+/** As it is to be once the conversion is over. */
+export function withoutMarks(deployment: Deployment): Deployment {
+  const { [CONVERTED_FROM]: _from, [RESUME]: resume, ...annotations } = deployment.metadata.annotations ?? {};
+  const { paused, ...spec } = deployment.spec;
+  const goesOn = resume !== undefined || paused === undefined;
+  return {
+    ...deployment,
+    metadata: { ...deployment.metadata, annotations },
+    spec: { ...spec, ...(!goesOn && { paused }) },
+  };
+}
+
+/** What `kubectl apply` compares with, so that the next one changes nothing that was not changed. */
+function inApi(lastApplied: string | undefined, apiVersion: string): Record<string, string> {
+  if (lastApplied === undefined) return {};
+  try {
+    const manifest = JSON.parse(lastApplied) as Record<string, unknown>;
+    return { [LAST_APPLIED]: `${JSON.stringify({ ...manifest, apiVersion })}\n` };
+  } catch {
+    return {};
+  }
+}
+
+/** Kubernetes refuses limits of a rolling update with a Recreate; the custom resource does not mind them. */
+function strategyOf({ spec: { strategy } }: Deployment): Pick<Deployment['spec'], 'strategy'> {
+  return strategy?.type === 'Recreate' ? { strategy: { type: 'Recreate' } } : {};
+}

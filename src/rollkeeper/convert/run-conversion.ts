@@ -1,0 +1,154 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import type { Deployment, ObjectRef, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, ListOptions } from '@rollkeeper/client/api-client';
+import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
+import type { ConversionState, ConversionStep } from './decide-conversion.js';
+import { decideConversion } from './decide-conversion.js';
+import { verifyTemplate } from './verify-template.js';
+
+export interface ConversionOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly ref: Required<ObjectRef>;
+  readonly from: ResourceType;
+  readonly to: ResourceType;
+  /** How long one wait for a controller may take, milliseconds. @default 120000 */
+  readonly timeoutMs?: number;
+  /** Tells what would be done first, and does nothing. @default false */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+  /** Told of every step once it is done, or once it is waited for. */
+  readonly report: (line: string) => void;
+}
+
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Takes a Deployment from one API to the other without touching a pod. Does one step at a time and looks again after each, so
+ * it may be ended at any point and started again.
+ * @throws UnsupportedError telling why it is refused; TimeoutError telling what is waited for in vain
+ */
+export async function runConversion(options: ConversionOptions): Promise<void> {
+  const { clock, dryRun, report, signal, timeoutMs = 120_000, to } = options;
+  let waiting: { readonly line: string; readonly sinceMs: number } | undefined;
+  for (;;) {
+    signal?.throwIfAborted();
+    const state = await observe(options);
+    const step = decideConversion(state, to);
+    const line = describe(step, options);
+    if (step.type === 'refuse')
+      throw new UnsupportedError(`${nameOf(options)} is not converted: ${step.why}`);
+    if (step.type === 'done') return report(line);
+    if (state.source && (step.type === 'create' || step.type === 'update' || isFirst(step, state)))
+      await verifyTemplate(state.source, to, { ...state, client: options.client });
+    if (dryRun) return report(`would begin with: ${line}`);
+    if (await applyStep(step, options)) {
+      report(line);
+      waiting = undefined;
+      continue;
+    }
+    if (waiting?.line !== line) {
+      waiting = { line, sinceMs: clock.monotonicNow() };
+      if (isWait(step)) report(line);
+    } else if (clock.monotonicNow() - waiting.sinceMs > timeoutMs) {
+      throw new TimeoutError(`${line}, in vain for ${timeoutMs / 1000} s; ${hintFor(step, options)}`);
+    }
+    await clock.sleep(LOOK_EVERY_MS, signal);
+  }
+}
+
+/** The source first: once it is gone, what it owned has been let go. */
+async function observe({ client, from, ref, signal, to }: ConversionOptions): Promise<ConversionState> {
+  const read = (type: ResourceType): Promise<Deployment | undefined> =>
+    unlessGone(client.get<Deployment>(type, ref, { signal }));
+  const [source, target] = [await read(from), await read(to)];
+  const list = { namespace: ref.namespace, signal };
+  const { items: replicaSets } = await client.list<ReplicaSet>(REPLICA_SETS, list);
+  const deployments = await Promise.all([from, to].map((type) => listWhereServed(client, type, list)));
+  return { source, target, replicaSets, deployments: deployments.flat() };
+}
+
+/** Nothing where the definition is not installed. */
+async function listWhereServed(
+  client: ApiClient,
+  type: ResourceType,
+  options: ListOptions,
+): Promise<readonly Deployment[]> {
+  try {
+    return (await client.list<Deployment>(type, options)).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+/** Returns whether something was done; not where one has to wait, or somebody was faster. */
+async function applyStep(step: ConversionStep, { client, from, to }: ConversionOptions): Promise<boolean> {
+  try {
+    if (step.type === 'pause') await client.update(from, step.object);
+    else if (step.type === 'create') await client.create(to, step.object);
+    else if (step.type === 'update' || step.type === 'resume') await client.update(to, step.object);
+    else if (step.type === 'release') await release(client, from, step.source);
+    else return false;
+    return true;
+  } catch (error) {
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+async function release(client: ApiClient, type: ResourceType, { metadata }: Deployment): Promise<void> {
+  const { resourceVersion, uid } = metadata;
+  await client.delete(type, metadata, {
+    preconditions: { uid, resourceVersion },
+    propagationPolicy: 'Orphan',
+  });
+}
+
+/** Nothing has been changed yet, and nothing shall be if it cannot go well. */
+function isFirst({ type }: ConversionStep, { target }: ConversionState): boolean {
+  return type === 'pause' && !target;
+}
+
+function isWait({ type }: ConversionStep): boolean {
+  return type.startsWith('await-');
+}
+
+function nameOf({ ref }: ConversionOptions): string {
+  return `Deployment ${ref.namespace}/${ref.name}`;
+}
+
+function describe(step: ConversionStep, options: ConversionOptions): string {
+  const [from, to] = [qualifiedResource(options.from), qualifiedResource(options.to)];
+  const name = nameOf(options);
+  switch (step.type) {
+    case 'pause':
+      return `${name}: pause it in ${from}`;
+    case 'create':
+      return `${name}: create it in ${to}, paused`;
+    case 'update':
+      return `${name}: bring it up to date in ${to}`;
+    case 'await-controller':
+      return `${name}: wait until the controller of ${step.of.apiVersion} has seen it`;
+    case 'release':
+      return `${name}: delete it in ${from}, its ReplicaSets stay`;
+    case 'await-release':
+      return `${name}: wait until it is gone from ${from}${step.finalizers.length > 0 ? ` (${step.finalizers.join(', ')})` : ''}`;
+    case 'await-adoption':
+      return `${name}: wait until the controller of ${to} has taken ${step.replicaSets.join(', ')}`;
+    case 'resume':
+      return `${name}: resume it in ${to}`;
+    case 'done':
+      return `${name} is of ${to}`;
+    case 'refuse':
+      return step.why;
+  }
+}
+
+function hintFor(step: ConversionStep, { to }: ConversionOptions): string {
+  if (step.type !== 'await-controller' && step.type !== 'await-adoption')
+    return 'run the command again to go on';
+  return `does a controller of ${qualifiedResource(to)} run, and of this namespace? Run the command again to go on`;
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { ExpiringCache } from './expiring-cache.js';
+import type { UserInfo } from './reviews.js';
+import {
+  SUBJECT_ACCESS_REVIEWS,
+  TOKEN_REVIEWS,
+  isAllowedBy,
+  subjectAccessReview,
+  tokenReview,
+  userIn,
+} from './reviews.js';
+
+/** May the owner of `token` do this? */
+export interface AccessQuestion {
+  readonly token: string;
+  /** An HTTP method in lower case, as Kubernetes' `nonResourceURLs` rules have them. */
+  readonly verb: string;
+  readonly path: string;
+}
+
+/** `unanswered`: the cluster could not be asked, or made no sense. Nobody is let in by that. */
+export type AccessVerdict =
+  | { readonly verdict: 'allowed'; readonly user: string }
+  | { readonly verdict: 'forbidden'; readonly user: string }
+  | { readonly verdict: 'unauthenticated' }
+  | { readonly verdict: 'unanswered' };
+
+/** Judges the bearer tokens of others. Never rejects. */
+export interface AccessJudge {
+  judge(question: AccessQuestion): Promise<AccessVerdict>;
+}
+
+export interface DelegatedAccessDependencies {
+  /** With the rights of `system:auth-delegator`. */
+  readonly client: Pick<ApiClient, 'create'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** As long as kube-controller-manager keeps them (`--authentication-token-webhook-cache-ttl`). */
+const TTL_MS = 10_000;
+/** So many tokens, and so many questions about users, are remembered at once. */
+const CACHE_SIZE = 1000;
+/** A review that takes longer is given up. */
+const REVIEW_TIMEOUT_MS = 5000;
+/** Reviews under way at once: tokens that somebody makes up must not become a load on the API server. */
+const MOST_UNDER_WAY = 20;
+
+/**
+ * Leaves it to the cluster who somebody is and what they may do, as kube-controller-manager does for its own port: a
+ * TokenReview, then a SubjectAccessReview. Answers count for 10 s, so a token that is revoked works for as long.
+ * Tokens are kept as hashes alone.
+ */
+export class DelegatedAccess implements AccessJudge {
+  private readonly users: ExpiringCache<UserInfo | undefined>;
+  private readonly rights: ExpiringCache<boolean>;
+  private underWay = 0;
+
+  constructor(private readonly deps: DelegatedAccessDependencies) {
+    const options = { ttlMs: TTL_MS, size: CACHE_SIZE };
+    this.users = new ExpiringCache(deps.clock, options);
+    this.rights = new ExpiringCache(deps.clock, options);
+  }
+
+  async judge({ path, token, verb }: AccessQuestion): Promise<AccessVerdict> {
+    try {
+      const user = await this.users.get(hashOf(token), () => this.whoHas(token));
+      if (!user) return { verdict: 'unauthenticated' };
+      const question = hashOf(JSON.stringify([user, verb, path]));
+      const allowed = await this.rights.get(question, () => this.mayUse(user, verb, path));
+      return { verdict: allowed ? 'allowed' : 'forbidden', user: user.username };
+    } catch (error) {
+      this.deps.logger.warn('the cluster did not say who may use the admin API', {
+        verb,
+        path,
+        error: errorMessage(error),
+      });
+      return { verdict: 'unanswered' };
+    }
+  }
+
+  private async whoHas(token: string): Promise<UserInfo | undefined> {
+    return userIn(await this.ask(TOKEN_REVIEWS, tokenReview(token)));
+  }
+
+  private async mayUse(user: UserInfo, verb: string, path: string): Promise<boolean> {
+    return isAllowedBy(await this.ask(SUBJECT_ACCESS_REVIEWS, subjectAccessReview(user, { path, verb })));
+  }
+
+  private async ask(type: ResourceType, review: KubernetesObject): Promise<unknown> {
+    if (this.underWay >= MOST_UNDER_WAY) throw new IllegalStateError('too many reviews are under way');
+    const timeout = new AbortController();
+    const timer = this.deps.clock.setTimeout(
+      () => timeout.abort(new TimeoutError(`no ${type.kind} within ${REVIEW_TIMEOUT_MS} ms`)),
+      REVIEW_TIMEOUT_MS,
+    );
+    this.underWay++;
+    try {
+      return await this.deps.client.create(type, review, { signal: timeout.signal });
+    } finally {
+      this.underWay--;
+      timer.cancel();
+    }
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+
+/** Who somebody is, as the cluster says: `authentication.k8s.io/v1 UserInfo`. */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const TOKEN_REVIEWS: ResourceType = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  resource: 'tokenreviews',
+  kind: 'TokenReview',
+  namespaced: false,
+};
+
+export const SUBJECT_ACCESS_REVIEWS: ResourceType = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  resource: 'subjectaccessreviews',
+  kind: 'SubjectAccessReview',
+  namespaced: false,
+};
+
+/** Asks whose token it is. Without audiences: it must be one for the API server itself. */
+export function tokenReview(token: string): KubernetesObject {
+  return review('authentication.k8s.io/v1', 'TokenReview', { token });
+}
+
+/** Asks whether a user may do `verb` (an HTTP method in lower case) on a path that is no resource's. */
+export function subjectAccessReview(
+  { extra, groups, uid, username }: UserInfo,
+  nonResourceAttributes: { readonly path: string; readonly verb: string },
+): KubernetesObject {
+  const spec = { user: username, groups, uid, extra, nonResourceAttributes };
+  return review('authorization.k8s.io/v1', 'SubjectAccessReview', spec);
+}
+
+function review(apiVersion: string, kind: string, spec: object): KubernetesObject {
+  // No name: reviews are answered, not stored.
+  return { apiVersion, kind, metadata: {}, spec } as unknown as KubernetesObject;
+}
+
+const strings = z.array(z.string());
+
+const answeredTokenReview = z.object({
+  kind: z.literal('TokenReview'),
+  status: z.object({
+    authenticated: z.boolean().default(false),
+    error: z.string().optional(),
+    user: z
+      .object({
+        username: z.string().optional(),
+        uid: z.string().optional(),
+        groups: strings.optional(),
+        extra: z.record(z.string(), strings).optional(),
+      })
+      .optional(),
+  }),
+});
+
+const answeredAccessReview = z.object({
+  kind: z.literal('SubjectAccessReview'),
+  status: z.object({ allowed: z.boolean(), denied: z.boolean().default(false) }),
+});
+
+/**
+ * Whose token it is; undefined: nobody's.
+ * @throws when it is no answer to a TokenReview, or one that contradicts itself
+ */
+export function userIn(answer: unknown): UserInfo | undefined {
+  const { authenticated, error, user } = answeredTokenReview.parse(answer).status;
+  if (!authenticated) return undefined;
+  if (error || !user?.username) throw new Error('the TokenReview names no user, or an error beside one');
+  return { ...user, username: user.username };
+}
+
+/**
+ * Whether the review allows it; what is neither allowed nor denied is not allowed.
+ * @throws when it is no answer to a SubjectAccessReview, or one that contradicts itself
+ */
+export function isAllowedBy(answer: unknown): boolean {
+  const { allowed, denied } = answeredAccessReview.parse(answer).status;
+  if (allowed && denied) throw new Error('the SubjectAccessReview both allows and denies');
+  return allowed;
+}

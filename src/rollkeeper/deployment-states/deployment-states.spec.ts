@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { countDeploymentStates, decideDeploymentState } from './deployment-states.js';
+
+const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }];
+const through = {
+  observedGeneration: 1,
+  replicas: 3,
+  updatedReplicas: 3,
+  conditions: progressing('NewReplicaSetAvailable'),
+};
+const aDeploymentWith = (status: DeploymentStatus, spec: Partial<Deployment['spec']> = {}): Deployment => {
+  const deployment = aDeployment({ replicas: 3 });
+  return {
+    ...deployment,
+    metadata: { ...deployment.metadata, generation: 1 },
+    spec: { ...deployment.spec, ...spec },
+    status,
+  };
+};
+
+it.each<{ state: string; status: DeploymentStatus; spec?: Partial<Deployment['spec']> }>([
+  { state: 'complete', status: { ...through, availableReplicas: 3 } },
+  { state: 'degraded', status: { ...through, availableReplicas: 2 } },
+  { state: 'degraded', status: through },
+  { state: 'progressing', status: { ...through, updatedReplicas: 1 } },
+  { state: 'progressing', status: { ...through, conditions: progressing('ReplicaSetUpdated') } },
+  { state: 'progressing', status: { ...through, observedGeneration: 0, availableReplicas: 3 } },
+  { state: 'blocked', status: { ...through, conditions: progressing('ProgressDeadlineExceeded') } },
+  { state: 'paused', status: through, spec: { paused: true } },
+])('a Deployment with $status is $state', ({ spec, state, status }) => {
+  expect(decideDeploymentState(aDeploymentWith(status, spec))).toBe(state);
+});
+
+it('counts every state, also those that no Deployment is in', () => {
+  const counts = countDeploymentStates([aDeploymentWith(through), aDeploymentWith(through)]);
+  expect(Object.fromEntries(counts)).toEqual({
+    complete: 0,
+    progressing: 0,
+    blocked: 0,
+    degraded: 2,
+    paused: 0,
+    deleting: 0,
+  });
+});

@@ -1,0 +1,44 @@
+import { findCondition } from '@rollkeeper/controllers/deployment';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+
+export const DEPLOYMENT_STATES = [
+  'complete',
+  'progressing',
+  'blocked',
+  'degraded',
+  'paused',
+  'deleting',
+] as const;
+
+/** What a Deployment's status alone tells, for counting thousands; `explain` looks at its pods as well, and knows more. */
+export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
+
+/** `blocked`: its deadline has passed. `degraded`: it was rolled out, and fewer pods are available than it asks for. */
+export function decideDeploymentState({
+  metadata,
+  spec,
+  status = {},
+}: DeepReadonly<Deployment>): DeploymentState {
+  const { availableReplicas = 0, observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = status;
+  if (metadata.deletionTimestamp !== undefined) return 'deleting';
+  if (spec.paused) return 'paused';
+  if (observedGeneration < (metadata.generation ?? 0)) return 'progressing';
+  const reason = findCondition(status.conditions, 'Progressing')?.reason;
+  if (reason === 'ProgressDeadlineExceeded') return 'blocked';
+  const wanted = spec.replicas ?? 1;
+  const isUpToDate = updatedReplicas === wanted && replicas === wanted;
+  if (isUpToDate && availableReplicas >= wanted) return 'complete';
+  return isUpToDate && reason === 'NewReplicaSetAvailable' ? 'degraded' : 'progressing';
+}
+
+/** All states, those with none as well. */
+export function countDeploymentStates(
+  deployments: Iterable<DeepReadonly<Deployment>>,
+): ReadonlyMap<DeploymentState, number> {
+  const counts = new Map<DeploymentState, number>(DEPLOYMENT_STATES.map((state) => [state, 0]));
+  for (const deployment of deployments) {
+    const state = decideDeploymentState(deployment);
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return counts;
+}

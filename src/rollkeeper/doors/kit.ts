@@ -1,0 +1,8 @@
+/**
+ * What the author of a controller needs: `import { … } from 'rollkeeper'`; `@rollkeeper/runtime` on its own.
+ * @packageDocumentation
+ */
+import '@rollkeeper/machinery/process/require-node';
+
+export * from '@rollkeeper/runtime';
+export type { TracingOptions } from '@rollkeeper/opentelemetry';

@@ -1,0 +1,60 @@
+import { readRevision } from '@rollkeeper/controllers/deployment';
+import { exactInteger } from '@rollkeeper/machinery/kubernetes';
+import type { Int64 } from '@rollkeeper/machinery/kubernetes';
+import type { ReplicaSetArithmetic } from './explanation.js';
+import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
+import { sum } from './rollout-facts.js';
+
+/** Why each ReplicaSet has its size, in the sums that the controller does. New first, then old, youngest first. */
+export function explainSizes(facts: RolloutFacts, paused: boolean): ReplicaSetArithmetic[] {
+  const ordered = [...(facts.latest ? [facts.latest] : []), ...facts.old.toReversed()];
+  return ordered.map((set) => ({
+    name: set.name,
+    role: set.role,
+    revision: revisionOf(set),
+    images: (set.draft.template.spec?.containers ?? []).map(({ image = '' }) => image),
+    size: set.size,
+    nextSize: set.nextSize,
+    pods: set.pods.length,
+    ready: set.ready,
+    available: set.available,
+    because: paused ? ['the rollout is paused, so its size stays'] : sumsOf(set, facts),
+  }));
+}
+
+function sumsOf(set: ReplicaSetFacts, facts: RolloutFacts): string[] {
+  const sums = set.role === 'new' ? sumsOfNew(set, facts) : sumsOfOld(set, facts);
+  if (set.nextSize === set.size) return sums;
+  return [...sums, `the next sync gives it ${set.nextSize}`];
+}
+
+function sumsOfNew(set: ReplicaSetFacts, { limits, replicaSets, rolling }: RolloutFacts): string[] {
+  const { ceiling, maxSurge, replicas } = limits;
+  if (set.size === replicas) return [`all ${replicas} that the Deployment asks for`];
+  if (!rolling) return [`Recreate: 0 until the last old pod has ended, then ${replicas} at once`];
+  if (set.size > replicas) return [`${set.size}, more than the ${replicas} asked for: it shrinks at once`];
+  const asked = sum(replicaSets, ({ size }) => size);
+  const room = Math.max(0, ceiling - asked);
+  return [
+    `ceiling: ${replicas} + maxSurge ${maxSurge} = ${ceiling}`,
+    `room to grow: ${ceiling} - ${asked} asked for in all = ${room}`,
+  ];
+}
+
+function sumsOfOld(set: ReplicaSetFacts, { limits, latest, replicaSets, rolling }: RolloutFacts): string[] {
+  if (set.size === 0) return ['kept at 0 for a rollback'];
+  if (!rolling) return ['Recreate: every old pod goes before a new one comes'];
+  const { floor, maxUnavailable, replicas } = limits;
+  const asked = sum(replicaSets, ({ size }) => size);
+  const missing = latest ? Math.max(0, latest.size - latest.available) : 0;
+  const room = asked - floor - missing;
+  return [
+    `floor: ${replicas} - maxUnavailable ${maxUnavailable} = ${floor} available`,
+    `room to shrink: ${asked} asked for in all - floor ${floor} - ${missing} new ones not available = ${Math.max(0, room)}`,
+  ];
+}
+
+function revisionOf({ draft }: ReplicaSetFacts): Int64 | undefined {
+  const revision = readRevision(draft.observed?.metadata.annotations) ?? 0n;
+  return revision > 0n ? exactInteger(revision) : undefined;
+}

@@ -1,0 +1,217 @@
+import { explainSizes } from './arithmetic.js';
+import type { ExplainInput } from './explain-input.js';
+import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
+import { limitFindings } from './limit-findings.js';
+import { nextSyncFindings } from './next-sync-findings.js';
+import { podFindings } from './pod-findings.js';
+import type { RolloutFacts } from './rollout-facts.js';
+import { collectFacts } from './rollout-facts.js';
+import {
+  controlFindings,
+  deletionOf,
+  environmentFindings,
+  failureFindings,
+  refusalOf,
+} from './standing-findings.js';
+import { findCondition, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+
+/**
+ * Explains, purely, why a Deployment's rollout is where it is: what it waits for, the sums behind each ReplicaSet's
+ * size (done by the controller's own functions), and what would let it go on. The causes come in the order in which
+ * a person should look at them.
+ */
+export function explainDeployment(input: ExplainInput): Explanation {
+  const refusal = refusalOf(input);
+  if (refusal) {
+    const findings = [refusal, ...failureFindings(input), ...controlFindings(input)];
+    return withoutFacts(input, withCommandsFor(input.deployment, findings));
+  }
+  const facts = collectFacts(input);
+  const deletion = deletionOf(input);
+  if (deletion) return describe(input, facts, 'deleting', [deletion]);
+  const findings = withCommandsFor(input.deployment, findAll(input, facts));
+  return describe(input, facts, stateOf(input, facts, findings), findings);
+}
+
+function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
+  const { deployment } = input;
+  const all = [
+    ...controlFindings(input),
+    ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
+    ...environmentFindings(input, facts),
+    ...failureFindings(input),
+    ...podFindings(input, facts),
+    ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
+  ];
+  const told = isComplete(facts) ? all.map(asNoteWhenThrough) : blockedByDeadline(all);
+  const rank = { blocked: 0, waits: 1, note: 2 };
+  return told.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+/** Pods that should have ended hold nothing up once all that were asked for are available. */
+function asNoteWhenThrough(finding: Finding): Finding {
+  return finding.cause === 'terminating' ? { ...finding, severity: 'note' } : finding;
+}
+
+/** A deadline that has passed means stuck, also where nothing is known to hold the rollout up: pods that start forever, say. */
+function blockedByDeadline(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.some(({ severity }) => severity === 'blocked')) return findings;
+  return findings.map((finding) =>
+    finding.cause === 'deadline-exceeded' ? { ...finding, severity: 'blocked' as const } : finding,
+  );
+}
+
+function pausedFinding(complete: boolean): Finding {
+  return {
+    cause: 'paused',
+    severity: 'blocked',
+    summary: complete
+      ? 'it is paused; everything rolled out before that'
+      : 'it is paused: only its size is followed, changes of the template are not rolled out',
+    unblockedBy: ['kubectl rollout resume'],
+  };
+}
+
+function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {
+  const { replicas } = limits;
+  const nothingOld = old.every(({ draft, size }) => size === 0 && (draft.status.replicas ?? 0) === 0);
+  return (
+    nothingOld &&
+    (latest?.size ?? 0) === replicas &&
+    counts.updated === replicas &&
+    (latest?.available ?? 0) === replicas
+  );
+}
+
+/** With one of these nothing is done about pods that are lost, which is worse than that they are. */
+const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
+  'controller-not-running',
+  'namespace-terminating',
+  'parked',
+  'store-silent',
+]);
+
+/**
+ * Whether the rollout was through, nothing else has been asked for since, and pods that were ready are not. A Deployment that has just been
+ * given a larger size has pods that never were ready: it is rolling out, or stuck.
+ */
+function isDegraded({ deployment }: ExplainInput, { latest, limits, old }: RolloutFacts): boolean {
+  const { metadata, status } = deployment;
+  const wasThrough =
+    findCondition(status?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' &&
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+    old.every(({ size }) => size === 0);
+  if (!wasThrough || !latest || latest.available >= limits.replicas) return false;
+  return latest.pods.some(({ wasReady }) => wasReady);
+}
+
+function stateOf(input: ExplainInput, facts: RolloutFacts, findings: readonly Finding[]): ExplanationState {
+  if (input.deployment.spec.paused) return 'paused';
+  const [worst] = findings;
+  const isControlled = !findings.some(({ cause }) => UNCONTROLLED.has(cause));
+  if (isControlled && isDegraded(input, facts)) return 'degraded';
+  if (worst?.severity === 'blocked') return 'blocked';
+  if (worst?.severity === 'waits' || !isComplete(facts)) return 'progressing';
+  return facts.limits.replicas === 0 ? 'scaled-to-zero' : 'complete';
+}
+
+function describe(
+  input: ExplainInput,
+  facts: RolloutFacts,
+  state: ExplanationState,
+  findings: readonly Finding[],
+): Explanation {
+  const { counts, deadline, limits } = facts;
+  return {
+    ...identityOf(input),
+    state,
+    ...headlineOf(state, facts, findings),
+    waitsFor: findings,
+    limits,
+    counts,
+    deadline,
+    replicaSets: explainSizes(facts, input.deployment.spec.paused === true),
+    lastDecisions: input.decisions ?? [],
+    unblockedBy: unblockers(findings),
+  };
+}
+
+function headlineOf(
+  state: ExplanationState,
+  { counts, limits }: RolloutFacts,
+  findings: readonly Finding[],
+): { cause: CauseCode; sentence: string } {
+  const [first] = findings;
+  const progress = `${counts.updated} of ${limits.replicas} pods are new, ${counts.available} available`;
+  if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods were asked for.' };
+  if (state === 'complete')
+    return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available.` };
+  if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
+  const words = {
+    blocked: 'Stuck',
+    degraded: 'Degraded',
+    progressing: 'Rolling out',
+    paused: 'Paused',
+    deleting: 'Deleting',
+  }[state];
+  return { cause: first.cause, sentence: `${words}: ${progress}; ${first.summary}.` };
+}
+
+function whole(replicas: number): string {
+  return replicas === 1 ? 'its pod is' : `all ${replicas} pods are`;
+}
+
+function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explanation {
+  const { status } = input.deployment;
+  const [first] = findings;
+  return {
+    ...identityOf(input),
+    state: 'blocked',
+    cause: first?.cause ?? 'invalid-spec',
+    sentence: `Stuck: ${first?.summary ?? 'its spec cannot be acted on'}.`,
+    waitsFor: findings,
+    counts: {
+      total: status?.replicas ?? 0,
+      updated: status?.updatedReplicas ?? 0,
+      ready: status?.readyReplicas ?? 0,
+      available: status?.availableReplicas ?? 0,
+    },
+    replicaSets: [],
+    lastDecisions: input.decisions ?? [],
+    unblockedBy: unblockers(findings),
+  };
+}
+
+function identityOf({
+  deployment,
+}: ExplainInput): Pick<Explanation, 'namespace' | 'name' | 'generation' | 'observedGeneration'> {
+  const { generation = 0, name, namespace = '' } = deployment.metadata;
+  return { namespace, name, generation, observedGeneration: deployment.status?.observedGeneration ?? 0 };
+}
+
+/** Of what blocks, or else of what waits; each once. */
+function unblockers(findings: readonly Finding[]): string[] {
+  const blocked = findings.filter(({ severity }) => severity === 'blocked');
+  const relevant = blocked.length > 0 ? blocked : findings;
+  return [...new Set(relevant.flatMap(({ unblockedBy }) => unblockedBy))];
+}
+
+/** Where kubectl has a list of kinds of its own, a custom resource is not on it: what is typed for that instead. */
+const FOR_CUSTOM_RESOURCES: readonly (readonly [kubectl: string, instead: string])[] = [
+  ['kubectl rollout', 'rollkeeper rollout'],
+  ['kubectl set image', 'kubectl patch'],
+];
+
+/** The findings with advice that can be typed for the Deployment, of whichever API it is. */
+function withCommandsFor(
+  deployment: DeepReadonly<Deployment>,
+  findings: readonly Finding[],
+): readonly Finding[] {
+  if (!isCustomDeployment(deployment)) return findings;
+  return findings.map((finding) => ({ ...finding, unblockedBy: finding.unblockedBy.map(reworded) }));
+}
+
+function reworded(advice: string): string {
+  return FOR_CUSTOM_RESOURCES.reduce((text, [kubectl, instead]) => text.replaceAll(kubectl, instead), advice);
+}

@@ -1,0 +1,62 @@
+import { ROLLBACK_REVISION_NOT_FOUND } from '@rollkeeper/controllers/deployment';
+import type { ExplainInput } from './explain-input.js';
+import type { Finding } from './explanation.js';
+import type { RolloutFacts } from './rollout-facts.js';
+
+/** The API's limit for names of ReplicaSets: those of a DNS subdomain. Characters. */
+const LONGEST_NAME = 253;
+
+/** What the next sync will do, and what it will run into. */
+export function nextSyncFindings(input: ExplainInput, facts: RolloutFacts): Finding[] {
+  const tooLong = nameFinding(input, facts);
+  if (tooLong) return [tooLong];
+  return [...rollbackFinding(facts), ...writesFinding(facts), ...collisionFinding(input, facts)];
+}
+
+function nameFinding({ deployment }: ExplainInput, { nextCreation }: RolloutFacts): Finding | undefined {
+  const excess = (nextCreation?.length ?? 0) - LONGEST_NAME;
+  if (excess <= 0) return undefined;
+  const { length } = deployment.metadata.name;
+  return {
+    cause: 'name-too-long',
+    severity: 'blocked',
+    summary: `its name of ${length} characters leaves no room for the hash that a ReplicaSet's name ends with: names have at most ${LONGEST_NAME}`,
+    unblockedBy: [`create it anew, its name ${excess} characters shorter: names cannot be changed`],
+  };
+}
+
+/** A request to go back that the next sync will find nothing for, and drop. */
+function rollbackFinding({ notes }: RolloutFacts): Finding[] {
+  const note = notes.find(({ reason }) => reason === ROLLBACK_REVISION_NOT_FOUND);
+  if (!note) return [];
+  return [
+    {
+      cause: 'rollback-revision-not-found',
+      severity: 'waits',
+      summary: `it was asked to go back to a revision that is not kept (${note.message})`,
+      unblockedBy: [
+        'the next sync, which drops the request',
+        'kubectl rollout history shows the revisions that are kept (revisionHistoryLimit)',
+      ],
+    },
+  ];
+}
+
+function writesFinding({ nextWrites }: RolloutFacts): Finding[] {
+  if (nextWrites.length === 0) return [];
+  const summary = `the next sync will ${nextWrites.join(', ')}`;
+  return [{ cause: 'next-sync', severity: 'waits', summary, unblockedBy: ['the next sync'] }];
+}
+
+function collisionFinding({ deployment }: ExplainInput, { nextCreation }: RolloutFacts): Finding[] {
+  const { collisionCount = 0 } = deployment.status ?? {};
+  if (collisionCount === 0 || nextCreation === undefined) return [];
+  return [
+    {
+      cause: 'hash-collision',
+      severity: 'note',
+      summary: `names for its ReplicaSets were taken by others, so far ${collisionCount} times; the next one is ${nextCreation}`,
+      unblockedBy: ['the next sync, which tries that name'],
+    },
+  ];
+}

@@ -1,0 +1,101 @@
+import { ABANDON_AFTER_MS } from '@rollkeeper/runtime/controller';
+import type { ExplainInput, QueueKnowledge } from './explain-input.js';
+import type { Finding } from './explanation.js';
+import type { ReplicaSetFacts } from './rollout-facts.js';
+
+interface QueuedKey {
+  readonly controller: 'deployment' | 'replicaset';
+  /** `namespace/name`. */
+  readonly key: string;
+  /** How a sentence begins, for example `its`. */
+  readonly whose: string;
+  /** Which changes bring a parked key back. */
+  readonly broughtBackBy: string;
+}
+
+/** What stands in the way of a key: a sync that hangs, and after a failure the next try, or somebody that is waited for. */
+export function queueFindings(queued: QueuedKey, queue: QueueKnowledge, nowMs: number): Finding[] {
+  return [...overdueFindings(queued, queue, nowMs), ...failureFindings(queued, queue, nowMs)];
+}
+
+function overdueFindings({ whose }: QueuedKey, { overdue }: QueueKnowledge, nowMs: number): Finding[] {
+  if (!overdue) return [];
+  const { overdueSinceMs, replica, sinceMs } = overdue;
+  const letGoMs = overdueSinceMs + ABANDON_AFTER_MS;
+  const began = `${whose} sync on ${replica}, begun ${secondsAgo(sinceMs, nowMs)}, took too long and was told to end ${secondsAgo(overdueSinceMs, nowMs)}`;
+  return [
+    nowMs < letGoMs
+      ? {
+          cause: 'sync-timeout',
+          severity: 'waits',
+          summary: began,
+          unblockedBy: [`its end; if it does not come, the key is let go ${inSeconds(letGoMs, nowMs)}`],
+        }
+      : {
+          cause: 'sync-timeout',
+          severity: 'note',
+          summary: `${began}; it still goes on, may write no more, and its key was let go`,
+          unblockedBy: [`a restart of ${replica} ends it`],
+        },
+  ];
+}
+
+function failureFindings(
+  { broughtBackBy, controller, key, whose }: QueuedKey,
+  { parked, retry }: QueueKnowledge,
+  nowMs: number,
+): Finding[] {
+  if (parked) {
+    const next = parked.nextTryMs === undefined ? '' : `; next try ${inSeconds(parked.nextTryMs, nowMs)}`;
+    return [
+      {
+        cause: 'parked',
+        severity: 'blocked',
+        summary: `${whose} key is parked since ${seconds(parked.parkedAtMs, nowMs)} after ${parked.retries} retries${next}: ${parked.error}`,
+        unblockedBy: [broughtBackBy, `rollkeeper queue unpark ${controller} ${key}, once the cause is gone`],
+      },
+    ];
+  }
+  if (!retry || retry.failures === 0) return [];
+  const when = retry.dueMs === undefined ? '' : `; next try ${inSeconds(retry.dueMs, nowMs)}`;
+  const why = retry.error === undefined ? '' : `: ${retry.error}`;
+  const summary = `${whose} sync failed ${retry.failures} times in a row${when}${why}`;
+  return [{ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] }];
+}
+
+/** Why the ReplicaSet controller lets some time pass before it tries to create pods again. */
+export function replicaSetQueueFindings(
+  { deployment, nowMs, replicaSetQueues }: ExplainInput,
+  { name, nextSize, pods, role }: ReplicaSetFacts,
+): Finding[] {
+  const queue = replicaSetQueues?.get(name);
+  if (!queue) return [];
+  const key = {
+    controller: 'replicaset',
+    key: `${deployment.metadata.namespace}/${name}`,
+    whose: `ReplicaSet ${name}: its`,
+    broughtBackBy: 'another size or template, for example kubectl rollout restart',
+  } as const;
+  const found = queueFindings(key, queue, nowMs).map((finding): Finding =>
+    role === 'new' ? finding : { ...finding, severity: 'note' },
+  );
+  const rejected = pods.filter(({ state }) => state === 'rejected').length;
+  const isHeldBack = found.length === 0 && rejected > 0 && pods.length - rejected < nextSize;
+  if (!isHeldBack || queue.comesBackMs === undefined) return found;
+  const summary = `nodes sent back ${rejected} pods of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
+  return [{ cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that may run'] }];
+}
+
+/** `12 s` */
+function seconds(sinceMs: number, nowMs: number): string {
+  return `${Math.max(0, Math.round((nowMs - sinceMs) / 1000))} s`;
+}
+
+function secondsAgo(sinceMs: number, nowMs: number): string {
+  return `${seconds(sinceMs, nowMs)} ago`;
+}
+
+/** `in 12 s`, rounded up. */
+function inSeconds(dueMs: number, nowMs: number): string {
+  return `in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
+}

@@ -1,0 +1,76 @@
+import type {
+  ApiClient,
+  ApiClientMetrics,
+  ClusterConnection,
+  HttpApiClient,
+} from '@rollkeeper/client/api-client';
+import { connectionFor, createHttpApiClient, serviceAccountCredentials } from '@rollkeeper/client/api-client';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { VERSION } from '@rollkeeper/machinery/version';
+import { withRateLimit } from './rate-limited-client.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+
+export interface ControllerClientsDependencies {
+  readonly client: HttpApiClient;
+  readonly connection: ClusterConnection;
+  readonly options: Pick<
+    CompiledReplicaOptions,
+    | 'use-service-account-credentials'
+    | 'service-account-namespace'
+    | 'service-account-prefix'
+    | 'kube-api-qps'
+    | 'kube-api-burst'
+  >;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  readonly metrics: ApiClientMetrics;
+}
+
+/** Name of a controller's service account, where each has its own; the events that it signs have the same. */
+export function serviceAccountOf({ name, serviceAccount }: ControllerDefinition, prefix = ''): string {
+  return prefix + (serviceAccount ?? `${name}-controller`);
+}
+
+/**
+ * The API as each controller sees it: under its own name in the server's logs, on its own account and within its own limit
+ * where that is wanted, as kube-controller-manager has it.
+ */
+export class ControllerClients {
+  private readonly own: HttpApiClient[] = [];
+
+  constructor(private readonly deps: ControllerClientsDependencies) {}
+
+  clientFor(definition: ControllerDefinition): ApiClient {
+    const { clock, metrics, options } = this.deps;
+    const userAgent = `rollkeeper/${VERSION} (${serviceAccountOf(definition)})`;
+    const client = options['use-service-account-credentials']
+      ? this.ownClient(definition, userAgent)
+      : this.deps.client.as(userAgent);
+    const { 'kube-api-qps': qps, 'kube-api-burst': burst = Math.max(1, Math.ceil(2 * qps)) } = options;
+    return qps === 0 ? client : withRateLimit(client, { qps, burst }, { clock, metrics });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.own.map((client) => client.close()));
+  }
+
+  private ownClient(definition: ControllerDefinition, userAgent: string): HttpApiClient {
+    const { client, clock, connection, logger, metrics, options, random } = this.deps;
+    const { 'service-account-namespace': namespace, 'service-account-prefix': prefix } = options;
+    const serviceAccount = { namespace, name: serviceAccountOf(definition, prefix) };
+    const credentials = serviceAccountCredentials({ client, serviceAccount, clock, random });
+    const own = createHttpApiClient({
+      connection: connectionFor(connection, credentials),
+      userAgent,
+      clock,
+      random,
+      logger,
+      metrics,
+    });
+    this.own.push(own);
+    return own;
+  }
+}

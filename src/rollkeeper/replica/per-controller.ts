@@ -1,0 +1,58 @@
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
+import { findController } from '@rollkeeper/controllers/registry';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+
+export interface PerControllerOptions {
+  /** For messages, for example `workers`. */
+  readonly option: string;
+  /** Whether an entry may be a number alone, which then is everybody's. */
+  readonly forAll: boolean;
+  /** The least and the most that a number may be. */
+  readonly range: readonly [least: number, most: number];
+  readonly defaultOf: (controller: ControllerDefinition) => number;
+}
+
+type EntryForm = Omit<PerControllerOptions, 'defaultOf'>;
+
+/**
+ * Lays what an option says over the defaults of the controllers that run, for example `deployment=5,replicaset=10`, or
+ * `60000,namespace=300000` where a number alone is everybody's. What is named, by any of its names, wins over that,
+ * wherever it stands.
+ * @returns by the controllers' own names
+ * @throws InvalidOptionError naming the option
+ */
+export function numbersPerController(
+  list: string | undefined,
+  running: readonly ControllerDefinition[],
+  { defaultOf, forAll, option, range }: PerControllerOptions,
+): ReadonlyMap<string, number> {
+  const entries = (list ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => parseEntry(part, { forAll, option, range }));
+  const everybodys = entries.findLast(({ name }) => name === undefined)?.value;
+  const numbers = new Map(running.map((each) => [each.name, everybodys ?? defaultOf(each)]));
+  for (const { name, value } of entries) {
+    if (name === undefined) continue;
+    const named = findController(name, running);
+    if (!named) throw new InvalidOptionError(option, `no controller named "${name}" runs`);
+    numbers.set(named.name, value);
+  }
+  return numbers;
+}
+
+function parseEntry(
+  part: string,
+  { forAll, option, range: [least, most] }: EntryForm,
+): { name: string | undefined; value: number } {
+  const [, name, number] = /^(?:([\w-]+)\s*=\s*)?(\d+)$/.exec(part) ?? [];
+  if (number === undefined || (name === undefined && !forAll)) {
+    const forms = forAll ? 'number, or controller=number' : 'controller=number';
+    throw new InvalidOptionError(option, `"${part}" is not of the form ${forms}`);
+  }
+  const value = Number(number);
+  if (value < least || value > most)
+    throw new InvalidOptionError(option, `"${part}" must be from ${least} to ${most}`);
+  return { name, value };
+}

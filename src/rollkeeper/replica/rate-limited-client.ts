@@ -1,0 +1,53 @@
+import type { ApiClient, ApiClientMetrics } from '@rollkeeper/client/api-client';
+import { delegatingClient } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { TokenBucketState } from '@rollkeeper/runtime/work-queue';
+import { reserveToken } from '@rollkeeper/runtime/work-queue';
+
+export interface RateLimit {
+  /** Requests per second, in the long run. */
+  readonly qps: number;
+  /** Requests at once. */
+  readonly burst: number;
+}
+
+export interface RateLimitDependencies {
+  readonly clock: Clock;
+  readonly metrics: Pick<ApiClientMetrics, 'limited'>;
+}
+
+type Call = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** `client`, whose requests wait for one another beyond `limit`, in their order; watches, which begin once and stay, do not. */
+export function withRateLimit(
+  client: ApiClient,
+  { burst, qps }: RateLimit,
+  { clock, metrics }: RateLimitDependencies,
+): ApiClient {
+  let bucket: TokenBucketState | undefined;
+  const take = async (verb: string, signal: AbortSignal | undefined): Promise<void> => {
+    signal?.throwIfAborted();
+    const limits = { bucketRatePerSecond: qps, bucketBurst: burst };
+    const { delayMs, state } = reserveToken(bucket, clock.monotonicNow(), limits);
+    bucket = state;
+    if (delayMs > 0) await clock.sleep(delayMs, signal);
+    metrics.limited({ verb, waitedMs: delayMs });
+  };
+  const all = delegatingClient(client);
+  const limited = Object.entries(all as unknown as Record<string, Call>).map(
+    ([verb, call]): [string, Call] => [
+      verb,
+      async (...args) => {
+        await take(verb, signalOf(args));
+        return call(...args);
+      },
+    ],
+  );
+  return { ...(Object.fromEntries(limited) as unknown as ApiClient), watch: all.watch.bind(all) };
+}
+
+/** Of the options, which every verb takes as its last argument: what ends the wish to send the request. */
+function signalOf(args: readonly unknown[]): AbortSignal | undefined {
+  const { guard, signal } = (args.at(-1) ?? {}) as { signal?: AbortSignal; guard?: AbortSignal };
+  return signal ?? guard;
+}

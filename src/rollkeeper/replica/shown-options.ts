@@ -1,0 +1,33 @@
+import { redactText } from '@rollkeeper/machinery/logging';
+import { describeRedis } from '@rollkeeper/redis/connection';
+import type { CompiledReplicaOptions } from './replica.options.js';
+
+const HIDDEN = '(hidden)';
+const SECRET = /token|password|secret|kubeconfig|private-key/i;
+
+/** Passwords in URLs and names of secret files are nobody's business. */
+export function withoutSecrets({
+  adminTls,
+  definitions,
+  deploymentApis: _apis,
+  elsewhere: _elsewhere,
+  'redis-url': redisUrl,
+  scope,
+  syncTimeoutMsOf,
+  workersOf,
+  ...options
+}: CompiledReplicaOptions): Record<string, unknown> {
+  const shown = Object.entries(options).map(([name, value]) => {
+    if (SECRET.test(name) && value !== undefined) return [name, HIDDEN] as const;
+    return [name, typeof value === 'string' ? redactText(value) : value] as const;
+  });
+  return {
+    ...Object.fromEntries(shown),
+    'redis-url': describeRedis(redisUrl),
+    controllers: definitions.map(({ name }) => name),
+    scope: { namespaces: scope.namespaces, selector: scope.selector },
+    workers: Object.fromEntries(workersOf),
+    'admin-serves': adminTls.serves,
+    'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),
+  };
+}

@@ -1,0 +1,178 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
+import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import {
+  controllerOf,
+  isPodActive,
+  isPodReady,
+  isPodTerminating,
+  keyOf,
+} from '@rollkeeper/machinery/kubernetes';
+import { PodsOwnTime } from './pods-own-time.js';
+
+/** How a rollout ended: `superseded` by the next change before it was complete. */
+export type RolloutOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | 'deleted';
+
+/** Durations begin when the cache shows the change of the Deployment. */
+export interface RolloutMetrics {
+  /** The first answer of the controllers: a ReplicaSet created or scaled, or a status that has seen the change. */
+  firstWrite(durationMs: number): void;
+  ended(outcome: RolloutOutcome, durationMs: number): void;
+  /** Of a rollout that is complete: its duration less the time in which pods were on their way. */
+  overhead(durationMs: number): void;
+}
+
+export interface RolloutCaches {
+  /** Of each API that has Deployments of ours. */
+  readonly deployments: readonly Informer<Deployment>[];
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+}
+
+interface Rollout {
+  readonly generation: number;
+  readonly startedMs: number;
+  readonly minReadyMs: number;
+  /** Old pods must be gone before new ones are created. */
+  readonly recreates: boolean;
+  readonly podsOwn: PodsOwnTime;
+  hasFirstWrite: boolean;
+}
+
+/**
+ * Times rollouts by what the caches show: from the change of a Deployment's spec until the first answer to it, and until its
+ * status says complete. Runs on every replica, so that a new leader knows when the rollouts under way began; only the leader
+ * tells. Objects that belong to no rollout under way cost a look into a map.
+ */
+export class RolloutDurations {
+  private readonly rollouts = new Map<string, Rollout>();
+  private caches: RolloutCaches | undefined;
+
+  constructor(
+    private readonly options: {
+      readonly clock: Pick<Clock, 'monotonicNow'>;
+      readonly metrics: RolloutMetrics;
+      readonly isLeader: () => boolean;
+    },
+  ) {}
+
+  /** Rollouts under way. */
+  get size(): number {
+    return this.rollouts.size;
+  }
+
+  /** Returns the unsubscribe. */
+  watch(caches: RolloutCaches): () => void {
+    this.caches = caches;
+    const removals = [
+      ...caches.deployments.map((informer) => informer.addEventHandler((event) => this.onDeployment(event))),
+      caches.replicaSets.addEventHandler((event) => this.onReplicaSet(event)),
+      caches.pods.addEventHandler((event) => this.onPod(event)),
+    ];
+    return () => removals.forEach((remove) => remove());
+  }
+
+  private onDeployment(event: ResourceEvent<Deployment>): void {
+    const { object } = event;
+    const uid = object.metadata.uid ?? '';
+    if (event.type === 'deleted') return this.end(uid, 'deleted');
+    const before = event.type === 'modified' ? event.old : undefined;
+    const isNew =
+      event.type === 'added' ? !event.initial : before?.metadata.generation !== object.metadata.generation;
+    if (isNew) this.begin(uid, object);
+    const rollout = this.rollouts.get(uid);
+    if (!rollout || (object.status?.observedGeneration ?? 0) < rollout.generation) return;
+    this.answered(rollout);
+    const outcome = outcomeOf(object);
+    if (outcome) this.end(uid, outcome);
+  }
+
+  private onReplicaSet(event: ResourceEvent<ReplicaSet>): void {
+    const rollout = this.rolloutOf(event.object);
+    if (!rollout || event.type === 'deleted') return;
+    // Statuses follow pods, of the change before as well.
+    const isAnswer =
+      event.type === 'added' || event.old.metadata.generation !== event.object.metadata.generation;
+    if (isAnswer) this.answered(rollout);
+    // The watch of the pods may have been ahead.
+    if (event.type === 'added') this.lookAtPods(rollout, event.object);
+  }
+
+  private onPod(event: ResourceEvent<Pod>): void {
+    if (this.rollouts.size === 0) return;
+    const { metadata } = event.object;
+    const owner = controllerOf(event.object);
+    if (!owner) return;
+    const key = keyOf({ namespace: metadata.namespace, name: owner.name });
+    const replicaSet = this.caches?.replicaSets.lister.get(key);
+    const rollout = replicaSet?.metadata.uid === owner.uid ? this.rolloutOf(replicaSet) : undefined;
+    if (!rollout) return;
+    if (event.type === 'deleted') rollout.podsOwn.end(metadata.uid ?? '', this.options.clock.monotonicNow());
+    else this.look(rollout, event.object);
+  }
+
+  private rolloutOf(replicaSet: DeepReadonly<ReplicaSet>): Rollout | undefined {
+    return this.rollouts.size === 0 ? undefined : this.rollouts.get(controllerOf(replicaSet)?.uid ?? '');
+  }
+
+  private begin(uid: string, { metadata, spec }: DeepReadonly<Deployment>): void {
+    const { generation = 0 } = metadata;
+    if (this.rollouts.get(uid)?.generation === generation) return;
+    this.end(uid, 'superseded');
+    const rollout: Rollout = {
+      generation,
+      startedMs: this.options.clock.monotonicNow(),
+      minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
+      recreates: spec.strategy?.type === 'Recreate',
+      podsOwn: new PodsOwnTime(),
+      hasFirstWrite: false,
+    };
+    this.rollouts.set(uid, rollout);
+    for (const replicaSet of this.caches?.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid) ?? [])
+      this.lookAtPods(rollout, replicaSet);
+  }
+
+  private lookAtPods(rollout: Rollout, { metadata }: DeepReadonly<ReplicaSet>): void {
+    for (const pod of this.caches?.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? '') ?? [])
+      this.look(rollout, pod);
+  }
+
+  /** A pod is on its way until it is available; with Recreate, also until it is gone. */
+  private look({ minReadyMs, podsOwn, recreates }: Rollout, pod: DeepReadonly<Pod>): void {
+    const uid = pod.metadata.uid ?? '';
+    const nowMs = this.options.clock.monotonicNow();
+    const isReady = isPodReady(pod);
+    const isOnItsWay = isPodActive(pod) ? !isReady : recreates && isPodTerminating(pod);
+    if (isOnItsWay) podsOwn.begin(uid, nowMs);
+    else podsOwn.end(uid, isPodActive(pod) ? nowMs + minReadyMs : nowMs);
+  }
+
+  private answered(rollout: Rollout): void {
+    if (rollout.hasFirstWrite) return;
+    rollout.hasFirstWrite = true;
+    const { clock, isLeader, metrics } = this.options;
+    if (isLeader()) metrics.firstWrite(clock.monotonicNow() - rollout.startedMs);
+  }
+
+  private end(uid: string, outcome: RolloutOutcome): void {
+    const rollout = this.rollouts.get(uid);
+    if (!rollout) return;
+    this.rollouts.delete(uid);
+    const { clock, isLeader, metrics } = this.options;
+    if (!isLeader()) return;
+    const nowMs = clock.monotonicNow();
+    const durationMs = nowMs - rollout.startedMs;
+    metrics.ended(outcome, durationMs);
+    if (outcome === 'complete') metrics.overhead(Math.max(durationMs - rollout.podsOwn.until(nowMs), 0));
+  }
+}
+
+/** Of a Deployment whose status has seen its spec. */
+function outcomeOf({ spec, status }: DeepReadonly<Deployment>): RolloutOutcome | undefined {
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing');
+  if (progressing?.reason === 'ProgressDeadlineExceeded') return 'deadline_exceeded';
+  const wanted = spec.replicas ?? 1;
+  const counts = [status?.updatedReplicas, status?.replicas, status?.availableReplicas];
+  return counts.every((count = 0) => count === wanted) ? 'complete' : undefined;
+}

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { renderPlan } from './render-plan.js';
+import { simulateRollout } from './simulate-rollout.js';
+
+const nowMs = Date.UTC(2026, 0, 1);
+
+/** The ReplicaSet of a Deployment that has rolled out. */
+function rolledOut(deployment: Deployment): ReplicaSet {
+  const replicas = deployment.spec.replicas ?? 1;
+  const labels = { app: 'web', 'pod-template-hash': 'old' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: 'web-old',
+      namespace: 'default',
+      uid: 'uid-of-web-old',
+      generation: 1,
+      creationTimestamp: '2025-01-01T00:00:00Z',
+      labels,
+      annotations: {
+        'deployment.kubernetes.io/revision': '1',
+        'deployment.kubernetes.io/desired-replicas': String(replicas),
+      },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-of-web', controller: true },
+      ],
+    },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { ...deployment.spec.template, metadata: { labels } },
+    },
+    status: { replicas, readyReplicas: replicas, availableReplicas: replicas, observedGeneration: 1 },
+  };
+}
+
+/** A change of the image of what runs. */
+function change(deployment: Deployment, more: Partial<Deployment['spec']> = {}) {
+  const replicaSets = [rolledOut(structuredClone(deployment))];
+  const wanted = structuredClone(deployment);
+  setImage(wanted, 'app:2');
+  Object.assign(wanted.spec, more);
+  return { wanted, replicaSets, nowMs };
+}
+
+describe('the plan of a rollout', () => {
+  it('shows the worked example: 10 replicas, 25 % and 25 %', () => {
+    const plan = simulateRollout(change(aDeployment({ replicas: 10 })));
+    expect(plan).toMatchObject({ floor: 8, ceiling: 13, mostPods: 13, fewestAvailable: 8, completes: true });
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toEqual([
+      [5, 8],
+      [10, 3],
+      [10, 0],
+    ]);
+    expect(renderPlan(plan)).toContain('3 steps; at most 13 pods, at least 8 available.');
+  });
+
+  it('creates what is not there yet', () => {
+    const plan = simulateRollout({ wanted: aDeployment({ replicas: 3 }), replicaSets: [], nowMs });
+    expect(plan.steps).toMatchObject([{ step: 1, newSize: 3, oldSize: 0, available: 0, under: 3 }]);
+    expect(plan.completes).toBe(true);
+    expect(renderPlan(plan)).toContain('3 replicas');
+    expect(renderPlan(plan)).toContain('1 step; at most 3 pods');
+  });
+
+  it('has no pod at all in between with Recreate', () => {
+    const plan = simulateRollout(change(aDeployment({ replicas: 2, strategy: { type: 'Recreate' } })));
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toEqual([
+      [0, 0],
+      [2, 0],
+    ]);
+    expect(plan.fewestAvailable).toBe(0);
+  });
+
+  it('says that a paused rollout rests, and that nothing changes where all is as wanted', () => {
+    expect(simulateRollout(change(aDeployment(), { paused: true }))).toMatchObject({
+      completes: false,
+      steps: [],
+    });
+    const same = aDeployment();
+    const plan = simulateRollout({ wanted: same, replicaSets: [rolledOut(structuredClone(same))], nowMs });
+    expect(plan).toMatchObject({ completes: true, steps: [] });
+    expect(renderPlan(plan)).toContain('Nothing would change.');
+  });
+
+  it('refuses what the controller would refuse', () => {
+    const wanted = aDeployment({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'some' } } });
+    expect(() => simulateRollout({ wanted, replicaSets: [], nowMs })).toThrow('maxSurge');
+  });
+
+  it('always completes within the limits, however the pods become ready', () => {
+    const limit = fc.oneof(
+      fc.nat(10),
+      fc.nat(100).map((percent) => `${percent}%`),
+    );
+    const pods = fc.constantFrom('batch' as const, 'one-by-one' as const);
+    fc.assert(
+      fc.property(fc.nat(40), limit, limit, pods, (replicas, maxSurge, maxUnavailable, way) => {
+        const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge, maxUnavailable } };
+        const plan = simulateRollout({ ...change(aDeployment({ replicas, strategy })), pods: way });
+        expect(plan.completes).toBe(true);
+        for (const { available, total } of plan.steps) {
+          expect(total).toBeLessThanOrEqual(plan.ceiling);
+          expect(available).toBeGreaterThanOrEqual(plan.floor);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('changes none of what it is given', () => {
+    const question = change(aDeployment());
+    const before = structuredClone(question);
+    simulateRollout(question);
+    expect(question).toEqual(before);
+  });
+});

@@ -1,0 +1,204 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import {
+  OWN_RULES,
+  RolloutDraft,
+  decideRollout,
+  equalIgnoringHash,
+  maxTotalReplicas,
+  minAvailable,
+  netPlan,
+  replicasOf,
+  validateDeployment,
+} from '@rollkeeper/controllers/deployment';
+import type { ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+
+/** A rollout as it would go: what is there at first, and what is wanted. */
+export interface RolloutQuestion {
+  /** As somebody would apply it. */
+  readonly wanted: DeepReadonly<Deployment>;
+  /** The ReplicaSets that it controls now; none: it would be created. */
+  readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** Whether all pods that start become ready together, or one by one. @default 'batch' */
+  readonly pods?: 'batch' | 'one-by-one';
+  readonly nowMs: number;
+}
+
+/** One step: what the controller decides at once, and the pods there are right after. */
+export interface PlannedStep {
+  readonly step: number;
+  /** One sentence for each write. */
+  readonly actions: readonly string[];
+  readonly newSize: number;
+  readonly oldSize: number;
+  readonly total: number;
+  /** Pods beyond `replicas`. */
+  readonly over: number;
+  readonly available: number;
+  /** Pods short of `replicas`. */
+  readonly under: number;
+}
+
+export interface RolloutPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly replicas: number;
+  readonly strategy: string;
+  readonly floor: number;
+  readonly ceiling: number;
+  readonly steps: readonly PlannedStep[];
+  readonly mostPods: number;
+  readonly fewestAvailable: number;
+  /** False: it would rest before it is complete, for example because it is paused. */
+  readonly completes: boolean;
+}
+
+/** More steps than any rollout needs: each moves at least one pod. */
+const MAX_STEPS = 20_000;
+
+/**
+ * Plays a rollout with the controller's own decisions in a world where every pod that starts becomes available, and
+ * nothing fails. Touches nothing.
+ * @throws UnsupportedError for a Deployment that the controller would refuse
+ */
+export function simulateRollout(question: RolloutQuestion): RolloutPlan {
+  const { wanted } = question;
+  const validation = validateDeployment(wanted);
+  if (!validation.valid)
+    throw new UnsupportedError(`the Deployment cannot be acted on: ${validation.problem}`);
+  const world = new PlannedWorld(question);
+  const steps: PlannedStep[] = [];
+  for (let turn = 0; turn < MAX_STEPS; turn++) {
+    const actions = world.decide();
+    if (actions.length > 0) steps.push({ step: steps.length + 1, actions, ...world.counts() });
+    if (!world.letPodsMove() && actions.length === 0) break;
+  }
+  const { name, namespace = 'default' } = wanted.metadata;
+  const replicas = replicasOf(wanted.spec);
+  return {
+    namespace,
+    name,
+    replicas,
+    strategy: wanted.spec.strategy?.type ?? 'RollingUpdate',
+    floor: wanted.spec.strategy?.type === 'Recreate' ? 0 : minAvailable(wanted.spec),
+    ceiling: maxTotalReplicas(wanted.spec),
+    steps,
+    mostPods: Math.max(0, ...steps.map(({ total }) => total)),
+    fewestAvailable: Math.min(...steps.map(({ available }) => available), replicas),
+    completes: world.isComplete(),
+  };
+}
+
+/** The objects as the API would have them, moved by hand. */
+class PlannedWorld {
+  private deployment: Deployment;
+  private replicaSets: ReplicaSet[];
+
+  constructor(private readonly question: RolloutQuestion) {
+    const wanted = structuredClone(question.wanted) as Deployment;
+    const { uid = 'uid-of-plan' } = wanted.metadata;
+    this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
+    this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+  }
+
+  /** One pass of the controller; answers what it writes. */
+  decide(): string[] {
+    const { nowMs } = this.question;
+    const now = toRfc3339(nowMs);
+    const { deployment } = this;
+    const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
+    const plan = netPlan(draft, []);
+    const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
+    if (plan.status) this.deployment = { ...deployment, ...plan.status, spec: deployment.spec };
+    return actions;
+  }
+
+  /** The ReplicaSet controller and the kubelets catch up, all at once or one pod each time. */
+  letPodsMove(): boolean {
+    let moved = false;
+    for (const set of this.replicaSets) {
+      const size = set.spec.replicas ?? 1;
+      const before = Math.min(set.status?.availableReplicas ?? 0, size);
+      const starts = Math.min(size - before, this.question.pods === 'one-by-one' ? 1 : size);
+      const available = moved && this.question.pods === 'one-by-one' ? before : before + starts;
+      if (available === set.status?.availableReplicas && set.status.replicas === size) continue;
+      moved = true;
+      set.status = statusOf(set, size, available);
+    }
+    return moved;
+  }
+
+  counts(): Omit<PlannedStep, 'step' | 'actions'> {
+    const replicas = replicasOf(this.deployment.spec);
+    const sizes = this.replicaSets.map((set) => set.spec.replicas ?? 1);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const available = this.replicaSets.reduce(
+      (sum, { spec, status }) => sum + Math.min(spec.replicas ?? 1, status?.availableReplicas ?? 0),
+      0,
+    );
+    const newSize = this.latest()?.spec.replicas ?? 0;
+    return {
+      newSize,
+      oldSize: total - newSize,
+      total,
+      over: Math.max(0, total - replicas),
+      available,
+      under: Math.max(0, replicas - available),
+    };
+  }
+
+  isComplete(): boolean {
+    const replicas = replicasOf(this.deployment.spec);
+    const { available, newSize, oldSize } = this.counts();
+    return oldSize === 0 && newSize === replicas && available === replicas;
+  }
+
+  private latest(): ReplicaSet | undefined {
+    const { template } = this.deployment.spec;
+    return this.replicaSets.find((set) => equalIgnoringHash(set.spec.template ?? {}, template));
+  }
+
+  private write(verb: ReplicaSetWrite['verb'], object: ReplicaSet): string[] {
+    const { name } = object.metadata;
+    const size = object.spec.replicas ?? 1;
+    const index = this.replicaSets.findIndex(({ metadata }) => metadata.name === name);
+    if (verb === 'delete') {
+      this.replicaSets.splice(index, 1);
+      return [`delete ${name}, beyond revisionHistoryLimit`];
+    }
+    if (verb === 'create') {
+      const metadata = { ...object.metadata, uid: `uid-of-${name}`, generation: 1 };
+      const created = {
+        ...object,
+        metadata: { ...metadata, creationTimestamp: toRfc3339(this.question.nowMs) },
+      };
+      this.replicaSets.push({ ...created, status: statusOf(created, 0, 0) });
+      return [`create ${name} with ${size}`];
+    }
+    const before = this.replicaSets[index];
+    if (!before) return [];
+    // Its controller has seen every size by the next pass.
+    const status = statusOf(
+      object,
+      before.status?.replicas ?? 0,
+      Math.min(size, before.status?.availableReplicas ?? 0),
+    );
+    const { replicas } = object.spec;
+    const written = verb === 'resize' ? { ...before, spec: { ...before.spec, replicas } } : object;
+    this.replicaSets[index] = { ...written, status };
+    const sizeBefore = before.spec.replicas ?? 1;
+    return sizeBefore === size ? [] : [`scale ${name} from ${sizeBefore} to ${size}`];
+  }
+}
+
+function statusOf({ metadata }: ReplicaSet, replicas: number, available: number): ReplicaSet['status'] {
+  return {
+    replicas,
+    readyReplicas: available,
+    availableReplicas: available,
+    fullyLabeledReplicas: replicas,
+    observedGeneration: metadata.generation ?? 0,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
+import {
+  ROLLBACK_DONE,
+  OWN_RULES,
+  RolloutDraft,
+  completeDeployment,
+  isCustomDeployment,
+  readRevision,
+  rolloutSetsOf,
+  stepRollback,
+  withoutHash,
+} from '@rollkeeper/controllers/deployment';
+
+const CHANGE_CAUSE = 'kubernetes.io/change-cause';
+
+export interface Revision {
+  readonly number: bigint;
+  readonly changeCause?: string;
+  readonly template: PodTemplateSpec;
+}
+
+/** What a Deployment can be rolled back to, the oldest first. */
+export function revisionsOf(deployment: Deployment, replicaSets: readonly ReplicaSet[]): readonly Revision[] {
+  return replicaSets
+    .filter((replicaSet) => isControlledBy(replicaSet, deployment))
+    .flatMap(({ metadata, spec }) => {
+      const number = readRevision(metadata.annotations) ?? 0n;
+      const changeCause = metadata.annotations?.[CHANGE_CAUSE];
+      return number === 0n ? [] : [{ number, changeCause, template: withoutHash(spec.template ?? {}) }];
+    })
+    .sort((a, b) => (a.number < b.number ? -1 : 1));
+}
+
+/**
+ * The Deployment with the template and annotations of an earlier revision.
+ * @param revision 0n: the one before the newest
+ * @throws UnsupportedError telling why there is nothing to go back to
+ */
+export function rolledBack(
+  deployment: Deployment,
+  replicaSets: readonly ReplicaSet[],
+  revision: bigint,
+): Deployment {
+  const owned = replicaSets.filter((replicaSet) => isControlledBy(replicaSet, deployment));
+  const completed = isCustomDeployment(deployment)
+    ? completeDeployment(structuredClone(deployment))
+    : deployment;
+  const draft = new RolloutDraft({ deployment: completed, owned, adopted: [], now: '', nowMs: 0 });
+  stepRollback(draft, rolloutSetsOf(draft), revision, OWN_RULES);
+  const outcome = draft.notes.at(-1);
+  if (outcome?.reason !== ROLLBACK_DONE)
+    throw new UnsupportedError(outcome?.message ?? 'nothing to roll back to');
+  const { annotations, spec } = draft;
+  return {
+    ...deployment,
+    metadata: { ...deployment.metadata, annotations },
+    spec: { ...deployment.spec, template: spec.template as PodTemplateSpec },
+  };
+}

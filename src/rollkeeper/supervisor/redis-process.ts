@@ -1,0 +1,188 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ensureTokenFile } from '@rollkeeper/apiserver/auth';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { StartupError } from '@rollkeeper/machinery/errors';
+import { makeFolder } from '@rollkeeper/machinery/files';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { assertUsableRedis, describeRedis } from '@rollkeeper/redis/connection';
+import { keepSynced } from './append-only-files.js';
+import { freePort } from './free-port.js';
+import { shutDownRedisOf } from './redis-leftover.js';
+import type { RunState } from './run-state.js';
+
+/** A Redis to keep everything in: one that was named, or a child of ours. */
+export interface RedisProcess {
+  /** With its password: not for arguments, logs or files that others read. */
+  readonly url: string;
+  /** Absent for a server that is not ours. */
+  pid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+export interface RedisProcessOptions {
+  readonly dataDir: string;
+  readonly logFd: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A former run's Redis, which may still answer. Without a `pid` it was none of ours. */
+  readonly former?: RunState['redis'];
+  /**
+   * Told of each server as soon as it is a process, before it answers: should we be killed, whoever comes next must be able to end
+   * it. The URL is without the password.
+   */
+  readonly onLaunch: (running: NonNullable<RunState['redis']>) => void;
+}
+
+/** In the data folder; nobody but its owner gets past it into the store. */
+const PASSWORD_FILE = 'redis-password';
+const STARTUP_TIMEOUT_MS = 20_000;
+const RESTART_DELAY_MS = 100;
+
+/** Checks a Redis that somebody else runs. @throws StartupError */
+export async function useRedis(url: string, clock: Clock): Promise<RedisProcess> {
+  await assertUsableRedis(url, { clock, timeoutMs: 3000, option: 'REDIS_URL' });
+  return { url, pid: () => undefined, stop: () => Promise.resolve() };
+}
+
+/**
+ * Starts a Redis of our own on a free loopback port, with its data under the data folder and the append-only file
+ * on, and starts it again, on the same port, should it die. Its password is made once and kept in the data folder, in a file
+ * for its owner alone; the server is told it by standard input, where no other user can read it.
+ * @throws StartupError
+ */
+export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
+  const dir = resolve(join(options.dataDir, 'redis'));
+  await makeFolder(dir, { mode: 0o700 });
+  await chmod(dir, 0o700);
+  await endFormerRedis(options);
+  const password = await ensureTokenFile(join(options.dataDir, PASSWORD_FILE));
+  const server = new OwnRedis(findServer(), { port: await freePort(), dir, password }, options);
+  try {
+    await server.start();
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return server;
+}
+
+/**
+ * Ends the Redis of a former run on this data folder, if it is still there, before it is forgotten.
+ * @throws StartupError where it does not end
+ */
+export async function endFormerRedis({
+  clock,
+  dataDir,
+  former,
+}: Pick<RedisProcessOptions, 'clock' | 'dataDir' | 'former'>): Promise<void> {
+  if (former?.pid === undefined) return;
+  const url = await ownRedisUrl(dataDir, former.url);
+  await shutDownRedisOf(resolve(join(dataDir, 'redis')), { pid: former.pid, url }, clock);
+}
+
+/** The URL of the data folder's own Redis, as `run.json` shows it, with the password of the folder. */
+export async function ownRedisUrl(dataDir: string, url: string): Promise<string> {
+  return withPassword(url, await ensureTokenFile(join(dataDir, PASSWORD_FILE)));
+}
+
+function withPassword(url: string, password: string): string {
+  return url.replace('://', `://:${encodeURIComponent(password)}@`);
+}
+
+interface OwnRedisPlace {
+  readonly port: number;
+  readonly dir: string;
+  readonly password: string;
+}
+
+class OwnRedis implements RedisProcess {
+  readonly url: string;
+  private child: ChildProcess | undefined;
+  private readonly stopping = new AbortController();
+  private exited: Promise<void> = Promise.resolve();
+  private synced: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly binary: string,
+    private readonly place: OwnRedisPlace,
+    private readonly options: RedisProcessOptions,
+  ) {
+    this.url = withPassword(`redis://127.0.0.1:${place.port}`, place.password);
+  }
+
+  pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  async start(): Promise<void> {
+    this.launch();
+    await assertUsableRedis(this.url, { clock: this.options.clock, timeoutMs: STARTUP_TIMEOUT_MS });
+    void this.keepAlive();
+    this.synced = keepSynced({ ...this.options, dir: this.place.dir }, this.stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.child?.kill('SIGTERM');
+    await Promise.all([this.exited, this.synced]);
+  }
+
+  private launch(): void {
+    const { logFd, onLaunch } = this.options;
+    const child = spawn(this.binary, ['-'], { stdio: ['pipe', logFd, logFd], detached: true });
+    this.child = child;
+    // One that has ended already reads nothing: its exit tells.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(configOf(this.place));
+    this.exited = new Promise((resolveExit) => {
+      child.once('exit', () => resolveExit());
+      child.once('error', () => resolveExit());
+    });
+    onLaunch({ url: describeRedis(this.url), pid: child.pid });
+  }
+
+  private async keepAlive(): Promise<void> {
+    const { clock, logger } = this.options;
+    const { signal } = this.stopping;
+    await this.exited;
+    while (!signal.aborted) {
+      logger.warn('redis ended; starting it again', {
+        exitCode: this.child?.exitCode,
+        signal: this.child?.signalCode,
+      });
+      await clock.sleep(RESTART_DELAY_MS);
+      // Who has stopped us meanwhile knows of the server that ended and would leave this one behind.
+      if (signal.aborted) return;
+      this.launch();
+      await this.exited;
+    }
+  }
+}
+
+function configOf({ dir, password, port }: OwnRedisPlace): string {
+  const directives = {
+    port,
+    bind: '127.0.0.1',
+    requirepass: password,
+    dir,
+    appendonly: 'yes',
+    // See `keepSynced`.
+    appendfsync: 'no',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+  };
+  // Redis reads quoted values with the escapes that JSON has.
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${JSON.stringify(String(value))}\n`)
+    .join('');
+}
+
+function findServer(): string {
+  const found = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
+  if (!found) throw new StartupError('no redis-server in PATH; install Redis 7 or newer, or set REDIS_URL');
+  return found;
+}

@@ -1,0 +1,48 @@
+import { request } from 'undici';
+import type { ReplicaStatus } from '../admin/index.js';
+import { trustedAgent } from '@rollkeeper/tls';
+
+/** Where a replica's admin pages are, and by which certificates they are known. */
+export interface ProbedReplica {
+  readonly adminUrl: string;
+  /** SHA-256 fingerprints; absent: plain HTTP. */
+  readonly certificates?: readonly string[];
+}
+
+const ANSWER_TIMEOUT_MS = 2000;
+
+/** The names of the replica's readiness checks that fail: none, it is ready; undefined: it does not answer. */
+export async function failingChecks(replica: ProbedReplica): Promise<readonly string[] | undefined> {
+  const answer = await ask(replica, '/readyz');
+  if (answer?.code === 200) return [];
+  const failing = [...(answer?.text ?? '').matchAll(/^\[-\](\S+)/gm)].map(([, name = '']) => name);
+  return failing.length > 0 ? failing : undefined;
+}
+
+/**
+ * What the replica says of itself; undefined where it does not answer.
+ * @param token needed where its pages are not on this machine's loopback
+ */
+export async function askStatus(replica: ProbedReplica, token?: string): Promise<ReplicaStatus | undefined> {
+  const answer = await ask(replica, '/admin/status', token);
+  return answer?.code === 200 ? (JSON.parse(answer.text) as ReplicaStatus) : undefined;
+}
+
+/** Undefined: no answer. */
+async function ask(
+  { adminUrl, certificates = [] }: ProbedReplica,
+  path: string,
+  token?: string,
+): Promise<{ code: number; text: string } | undefined> {
+  const dispatcher = trustedAgent({ by: 'fingerprint', sha256: certificates });
+  try {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const timeouts = { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
+    const { body, statusCode } = await request(adminUrl + path, { ...timeouts, headers, dispatcher });
+    return { code: statusCode, text: await body.text() };
+  } catch {
+    return undefined;
+  } finally {
+    await dispatcher.close();
+  }
+}

@@ -1,0 +1,60 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UntrustedFileError, readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
+
+/** One running process of ours. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly url?: string;
+}
+
+/** What runs out of a data folder; `run.json` there. */
+export interface RunState {
+  readonly version: 1;
+  readonly supervisorPid: number;
+  readonly redis?: { readonly url: string; readonly pid?: number };
+  readonly apiServer?: RunningProcess;
+  readonly nodes?: { readonly pid: number };
+  readonly replicas: readonly {
+    readonly identity: string;
+    readonly pid: number;
+    readonly adminUrl: string;
+    /** SHA-256 fingerprints; absent: plain HTTP. */
+    readonly certificates?: readonly string[];
+  }[];
+}
+
+const FILE = 'run.json';
+
+/**
+ * The state written last, or undefined when nothing was started here (or the file is not ours to read).
+ * @throws UntrustedFileError for one that another user may have written: where it leads, the admin token is sent
+ */
+export async function readRunState(dataDir: string): Promise<RunState | undefined> {
+  try {
+    const state = JSON.parse((await readOwnFile(join(dataDir, FILE))) ?? 'null') as RunState | null;
+    return state?.version === 1 ? state : undefined;
+  } catch (error) {
+    if (error instanceof UntrustedFileError) throw error;
+    return undefined;
+  }
+}
+
+/** Replaces the file in one step, so that a reader never sees half of it. */
+export async function writeRunState(dataDir: string, state: RunState): Promise<void> {
+  await replaceFile(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+}
+
+export async function removeRunState(dataDir: string): Promise<void> {
+  await rm(join(dataDir, FILE), { force: true });
+}
+
+/** Whether a process with this id runs (or is somebody else's). */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { hasCode } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ActorQueue, CausedAdds } from './actor-queue.js';
+import type { LeaderTerm } from '../work-queue/index.js';
+
+export interface BeginTermOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+const FIRST_BACKOFF_MS = 20;
+const LONGEST_BACKOFF_MS = 500;
+
+/**
+ * Begins a term in a queue, again and again while that cannot be reached. `undefined` once `signal` has aborted.
+ * @throws SupersededError
+ */
+export async function beginTerm(
+  queue: Pick<ActorQueue, 'name' | 'beginTerm'>,
+  term: LeaderTerm,
+  { clock, logger, signal }: BeginTermOptions,
+): Promise<CausedAdds | undefined> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      return await queue.beginTerm(term);
+    } catch (error) {
+      if (hasCode(error, 'SUPERSEDED')) throw error;
+      logger.warn('a term could not begin; trying again', { queue: queue.name, epoch: term.epoch, error });
+      const backoffMs = doublingDelayMs(failures, {
+        firstMs: FIRST_BACKOFF_MS,
+        longestMs: LONGEST_BACKOFF_MS,
+      });
+      await clock.sleep(backoffMs, signal).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+/** The same adds; the first that is refused for its term tells. */
+export function tellingOfRefusal(
+  { add, addWithCauses }: CausedAdds,
+  tell: (error: unknown) => void,
+): CausedAdds {
+  const watched = async (adding: Promise<void>): Promise<void> => {
+    try {
+      await adding;
+    } catch (error) {
+      if (hasCode(error, 'SUPERSEDED')) tell(error);
+      throw error;
+    }
+  };
+  return {
+    add: (key, options) => watched(add(key, options)),
+    ...(addWithCauses && {
+      addWithCauses: (key, causes, options) => watched(addWithCauses(key, causes, options)),
+    }),
+  };
+}

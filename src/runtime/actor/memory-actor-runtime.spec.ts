@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { runActorContract } from '../../testing/actor-contract.js';
+import { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
+
+runActorContract('MemoryActorRuntime', async (options) => {
+  const clock = new FakeClock();
+  const store = new MemoryActorStore(clock, options);
+  return {
+    runtime: () => new MemoryActorRuntime({ clock, store, options }),
+    frozenRuntime: () => new MemoryActorRuntime({ clock: new FakeClock(), store, options }),
+    setStateVersion: async (controller, key, version) => store.setStateVersion({ controller, key }, version),
+    pass: (ms) => clock.advance(ms),
+    close: async () => undefined,
+  };
+});
+
+describe('MemoryActorStore', () => {
+  it('drops what nobody touched for the idle time, unless intents are stored', async () => {
+    const clock = new FakeClock();
+    const runtime = new MemoryActorRuntime({ clock, options: { idleTtlMs: 60_000 } });
+    const signal = new AbortController().signal;
+    await runtime.recordCauses('deployment', 'ns/idle', { pods: '1' });
+    await runtime.activate('deployment', 'ns/kept', signal, (activation) => activation.storeIntents(['x']));
+    await clock.advance(61_000);
+    const seen = await runtime.activate('deployment', 'ns/idle', signal, async (a) => a.mustHaveSeen);
+    expect(seen).toEqual({});
+    expect(await runtime.activate('deployment', 'ns/kept', signal, async (a) => a.intents)).toEqual(['x']);
+  });
+
+  it('leaves no timer behind after an activation', async () => {
+    const clock = new FakeClock();
+    const runtime = new MemoryActorRuntime({ clock });
+    await runtime.activate('deployment', 'ns/a', new AbortController().signal, async () => undefined);
+    await clock.advance(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,175 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { newestOfEach, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
+import type { ActorOptions } from './stored-actor-runtime.js';
+import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
+import type { ActorState } from './actor.js';
+import type { UnansweredWrite } from './unanswered-write.js';
+import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
+
+interface Entry {
+  state: Omit<ActorState, 'unanswered'>;
+  causes: ResourceVersions;
+  /** As text, as Redis keeps them. */
+  unanswered: Set<string>;
+  /** Absent until the first activation. */
+  token: number | undefined;
+  owner: string | undefined;
+  lockedUntilMs: number;
+  expiresAtMs: number;
+}
+
+/** Actors of one process's memory; several runtimes on one store play several replicas. */
+export class MemoryActorStore implements ActorStore {
+  private readonly entries = new Map<string, Entry>();
+  private readonly idleTtlMs: number;
+  private lastToken = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    options?: ActorOptions,
+  ) {
+    this.idleTtlMs = compileActorOptions(options).idleTtlMs;
+  }
+
+  async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
+    const entry = this.entryOf(id);
+    const nowMs = this.clock.monotonicNow();
+    const version: number = entry.state.version;
+    if (version !== 1) return { kind: 'unknown-version', version };
+    if (entry.owner !== undefined && entry.lockedUntilMs > nowMs) {
+      return { kind: 'held', retryAfterMs: entry.lockedUntilMs - nowMs };
+    }
+    entry.token = ++this.lastToken;
+    entry.owner = owner;
+    entry.lockedUntilMs = nowMs + lockDurationMs;
+    this.touch(entry);
+    const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
+    const unanswered = [...entry.unanswered].map(parseUnansweredWrite);
+    return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents, unanswered };
+  }
+
+  async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
+    const entry = this.heldBy(id, proof);
+    if (!entry) return false;
+    entry.lockedUntilMs = this.clock.monotonicNow() + lockDurationMs;
+    this.touch(entry);
+    return true;
+  }
+
+  async release(id: ActorId, proof: LockProof, final: FinalState): Promise<boolean> {
+    const entry = this.heldBy(id, proof);
+    if (!entry) return false;
+    entry.state = {
+      version: 1,
+      ownWrites: newestOfEach(entry.state.ownWrites, final.ownWrites),
+      intents: final.clearIntents ? undefined : entry.state.intents,
+    };
+    for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
+    addUnanswered(entry, final.unanswered);
+    entry.owner = undefined;
+    this.touch(entry);
+    return true;
+  }
+
+  async storeIntents(
+    id: ActorId,
+    proof: LockProof,
+    intents: unknown,
+    ownWrites: ResourceVersions,
+  ): Promise<boolean> {
+    const entry = this.heldBy(id, proof);
+    if (!entry) return false;
+    entry.state = {
+      version: 1,
+      ownWrites: newestOfEach(entry.state.ownWrites, ownWrites),
+      intents: intents === undefined ? undefined : parseJson(stringifyJson(intents)),
+    };
+    this.touch(entry);
+    return true;
+  }
+
+  async recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered: readonly UnansweredWrite[] = [],
+  ): Promise<void> {
+    const entry = this.entryOf(id);
+    entry.causes = newestOfEach(entry.causes, causes);
+    addUnanswered(entry, unanswered);
+    this.touch(entry);
+  }
+
+  async forget(id: ActorId): Promise<void> {
+    const entry = this.entryOf(id);
+    if (entry.owner !== undefined && entry.lockedUntilMs > this.clock.monotonicNow()) return;
+    this.entries.delete(nameOf(id));
+  }
+
+  /** For tests: pretends that a newer release stored the state. */
+  setStateVersion(id: ActorId, version: number): void {
+    const entry = this.entryOf(id);
+    entry.state = { ...entry.state, version: version as 1 };
+  }
+
+  private heldBy(id: ActorId, proof: LockProof): Entry | undefined {
+    const entry = this.entryOf(id);
+    return entry.token === proof.token && entry.owner === proof.owner ? entry : undefined;
+  }
+
+  private entryOf(id: ActorId): Entry {
+    const name = nameOf(id);
+    const found = this.entries.get(name);
+    const keeps =
+      found && (found.state.intents !== undefined || found.expiresAtMs > this.clock.monotonicNow());
+    if (keeps) return found;
+    const entry: Entry = {
+      state: { version: 1, ownWrites: {}, intents: undefined },
+      causes: {},
+      unanswered: new Set(),
+      token: undefined,
+      owner: undefined,
+      lockedUntilMs: 0,
+      expiresAtMs: Infinity,
+    };
+    this.entries.set(name, entry);
+    return entry;
+  }
+
+  private touch(entry: Entry): void {
+    entry.expiresAtMs = this.clock.monotonicNow() + this.idleTtlMs;
+  }
+}
+
+export interface MemoryActorRuntimeDependencies {
+  clock: Clock;
+  /** Shared by runtimes that play replicas of one installation. @default a store of its own */
+  store?: MemoryActorStore;
+  logger?: Logger;
+  options?: ActorOptions;
+}
+
+/** The actor runtime without Redis, for tests and the conformance runner. */
+export class MemoryActorRuntime extends StoredActorRuntime {
+  constructor(dependencies: MemoryActorRuntimeDependencies) {
+    const { clock, logger, options } = dependencies;
+    let owners = 0;
+    super({
+      store: dependencies.store ?? new MemoryActorStore(clock, options),
+      newOwner: () => `owner-${++owners}`,
+      clock,
+      logger,
+      options,
+    });
+  }
+}
+
+function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[]): void {
+  for (const write of writes) entry.unanswered.add(encodeUnansweredWrite(write));
+}
+
+function nameOf(id: ActorId): string {
+  return `${id.controller} ${id.key}`;
+}

@@ -1,0 +1,298 @@
+import type { Span, Tracer } from '@opentelemetry/api';
+import { SpanStatusCode } from '@opentelemetry/api';
+import type { Activation, ActorRuntime } from '../actor/actor.js';
+import type { ActorWorkItem } from '../actor-queue/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client/api-client';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import type { EventRecorder } from '@rollkeeper/client/events/event-recorder';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { parseKey, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { activeTraceparent } from '@rollkeeper/machinery/trace-context';
+import type { WorkHandler, WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
+import type { InformerByResource } from './caught-up.js';
+import { waitUntilCaughtUp } from './caught-up.js';
+import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
+import { noControllerMetrics } from './controller-metrics.js';
+import type { Outcome, SyncEnd } from './decide-outcome.js';
+import { decideOutcome } from './decide-outcome.js';
+import { parkedNote } from './classify-failure.js';
+import type { ReconcileResult, Reconciler } from './reconciler.js';
+import { carryThrough } from './reconciler.js';
+import { settleUnanswered } from './settle-unanswered.js';
+import type { TimedSync } from './sync-overruns.js';
+import { SyncOverruns } from './sync-overruns.js';
+import { SyncSpans, outcomeAttributes } from './sync-spans.js';
+
+/** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
+export type ActivationClient = (activation: Activation) => ApiClient;
+
+export interface ControllerOptions {
+  readonly name: string;
+  readonly reconciler: Reconciler;
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'addRateLimited' | 'forget' | 'park'>;
+  readonly consumer: WorkQueueConsumer<ActorWorkItem>;
+  readonly actors: ActorRuntime;
+  readonly clientFor: ActivationClient;
+  readonly informerOf: InformerByResource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly metrics?: ControllerMetrics;
+  /** Keys worked on at once on this replica. */
+  readonly workers: number;
+  /** See {@link waitUntilCaughtUp}. */
+  readonly caughtUpTimeoutMs: number;
+  /**
+   * How long a sync may take, the wait for its caches included; then its signal aborts with SyncTimeoutError, and the key is tried
+   * again with backoff. A reconciler that does not listen loses the key all the same, but not before no write of it
+   * can be under way. @default 120000
+   */
+  readonly syncTimeoutMs?: number;
+  /** How long a sync is waited for after it was told to end; more than a request of its client can take. @default 35000 */
+  readonly abandonAfterMs?: number;
+  /** Who we are, for spans. */
+  readonly replica: string;
+  /** Told when a key is parked. @default nobody */
+  readonly events?: EventRecorder;
+  /** What the caches have under a key. @default nothing */
+  readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
+}
+
+const OUTCOME_LABELS: Readonly<Record<Outcome['action'], ReconcileOutcomeLabel>> = {
+  done: 'success',
+  'requeue-after': 'requeue_after',
+  'come-back': 'put_off',
+  retry: 'error',
+  park: 'terminal_error',
+};
+
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 1000;
+
+/**
+ * One controller on one replica: takes keys from the queue, runs an activation of the key's actor, lets the
+ * reconciler work once the caches have caught up, and gives the outcome back to the queue. Runs on every replica.
+ */
+export class Controller {
+  private readonly metrics: ControllerMetrics;
+  private readonly spans: SyncSpans;
+  private readonly overruns: SyncOverruns;
+
+  constructor(private readonly options: ControllerOptions) {
+    this.metrics = options.metrics ?? noControllerMetrics;
+    const controller = options.name;
+    this.spans = new SyncSpans({ ...options, controller });
+    this.overruns = new SyncOverruns({ ...options, controller, metrics: this.metrics });
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get workers(): number {
+    return this.options.workers;
+  }
+
+  get isConsuming(): boolean {
+    return this.options.consumer.isConsuming;
+  }
+
+  /**
+   * Works until aborted, then finishes what runs. May be run again after that.
+   * @param endNow aborted: what runs ends at once, and its keys are handed over
+   */
+  run(signal: AbortSignal, endNow?: AbortSignal): Promise<void> {
+    const { consumer, workers } = this.options;
+    const work: WorkHandler<ActorWorkItem> = (item, itemSignal) => this.process(item, itemSignal);
+    return consumer.run(endNow ? endingNow(work, endNow) : work, { concurrency: workers }, signal);
+  }
+
+  private async process(item: ActorWorkItem, signal: AbortSignal): Promise<void> {
+    const { clock, name } = this.options;
+    await this.spans.run(item, async (span) => {
+      const startedMs = clock.monotonicNow();
+      this.metrics.activeWorkers(name, 1);
+      try {
+        const end = await this.sync(item, signal, span);
+        const outcome = decideOutcome(end, item.retries);
+        this.note(item, outcome, span, clock.monotonicNow() - startedMs);
+        await this.giveBack(item, outcome, signal);
+      } finally {
+        this.metrics.activeWorkers(name, -1);
+      }
+    });
+  }
+
+  private async sync(item: ActorWorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
+    const { actors, name } = this.options;
+    const { early, key } = item;
+    const timed: TimedSync = this.overruns.time(key);
+    try {
+      const work = (activation: Activation): Promise<ReconcileResult> =>
+        timed.run(() => this.reconcile(item, activation, span));
+      const result = await actors.activate(name, key, signal, work, { early, limit: timed.limit });
+      return { ended: 'ok', result };
+    } catch (error) {
+      return { ended: 'failed', error };
+    } finally {
+      timed.ended();
+    }
+  }
+
+  private async reconcile(item: WorkItem, activation: Activation, span: Span): Promise<ReconcileResult> {
+    const { clientFor, logger, name, reconciler } = this.options;
+    const { key } = item;
+    span.setAttribute('rollkeeper.fencing_token', activation.token);
+    const ref = parseKey(key);
+    const client = clientFor(activation);
+    await this.settle(activation, client, span);
+    await this.catchUp(activation, ref.namespace, span);
+    if (activation.intents !== undefined) this.metrics.intentsReplayed(name);
+    const intents = {
+      current: activation.intents,
+      store: (value: unknown) => activation.storeIntents(value),
+      clear: () => activation.clearIntentsOnRelease(),
+      settledAt: (type: ResourceType, resourceVersion: string) =>
+        activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
+    };
+    const context = { signal: activation.signal, client, intents };
+    return carryThrough(reconciler.reconcile({ key, ...ref }, context), (observed) =>
+      this.spans.decide(observed, item, span, logger),
+    );
+  }
+
+  /** Finds out what became of writes that nobody answered: the caches must show them as well. */
+  private async settle(activation: Activation, client: ApiClient, span: Span): Promise<void> {
+    if (activation.unanswered.length === 0) return;
+    const { clock, logger, name } = this.options;
+    const count = await settleUnanswered(activation, { client, now: () => clock.now() });
+    span.setAttribute('rollkeeper.unanswered_writes', count);
+    logger.info('asked what became of writes without an answer', {
+      controller: name,
+      key: activation.key,
+      count,
+    });
+  }
+
+  /** Waits until the caches show what they must; a wait is a stale read that was avoided. */
+  private async catchUp(
+    { mustHaveSeen, signal }: Activation,
+    namespace: string | undefined,
+    span: Span,
+  ): Promise<void> {
+    const { caughtUpTimeoutMs: timeoutMs, clock, informerOf, name } = this.options;
+    try {
+      const { waited, waitedMs } = await waitUntilCaughtUp(mustHaveSeen, informerOf, signal, {
+        timeoutMs,
+        clock,
+        namespace,
+      });
+      span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
+      this.metrics.caughtUp(name, waitedMs / 1000);
+      if (waited) this.metrics.staleReadAvoided(name);
+    } catch (error) {
+      if (hasCode(error, 'STALE_CACHE')) this.metrics.staleReadAvoided(name);
+      throw error;
+    }
+  }
+
+  private note(item: WorkItem, outcome: Outcome, span: Span, elapsedMs: number): void {
+    const { logger, name } = this.options;
+    const fields = { controller: name, key: item.key, elapsedMs: Math.round(elapsedMs) };
+    if (span.isRecording()) span.setAttributes(outcomeAttributes(outcome));
+    this.metrics.reconciled(name, OUTCOME_LABELS[outcome.action], elapsedMs / 1000);
+    if (outcome.action === 'retry' || outcome.action === 'park') {
+      if (isMistake(outcome.error)) this.metrics.panicked(name);
+      span.recordException(outcome.error as Error);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(outcome.error) });
+      const what = outcome.action === 'park' ? 'sync failed for good' : 'sync failed; it will be tried again';
+      logger.warn(what, { ...fields, retries: item.retries, error: outcome.error });
+    } else {
+      logger.debug(outcome.action === 'come-back' ? `sync put off: ${outcome.why}` : 'synced', fields);
+    }
+  }
+
+  /** Tells the queue, again and again while it cannot be reached: a lost outcome would be a lost key. */
+  private async giveBack(item: WorkItem, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.tellQueue(item, outcome);
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        logger.warn('could not hand a key back to the queue; trying again', { key: item.key, error });
+        await clock.sleep(
+          doublingDelayMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_BACKOFF_MS }),
+          signal,
+        );
+      }
+    }
+  }
+
+  private async tellQueue(item: WorkItem, outcome: Outcome): Promise<void> {
+    const { queue } = this.options;
+    const trace = { traceparent: activeTraceparent() ?? item.traceparent };
+    switch (outcome.action) {
+      case 'done':
+        if (item.retries > 0 || item.comesBack) await queue.forget(item.key);
+        return;
+      case 'requeue-after':
+        if (item.retries > 0) await queue.forget(item.key);
+        await queue.addAfter(item.key, outcome.delayMs, { reason: 'requeue', ...trace });
+        return;
+      case 'come-back':
+        await (outcome.delayMs > 0
+          ? queue.addAfter(item.key, outcome.delayMs, {
+              reason: item.reason,
+              priority: item.priority,
+              ...trace,
+            })
+          : queue.add(item.key, { reason: item.reason, priority: item.priority, ...trace }));
+        return;
+      case 'retry': {
+        const { error, leastDelayMs } = outcome;
+        const options = { reason: 'retry', leastDelayMs, ...trace } as const;
+        const { parked } = await queue.addRateLimited(item.key, error, options);
+        if (parked) this.tellParked(item.key, error);
+        return;
+      }
+      case 'park':
+        await queue.park(item.key, outcome.error, trace);
+        this.tellParked(item.key, outcome.error);
+    }
+  }
+
+  /** Whoever looks at the object shall see it without knowing of queues. */
+  private tellParked(key: string, error: unknown): void {
+    const { events, logger, name, objectOf } = this.options;
+    logger.error('a key is parked until it changes, with a try now and then', {
+      controller: name,
+      key,
+      error,
+    });
+    const object = objectOf?.(key);
+    if (object) events?.record(object, parkedNote(name, key, error));
+  }
+}
+
+/** `work`, the signal of which aborts with `endNow` as well. */
+function endingNow<Item extends WorkItem>(work: WorkHandler<Item>, endNow: AbortSignal): WorkHandler<Item> {
+  return async (item, itemSignal) => {
+    const either = new LinkedAbort(itemSignal, endNow);
+    try {
+      await work(item, either.signal);
+    } finally {
+      either.close();
+    }
+  };
+}
+
+/** What Go would call a panic: not a failure that somebody foresaw. */
+function isMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}

@@ -1,0 +1,89 @@
+import { errorMessage, hasCode, isCancellation } from '@rollkeeper/machinery/errors';
+import { classifyFailure } from './classify-failure.js';
+import type { ReconcileResult } from './reconciler.js';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+
+/** How a sync ended. */
+export type SyncEnd =
+  | { readonly ended: 'ok'; readonly result: ReconcileResult }
+  | { readonly ended: 'failed'; readonly error: unknown };
+
+/** What becomes of the key. */
+export type Outcome =
+  | { readonly action: 'done' }
+  | { readonly action: 'requeue-after'; readonly delayMs: number }
+  /** Not the key's fault: come back without counting a failure. */
+  | { readonly action: 'come-back'; readonly delayMs: number; readonly why: string }
+  /** With backoff, `leastDelayMs` at least. */
+  | { readonly action: 'retry'; readonly error: unknown; readonly leastDelayMs: number }
+  /** No retry cures it. */
+  | { readonly action: 'park'; readonly error: unknown };
+
+/** How long to stay away from a key whose lock another activation holds, when that is not known better. */
+const LOCK_HELD_DELAY_MS = 100;
+/** How long to give a cache that has fallen behind. */
+const STALE_CACHE_DELAY_MS = 200;
+
+/** How long to leave a key to replicas of a newer release. */
+const NEWER_STATE_DELAY_MS = 1000;
+
+/** Where others must make room first, tries are rare from the start: 1 s, 2 s, 4 s … 10 min. */
+const CALM_BACKOFF_MS = { first: 1000, longest: 600_000 } as const;
+
+/**
+ * The one place where the end of a sync turns into queue operations, after controller-runtime's `reconcileHandler`.
+ * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the
+ * failure was not the key's own (stopped, overtaken, cache behind). A refusal is believed when it comes twice: the first
+ * may have met an old cache, or a policy that was being changed.
+ * @param retries failures in a row before this sync
+ */
+export function decideOutcome(end: SyncEnd, retries: number): Outcome {
+  if (end.ended === 'ok') {
+    const { requeueAfterMs } = end.result;
+    return requeueAfterMs === undefined
+      ? { action: 'done' }
+      : { action: 'requeue-after', delayMs: requeueAfterMs };
+  }
+  const { error } = end;
+  // Whatever it threw when it was told to end.
+  if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error, leastDelayMs: 0 };
+  if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
+  if (hasCode(error, 'KEY_LOCK_HELD') || hasCode(error, 'WRITE_UNDER_WAY')) {
+    return {
+      action: 'come-back',
+      delayMs: retryAfterOf(error) ?? LOCK_HELD_DELAY_MS,
+      why: errorMessage(error),
+    };
+  }
+  if (hasCode(error, 'STALE_CACHE')) {
+    return { action: 'come-back', delayMs: STALE_CACHE_DELAY_MS, why: errorMessage(error) };
+  }
+  if (hasCode(error, 'NEWER_STATE')) {
+    return { action: 'come-back', delayMs: NEWER_STATE_DELAY_MS, why: errorMessage(error) };
+  }
+  return decideFailure(error, retries);
+}
+
+function decideFailure(error: unknown, retries: number): Outcome {
+  const { first, longest } = CALM_BACKOFF_MS;
+  const calmly = {
+    action: 'retry',
+    error,
+    leastDelayMs: doublingDelayMs(retries, { firstMs: first, longestMs: longest }),
+  } as const;
+  switch (classifyFailure(error)) {
+    case 'terminal':
+      return { action: 'park', error };
+    case 'refused':
+      return retries === 0 ? calmly : { action: 'park', error };
+    case 'blocked':
+      return calmly;
+    case 'transient':
+      return { action: 'retry', error, leastDelayMs: 0 };
+  }
+}
+
+function retryAfterOf(error: unknown): number | undefined {
+  const value = (error as { retryAfterMs?: unknown }).retryAfterMs;
+  return typeof value === 'number' ? value : undefined;
+}

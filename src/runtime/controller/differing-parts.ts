@@ -1,0 +1,56 @@
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
+
+/** Changes with every write and says nothing. */
+const NOISE: Readonly<Record<string, readonly string[]>> = { metadata: ['resourceVersion', 'managedFields'] };
+
+/**
+ * The parts of an object, two levels deep, that are not the same: `spec.replicas`, `status.conditions`. Asked for every
+ * change of a traced leader, hence without anything made on the way.
+ */
+export function differingParts(
+  old: DeepReadonly<KubernetesObject>,
+  object: DeepReadonly<KubernetesObject>,
+): string[] {
+  const found: string[] = [];
+  const before = old as unknown as Fields;
+  const after = object as unknown as Fields;
+  for (const section in before) noteSection(section, before[section], ownField(after, section), found);
+  for (const section in after)
+    if (!Object.hasOwn(before, section)) noteSection(section, undefined, after[section], found);
+  return found;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function noteSection(section: string, before: unknown, after: unknown, found: string[]): void {
+  if (before === after) return;
+  if (isFields(before) && isFields(after)) noteFields(section, before, after, found);
+  else if (!sameJson(before, after)) found.push(section);
+}
+
+function noteFields(section: string, before: Fields, after: Fields, found: string[]): void {
+  const noise = ownField(NOISE, section);
+  const note = (name: string): void => {
+    if (noise?.includes(name)) return;
+    const isSame = section === 'metadata' && name === 'annotations' ? sameButForTrace : sameJson;
+    if (!isSame(ownField(before, name), ownField(after, name))) found.push(`${section}.${name}`);
+  };
+  for (const name in before) note(name);
+  for (const name in after) if (!Object.hasOwn(before, name)) note(name);
+}
+
+/** Every traced write changes its annotation, which says nothing either. */
+function sameButForTrace(before: unknown, after: unknown): boolean {
+  const [a, b] = [isFields(before) ? before : NOTHING, isFields(after) ? after : NOTHING];
+  for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== ownField(b, name)) return false;
+  for (const name in b) if (name !== TRACE_ANNOTATION && !Object.hasOwn(a, name)) return false;
+  return true;
+}
+
+const NOTHING: Fields = {};
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

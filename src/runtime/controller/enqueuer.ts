@@ -1,0 +1,238 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { ActorRuntime } from '../actor/actor.js';
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
+import type { VersionScope } from '@rollkeeper/client/informer/informer';
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { keyOf, newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { CausedAdds } from '../actor-queue/index.js';
+import type { AddOptions } from '../work-queue/index.js';
+import { mergeAdds, rankOf } from '../work-queue/index.js';
+import { ChangeSpan } from './change-span.js';
+import type { Enqueue, EnqueueRequest } from './controller-definition.js';
+import type { Burst } from './decide-burst.js';
+import { decideBurst } from './decide-burst.js';
+
+/** What is still to be written to Redis for one key: several changes merged, held back until their burst is over. */
+interface HeldAdd {
+  readonly causes: ResourceVersions;
+  readonly options: AddOptions;
+  readonly burst: Burst;
+  /** Where every change of the burst wants it so. */
+  readonly onlyIfNeeded: boolean;
+  /** Open while the add is held. */
+  readonly span?: ChangeSpan;
+}
+
+const FIRST_BACKOFF_MS = 20;
+const LONGEST_BACKOFF_MS = 1000;
+
+type Cause = NonNullable<EnqueueRequest['cause']>;
+
+export interface EnqueuerOptions {
+  readonly controller: string;
+  /** Of our term. */
+  readonly queue: CausedAdds;
+  readonly actors: Pick<ActorRuntime, 'recordCauses'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * What a cache must show to have seen every deletion that ours have seen; asked when the initial list is enqueued.
+   * @default none
+   */
+  readonly deletionsSeen?: (scope: VersionScope) => readonly Cause[];
+  /**
+   * Whether we lead at this moment, by the clock: after a pause of the process the signal may be late.
+   * @default until the signal aborts
+   */
+  readonly mayEnqueue?: () => boolean;
+  /** See {@link BuiltController.needsSync}. @default always */
+  readonly needsSync?: (key: string) => boolean;
+  /** Spans what is seen. @default none */
+  readonly tracer?: Tracer;
+}
+
+/**
+ * The leader's way from a change to the queue: first the cause is recorded, then the key is added, so that
+ * whoever takes the key finds the cause.
+ *
+ * Handlers of informers must not wait, hence the buffer. It also holds bursts back: changes of one key that come with
+ * a delay become one add when they pause. That costs Redis nothing, and it may live in the leader's memory: a
+ * failure is tried again until it works or the signal aborts, and the next leader adds every key anew.
+ */
+export class Enqueuer {
+  private readonly held = new Map<string, HeldAdd>();
+  /** Causes of adds that were not needed, by key: whoever works on the key next must have seen these as well. */
+  private readonly unneeded = new Map<string, HeldAdd['causes']>();
+  private readonly timers = new Map<string, TimerHandle & { readonly dueMs: number }>();
+  private readonly flushing = new Set<string>();
+
+  constructor(private readonly options: EnqueuerOptions) {}
+
+  /** The function to hand to a controller's `watch`; does nothing once `signal` has aborted, and forgets what it held. */
+  enqueueUntil(signal: AbortSignal): Enqueue {
+    signal.addEventListener('abort', () => this.drop(), { once: true });
+    return (request) => {
+      if (signal.aborted) return;
+      const key = keyOf(request.ref);
+      const nowMs = this.options.clock.monotonicNow();
+      const held = this.held.get(key);
+      const add = merge(held, request, this.spanOf(request, held), nowMs);
+      this.held.set(key, {
+        ...add,
+        causes: newestOfEach(add.causes, versionsOf(this.unseenCauses(request))),
+      });
+      this.flushWhenDue(key, signal);
+    };
+  }
+
+  /**
+   * An initial list shows what there is and not what is gone: deletions that nobody enqueued, because no one led, or
+   * who did died, have no event of their own any more. Whoever works on the keys must have seen them all.
+   */
+  private unseenCauses({ reason, ref: { namespace } }: EnqueueRequest): readonly Cause[] {
+    return reason === 'initial-list' ? (this.options.deletionsSeen?.({ namespace }) ?? []) : [];
+  }
+
+  /** The span of a change; of one that only joins what is held, none of its own: the held add's tells of it. */
+  private spanOf(request: EnqueueRequest, held: HeldAdd | undefined): ChangeSpan | undefined {
+    const { clock, controller, tracer } = this.options;
+    if (!tracer || request.traceparent !== undefined) return undefined;
+    if (held?.span?.isOpen && rankOf(request) >= rankOf(held.options)) {
+      held.span.merge(request);
+      return undefined;
+    }
+    held?.span?.end();
+    return ChangeSpan.start(request, { clock, controller, tracer });
+  }
+
+  /** How many keys are not in Redis yet. */
+  get size(): number {
+    return new Set([...this.held.keys(), ...this.flushing]).size;
+  }
+
+  private drop(): void {
+    for (const timer of this.timers.values()) timer.cancel();
+    this.timers.clear();
+    for (const { span } of this.held.values()) span?.end();
+    this.held.clear();
+    this.unneeded.clear();
+  }
+
+  /** One timer a key: one that fires early, because the burst went on, is set again. */
+  private flushWhenDue(key: string, signal: AbortSignal): void {
+    const held = this.held.get(key);
+    if (!held || signal.aborted || this.flushing.has(key)) return;
+    const { dueMs } = held.burst;
+    const timer = this.timers.get(key);
+    if (timer && timer.dueMs <= dueMs) return;
+    timer?.cancel();
+    this.timers.delete(key);
+    const waitMs = dueMs - this.options.clock.monotonicNow();
+    if (waitMs <= 0) {
+      void this.flush(key, signal);
+      return;
+    }
+    const wake = (): void => {
+      this.timers.delete(key);
+      this.flushWhenDue(key, signal);
+    };
+    this.timers.set(key, { dueMs, ...this.options.clock.setTimeout(wake, waitMs) });
+  }
+
+  /** Writes the key's adds until none is due. Never rejects. */
+  private async flush(key: string, signal: AbortSignal): Promise<void> {
+    this.flushing.add(key);
+    for (let failures = 0, next = this.take(key); next && !signal.aborted; next = this.take(key)) {
+      try {
+        this.assertLeading();
+        await this.write(key, next);
+        failures = 0;
+      } catch (error) {
+        this.held.set(key, mergeHeld(this.held.get(key), next));
+        // That the lease has run out, or is another's, is told once, by the elector.
+        if (!hasCode(error, 'LEASE_LOST') && !hasCode(error, 'SUPERSEDED'))
+          this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
+        const backoffMs = doublingDelayMs(failures++, {
+          firstMs: FIRST_BACKOFF_MS,
+          longestMs: LONGEST_BACKOFF_MS,
+        });
+        await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);
+      }
+    }
+    this.flushing.delete(key);
+    if (signal.aborted) this.held.delete(key);
+    else this.flushWhenDue(key, signal);
+  }
+
+  private take(key: string): HeldAdd | undefined {
+    const add = this.held.get(key);
+    if (!add || add.burst.dueMs > this.options.clock.monotonicNow()) return undefined;
+    this.held.delete(key);
+    const isNeeded = !add.onlyIfNeeded || (this.options.needsSync?.(key) ?? true);
+    add.span?.end({ isNeeded });
+    const causes = newestOfEach(this.unneeded.get(key) ?? {}, add.causes);
+    if (isNeeded) {
+      this.unneeded.delete(key);
+      return { ...add, causes };
+    }
+    this.unneeded.set(key, causes);
+    return undefined;
+  }
+
+  private assertLeading(): void {
+    if (this.options.mayEnqueue?.() === false) throw new LeaseLostError('the lease has run out');
+  }
+
+  private async write(key: string, add: HeldAdd): Promise<void> {
+    const { actors, controller, queue } = this.options;
+    const { causes, options } = add;
+    if (Object.keys(causes).length === 0) return queue.add(key, options);
+    if (queue.addWithCauses) return queue.addWithCauses(key, causes, options);
+    await actors.recordCauses(controller, key, causes);
+    this.assertLeading();
+    return queue.add(key, options);
+  }
+}
+
+function merge(
+  before: HeldAdd | undefined,
+  request: EnqueueRequest,
+  span: ChangeSpan | undefined,
+  nowMs: number,
+): HeldAdd {
+  const {
+    cause,
+    delayMs = 0,
+    mustHaveSeen = [],
+    onlyIfNeeded = false,
+    priority,
+    reason,
+    traceparent = span?.traceparent,
+  } = request;
+  const causes = versionsOf(cause ? [cause, ...mustHaveSeen] : mustHaveSeen);
+  const burst = decideBurst(before?.burst, delayMs, nowMs);
+  const options = { priority, reason, traceparent };
+  return { ...mergeHeld(before, { causes, burst, options, span, onlyIfNeeded }), burst };
+}
+
+/** The newest of each resource. */
+function versionsOf(causes: readonly Cause[]): ResourceVersions {
+  return causes
+    .map(({ resourceVersion, type }) => ({ [qualifiedResource(type)]: resourceVersion }))
+    .reduce(newestOfEach, {});
+}
+
+/** The newest cause of each resource, the earlier due time, the highest priority with its reason and trace. */
+function mergeHeld(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
+  if (!before) return after;
+  return {
+    causes: newestOfEach(before.causes, after.causes),
+    onlyIfNeeded: before.onlyIfNeeded && after.onlyIfNeeded,
+    burst: before.burst.dueMs <= after.burst.dueMs ? before.burst : after.burst,
+    options: mergeAdds(before.options, after.options),
+    span: [before.span, after.span].find((span) => span?.isOpen),
+  };
+}

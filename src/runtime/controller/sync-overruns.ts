@@ -1,0 +1,82 @@
+import type { WorkLimit } from '../actor/actor.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ControllerMetrics } from './controller-metrics.js';
+
+/**
+ * How long a sync may take unless its controller says otherwise, milliseconds. Three requests in a row that each take all of the
+ * 32 s that a request has fit in; and a sync that hangs keeps its object waiting for no longer.
+ */
+export const DEFAULT_SYNC_TIMEOUT_MS = 120_000;
+
+/**
+ * How long after its abort a sync is waited for, milliseconds. Longer than the 32 s that a request has, so that when its key
+ * goes to others no write of it is under way, and as it may begin none, there will be none.
+ */
+export const ABANDON_AFTER_MS = 35_000;
+
+export interface SyncOverrunsOptions {
+  readonly controller: string;
+  /** @default {@link DEFAULT_SYNC_TIMEOUT_MS} */
+  readonly syncTimeoutMs?: number;
+  /** @default {@link ABANDON_AFTER_MS} */
+  readonly abandonAfterMs?: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: ControllerMetrics;
+}
+
+/** One sync, as far as its time goes. */
+export interface TimedSync {
+  /** For the activation. */
+  readonly limit: WorkLimit;
+  /** Runs `work`, of which it has to be known when it ends. */
+  run<R>(work: () => Promise<R>): Promise<R>;
+  /** The activation has ended: with the work, or without it. */
+  ended(): void;
+}
+
+/** The time limit of syncs: tells in logs and metrics of those that ran into it, and of those that do not even end then. */
+export class SyncOverruns {
+  constructor(private readonly options: SyncOverrunsOptions) {}
+
+  time(key: string): TimedSync {
+    const { clock, controller, logger, metrics } = this.options;
+    const { abandonAfterMs: graceMs = ABANDON_AFTER_MS, syncTimeoutMs: timeoutMs = DEFAULT_SYNC_TIMEOUT_MS } =
+      this.options;
+    const startedMs = clock.monotonicNow();
+    const fields = () => ({ controller, key, elapsedMs: Math.round(clock.monotonicNow() - startedMs) });
+    let state: 'before' | 'working' | 'abandoned' | 'over' = 'before';
+    const onTimeout = (): void => {
+      metrics.timedOut(controller);
+      logger.warn('a sync took too long and was told to end', { ...fields(), timeoutMs });
+    };
+    const onWorkEnd = (): void => {
+      if (state === 'abandoned') {
+        metrics.abandoned(controller, -1);
+        logger.warn('a sync that had been abandoned has ended after all', fields());
+      }
+      state = 'over';
+    };
+    return {
+      limit: { timeoutMs, graceMs, onTimeout },
+      run: async (work) => {
+        state = 'working';
+        try {
+          return await work();
+        } finally {
+          onWorkEnd();
+        }
+      },
+      ended: () => {
+        if (state !== 'working') return;
+        state = 'abandoned';
+        metrics.abandoned(controller, 1);
+        logger.error(
+          'a sync did not end when it was told to; it may write no more, and its key is let go',
+          fields(),
+        );
+      },
+    };
+  }
+}

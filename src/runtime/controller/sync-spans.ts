@@ -1,0 +1,118 @@
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
+import { SpanKind, trace } from '@opentelemetry/api';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { contextOfTraceparent, linksTo } from '@rollkeeper/machinery/trace-context';
+import type { WorkItem } from '../work-queue/work-queue.js';
+import type { Outcome } from './decide-outcome.js';
+import type { Decided, Observed } from './reconciler.js';
+import { noteDecision, noteFailedDecision } from './sync-span-events.js';
+
+export interface SyncSpansOptions {
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly controller: string;
+  readonly replica: string;
+}
+
+/**
+ * A wait in the queue that is shorter is the gap between `change seen` and `sync`, and an attribute of `sync`: a span of its
+ * own would cost as much as any and show nothing more. What people notice begins about here.
+ */
+const WAIT_WORTH_A_SPAN_MS = 100;
+
+/** Makes the spans of a key's run: `sync`, and above it `queue` where the key had to wait. */
+export class SyncSpans {
+  constructor(private readonly options: SyncSpansOptions) {}
+
+  /** Runs `work` inside the run's `sync` span; the span ends with it. */
+  async run<T>(item: WorkItem, work: (span: Span) => Promise<T>): Promise<T> {
+    const { controller, tracer } = this.options;
+    const wait = this.waitOf(item);
+    const parent = this.traceQueue(item, wait);
+    return tracer.startActiveSpan(`sync ${controller}`, { kind: SpanKind.CONSUMER }, parent, async (span) => {
+      if (span.isRecording()) {
+        span.setAttributes(this.attributesOf(item, wait));
+        if (item.links) span.addLinks(linksTo(item.links));
+      }
+      try {
+        return await work(span);
+      } finally {
+        span.end();
+      }
+    });
+  }
+
+  /** Lets a sync decide: noted in its span, and in one info line where the decision changes something. */
+  decide(observed: Observed, { key }: WorkItem, sync: Span, logger: Logger): Decided {
+    const { clock, controller } = this.options;
+    const startedMs = clock.monotonicNow();
+    const decided = this.tryDecide(observed, sync);
+    const { decision } = decided;
+    noteDecision(sync, decision, clock.monotonicNow() - startedMs);
+    const fields = { controller, key, branch: decision.branch, ...decision.inputs };
+    if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
+    else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
+    return decided;
+  }
+
+  private tryDecide(observed: Observed, sync: Span): Decided {
+    try {
+      return observed.decide();
+    } catch (error) {
+      noteFailedDecision(sync, error);
+      throw error;
+    }
+  }
+
+  private waitOf({ readySinceMs }: WorkItem): Wait {
+    const untilMs = this.options.clock.now();
+    return { sinceMs: Math.min(readySinceMs, untilMs), untilMs };
+  }
+
+  /** Where the sync hangs: on the wait, as a span that is over, since all of it is known only now; or on the change. */
+  private traceQueue(item: WorkItem, wait: Wait): Context {
+    const parent = contextOfTraceparent(item.traceparent);
+    if (wait.untilMs - wait.sinceMs < WAIT_WORTH_A_SPAN_MS) return parent;
+    const span = this.options.tracer.startSpan('queue', { startTime: wait.sinceMs }, parent);
+    if (span.isRecording()) {
+      span.setAttributes(waitAttributes(item, wait));
+      span.end(wait.untilMs);
+    }
+    return trace.setSpan(parent, span);
+  }
+
+  private attributesOf(item: WorkItem, wait: Wait): Attributes {
+    return {
+      'rollkeeper.controller': this.options.controller,
+      'rollkeeper.key': item.key,
+      'rollkeeper.replica': this.options.replica,
+      'rollkeeper.reason': item.reason,
+      ...waitAttributes(item, wait),
+    };
+  }
+}
+
+/** From when to when the key was ready to be worked on and was not, epoch milliseconds. */
+interface Wait {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+function waitAttributes({ priority, retries }: WorkItem, { sinceMs, untilMs }: Wait): Attributes {
+  return {
+    'rollkeeper.queue.wait_ms': untilMs - sinceMs,
+    'rollkeeper.priority': priority,
+    'rollkeeper.attempt': retries + 1,
+  };
+}
+
+/** What becomes of the key: come back when, and why. */
+export function outcomeAttributes(outcome: Outcome): Attributes {
+  const attributes: Attributes = { 'rollkeeper.outcome': outcome.action };
+  if ('delayMs' in outcome) attributes['rollkeeper.delay_ms'] = outcome.delayMs;
+  if ('why' in outcome) attributes['rollkeeper.why'] = outcome.why;
+  if ('error' in outcome) attributes['rollkeeper.error'] = errorMessage(outcome.error);
+  return attributes;
+}

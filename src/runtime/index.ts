@@ -1,0 +1,234 @@
+/**
+ * What the author of a controller needs: `import { … } from 'rollkeeper'`. Start at {@link createManager} and
+ * {@link defineController}.
+ * @packageDocumentation
+ */
+import '@rollkeeper/machinery/process/require-node';
+
+export type {
+  ClusterClaims,
+  Coordination,
+  CoordinationFactory,
+  CoordinationParts,
+  CoordinationReach,
+} from './operator/coordination.js';
+export { ControllerManager } from './operator/controller-manager.js';
+export { createManager } from './operator/create-manager.js';
+export type { CreateManagerOptions } from './operator/create-manager.options.js';
+export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
+export type { Condition } from './operator/conditions.js';
+export { defineController, indexBy } from './operator/define-controller.js';
+export type {
+  ControllerSpec,
+  ControllerTuning,
+  ControllerWatches,
+  KindIndex,
+  OwnedKind,
+  ReconcileContext,
+  Reconciler,
+} from './operator/define-controller.js';
+export { withFinalizer } from './operator/finalizer.js';
+export type { FinalizerSteps } from './operator/finalizer.js';
+export {
+  ConfigMap,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Ingress,
+  Job,
+  Lease,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+  defineKind,
+  partOf,
+  typeMeta,
+} from './operator/kinds.js';
+export type { CachedKind, Kind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
+export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+  matching,
+  not,
+  resourceVersionChanged,
+} from './operator/predicates.js';
+export type { Predicate } from './operator/predicates.js';
+export type {
+  ExtendedManager,
+  ManagerExtension,
+  ReconcilerWrapper,
+  ManagerExtensionContext,
+  ManagerExtensionFactory,
+} from './operator/manager-extension.js';
+export type { ProbeServerOptions } from './operator/probe-server.js';
+export { stopSignal } from './operator/stop-signal.js';
+export { watch } from './operator/watched-events.js';
+export type { ListerOf, WatchedKind } from './operator/watched-events.js';
+export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
+export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
+
+// What a reconciler is given, and what it gives back.
+export type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  Decided,
+  Decision,
+  DueWork,
+  Enqueue,
+  EnqueueRequest,
+  FailureClass,
+  InformerSource,
+  IntentStore,
+  LeadingWork,
+  Observed,
+  ReconcileContext as SyncContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler as SyncReconciler,
+  SyncStep,
+  UnreadableResource,
+} from './controller/index.js';
+export {
+  carryThrough,
+  classifyFailure,
+  dueObjects,
+  hasToDecide,
+  noteCachesRead,
+} from './controller/index.js';
+export type { EventNote, EventObject, EventRecorder, EventType } from '@rollkeeper/client/events';
+
+// The API.
+export type {
+  ApiClient,
+  ClusterConnection,
+  DeleteOptions,
+  DeleteResult,
+  DiscoverOptions,
+  DiscoveredResource,
+  DiscoveredResources,
+  HttpApiClient,
+  HttpApiClientOptions,
+  ListOptions,
+  ListPage,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '@rollkeeper/client/api-client';
+export {
+  ApiStatusError,
+  apiStatusOf,
+  createHttpApiClient,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isObjectNotFound,
+  loadKubeconfig,
+  unlessGone,
+} from '@rollkeeper/client/api-client';
+export type {
+  DeepReadonly,
+  Int64,
+  KubernetesObject,
+  ObjectMeta,
+  ObjectRef,
+  OwnerReference,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
+export {
+  cloneJson,
+  compileLabelSelector,
+  controllerOf,
+  isControlledBy,
+  keyOf,
+  newControllerRef,
+  parseKey,
+  qualifiedResource,
+  sameJson,
+} from '@rollkeeper/machinery/kubernetes';
+
+// Caches.
+export type {
+  ContentTrim,
+  IndexFunction,
+  Informer,
+  Lister,
+  ResourceEvent,
+  PartialType,
+  WholeType,
+} from '@rollkeeper/client/informer';
+export {
+  InformerFactory,
+  NAMESPACE_INDEX,
+  OWNER_UID_INDEX,
+  dropManagedFields,
+  trimPodKeepingSpec,
+} from '@rollkeeper/client/informer';
+
+// Queues, actors, leader election: the ports. What stands behind them: `rollkeeper/redis`.
+export type {
+  AddOptions,
+  Priority,
+  WorkHandler,
+  WorkItem,
+  WorkQueue,
+  WorkQueueConsumer,
+  WorkQueueInspector,
+  WorkQueueOptions,
+  WorkQueueTending,
+} from './work-queue/index.js';
+export type { Activation, ActorRuntime, ActorStore } from './actor/index.js';
+export type {
+  ActorQueue,
+  ActorWorkItem,
+  CausedAdds,
+  ControllerQueue,
+  QueuePair,
+} from './actor-queue/index.js';
+export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
+export { LeaderElector, LeaseResourceLock } from './leader-election/index.js';
+
+// Around them: a process's life, health, metrics, traces, time, errors.
+export type { ManagedController, ManagerState, Runnable } from './manager/index.js';
+export type { HealthCheck, HealthEndpoint } from './health/index.js';
+export { HealthRegistry } from './health/index.js';
+export type { Metrics, Tracing } from './telemetry/index.js';
+export type { Clock, RandomSource, TimerHandle } from '@rollkeeper/machinery/clock';
+export { SystemClock, SystemRandom, toRfc3339 } from '@rollkeeper/machinery/clock';
+export type {
+  LogFields,
+  LogFormat,
+  LogLevel,
+  Logger,
+  PinoLoggerOptions,
+} from '@rollkeeper/machinery/logging';
+export { createPinoLogger, setLogLevel, silentLogger } from '@rollkeeper/machinery/logging';
+export type { ErrorCode } from '@rollkeeper/machinery/errors';
+export {
+  IllegalStateError,
+  InvalidOptionError,
+  RollkeeperError,
+  ShutdownError,
+  StartupError,
+  TerminalError,
+  hasCode,
+  isCancellation,
+} from '@rollkeeper/machinery/errors';
+export { VERSION } from '@rollkeeper/machinery/version';

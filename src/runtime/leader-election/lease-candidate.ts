@@ -1,0 +1,163 @@
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
+import { LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+
+export interface LeaseCandidacyOptions {
+  readonly client: Pick<ApiClient, 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete'>;
+  readonly namespace: string;
+  /** Of the candidate: who we are in the Lease. */
+  readonly name: string;
+  /** The Lease that we stand for. */
+  readonly leaseName: string;
+  /** Our release, as semver. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Of those who stand for a lease, the oldest release leads; among equals, who has stood for longest. */
+const STRATEGY = 'OldestEmulationVersion';
+/** As client-go does: a candidate that says nothing for half an hour is collected. */
+const RENEW_EVERY_MS = 300_000;
+const WATCH_TIMEOUT_SECONDS = 240;
+const IDLE_TIMEOUT_MS = 300_000;
+const RETRY_MS = 1000;
+const WITHDRAW_WITHIN_MS = 1000;
+
+/**
+ * Stands for a Lease by a LeaseCandidate, as coordinated leader election (KEP-4355) wants it: shows our release, and answers
+ * when it is asked whether we are still there. The election itself is the API server's.
+ *
+ * Where the API knows no candidates ({@link isSupported} false), or we may not be one, nobody coordinates.
+ */
+export class LeaseCandidacy {
+  private supported: boolean | undefined;
+  private resolveAsked: () => void = () => undefined;
+  private readonly asked = new Promise<void>((resolve) => (this.resolveAsked = resolve));
+  private hasRun = false;
+
+  constructor(private readonly options: LeaseCandidacyOptions) {}
+
+  /** Whether the API knows candidates, as soon as it has said so. */
+  async isSupported(signal?: AbortSignal): Promise<boolean> {
+    if (this.supported === undefined) await abortable(this.asked, signal);
+    return this.supported === true;
+  }
+
+  /**
+   * Stands until aborted, then withdraws. Never rejects but for being called twice.
+   * @throws IllegalStateError
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the candidacy has been run already');
+    this.hasRun = true;
+    const { clock, logger, name } = this.options;
+    while (!signal.aborted && this.supported !== false) {
+      try {
+        this.supported ??= await this.ask(signal);
+        if (this.supported) await this.stand(signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        logger.warn('standing for the leader lease failed; trying again', {
+          candidate: name,
+          error: errorMessage(error),
+        });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+    if (this.supported) await this.withdraw();
+  }
+
+  /** Whether the API knows candidates: a namespace without any has an empty list. */
+  private async ask(signal: AbortSignal): Promise<boolean> {
+    const { client, logger, namespace } = this.options;
+    const isSupported = await client.list(LEASE_CANDIDATES, { namespace, limit: 1, signal }).then(
+      () => true,
+      (error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return false;
+      },
+    );
+    if (!isSupported)
+      logger.warn('the API knows no LeaseCandidates: the leader is elected without coordination');
+    this.supported = isSupported;
+    this.resolveAsked();
+    return isSupported;
+  }
+
+  /** Until the watch ends, or it is time to say again that we are there. */
+  private async stand(signal: AbortSignal): Promise<void> {
+    const { client, clock, name, namespace } = this.options;
+    const { resourceVersion = '' } = (await this.renew(signal)).metadata;
+    const round = new LinkedAbort(signal);
+    const timer = clock.setTimeout(() => round.abort(new TimeoutError('time to renew')), RENEW_EVERY_MS);
+    try {
+      const events = client.watch<LeaseCandidate>(LEASE_CANDIDATES, {
+        ...{ namespace, fieldSelector: `metadata.name=${name}`, resourceVersion },
+        ...{ timeoutSeconds: WATCH_TIMEOUT_SECONDS, idleTimeoutMs: IDLE_TIMEOUT_MS, signal: round.signal },
+      });
+      for await (const event of events) {
+        if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue;
+        if (event.type === 'DELETED') return;
+        if (isAsked(event.object)) await this.renew(signal);
+      }
+    } catch (error) {
+      if (!round.signal.aborted) throw error;
+    } finally {
+      timer.cancel();
+      round.close();
+    }
+  }
+
+  /** Says that we are there, and stands anew where our candidate is gone. */
+  private async renew(signal: AbortSignal): Promise<LeaseCandidate> {
+    const { client, clock, name, namespace } = this.options;
+    for (;;) {
+      const renewTime = toRfc3339Micro(clock.now());
+      try {
+        const present = await client.get<LeaseCandidate>(LEASE_CANDIDATES, { namespace, name }, { signal });
+        const renewed = { ...present, spec: { ...present.spec, renewTime } };
+        return await client.update<LeaseCandidate>(LEASE_CANDIDATES, renewed, { signal });
+      } catch (error) {
+        if (isConflict(error)) continue;
+        if (!isNotFound(error)) throw error;
+      }
+      try {
+        return await client.create<LeaseCandidate>(LEASE_CANDIDATES, this.candidate(renewTime), { signal });
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+      }
+    }
+  }
+
+  private candidate(renewTime: string): LeaseCandidate {
+    const { leaseName, name, namespace, version } = this.options;
+    return {
+      apiVersion: apiVersionOf(LEASE_CANDIDATES),
+      kind: LEASE_CANDIDATES.kind,
+      metadata: { namespace, name },
+      spec: { leaseName, binaryVersion: version, emulationVersion: version, strategy: STRATEGY, renewTime },
+    };
+  }
+
+  /** Best effort: otherwise the coordinator finds out by asking, and collects what is left. */
+  private async withdraw(): Promise<void> {
+    const { client, clock, name, namespace } = this.options;
+    const limit = new AbortController();
+    const timer = clock.setTimeout(() => limit.abort(new Error('no time left')), WITHDRAW_WITHIN_MS);
+    await client
+      .delete(LEASE_CANDIDATES, { namespace, name }, { signal: limit.signal })
+      .catch(() => undefined);
+    timer.cancel();
+  }
+}
+
+function isAsked({ spec }: LeaseCandidate): boolean {
+  return spec.pingTime !== undefined && (spec.renewTime === undefined || spec.pingTime > spec.renewTime);
+}

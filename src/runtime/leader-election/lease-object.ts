@@ -1,0 +1,83 @@
+import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import type { Lease } from '@rollkeeper/machinery/kubernetes';
+import { LEASES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { LeaderElectionRecord, LeaseRequest } from './resource-lock.js';
+
+/** The exact duration in milliseconds, which `spec.leaseDurationSeconds` can only say rounded up. */
+export const DURATION_ANNOTATION = 'rollkeeper.dev/lease-duration-ms';
+
+/**
+ * Where the holder can be seen (`HolderWitness`), after the epoch that says so: what stands there of another epoch is of a
+ * holder that knew nothing of it.
+ */
+export const WITNESS_ANNOTATION = 'rollkeeper.dev/holder-witness';
+
+export function recordOf({ metadata, spec = {} }: Lease): LeaderElectionRecord {
+  const exactMs = Number(metadata.annotations?.[DURATION_ANNOTATION]);
+  const roundedMs = (spec.leaseDurationSeconds ?? 0) * 1000;
+  // Somebody else, who knows nothing of the annotation, may have written the rest.
+  const isExact = exactMs > 0 && Math.ceil(exactMs / 1000) * 1000 === roundedMs;
+  const leaderTransitions = spec.leaseTransitions ?? 0;
+  const [epoch, witness = ''] = (metadata.annotations?.[WITNESS_ANNOTATION] ?? '').split(' ');
+  return {
+    holderIdentity: spec.holderIdentity ?? '',
+    leaseDurationSeconds: (isExact ? exactMs : roundedMs) / 1000,
+    acquireTime: String(spec.acquireTime ?? ''),
+    renewTime: String(spec.renewTime ?? ''),
+    leaderTransitions,
+    witness: epoch === String(leaderTransitions) ? witness : '',
+  };
+}
+
+/** `before` with this record in it; everything else that stands there stays. */
+export function leaseWith(
+  ref: { readonly namespace: string; readonly name: string },
+  record: LeaderElectionRecord,
+  before: Lease | undefined,
+): Lease {
+  const annotations = { ...before?.metadata.annotations };
+  annotations[DURATION_ANNOTATION] = String(Math.round(record.leaseDurationSeconds * 1000));
+  if (record.witness === '') delete annotations[WITNESS_ANNOTATION];
+  else annotations[WITNESS_ANNOTATION] = `${record.leaderTransitions} ${record.witness}`;
+  return {
+    ...before,
+    apiVersion: apiVersionOf(LEASES),
+    kind: LEASES.kind,
+    metadata: { ...before?.metadata, ...ref, annotations },
+    spec: {
+      ...before?.spec,
+      holderIdentity: record.holderIdentity,
+      leaseDurationSeconds: Math.ceil(record.leaseDurationSeconds),
+      acquireTime: record.acquireTime,
+      renewTime: record.renewTime,
+      leaseTransitions: record.leaderTransitions,
+    },
+  };
+}
+
+export interface NextRecord {
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly nowMs: number;
+  /** Absent: there is no Lease yet. */
+  readonly before: LeaderElectionRecord | undefined;
+  readonly outcome: 'acquired' | 'renewed';
+  readonly request: LeaseRequest;
+}
+
+/** The record after somebody takes a lease that they may take, or renews the one that is theirs. */
+export function nextRecord(next: NextRecord): LeaderElectionRecord {
+  const { before, identity, leaseDurationMs, nowMs, outcome, request } = next;
+  const { epochAbove = 0, witness = '' } = request;
+  const renewTime = toRfc3339Micro(nowMs);
+  const isRenewal = outcome === 'renewed' && before !== undefined;
+  const epoch = before?.leaderTransitions ?? 0;
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: leaseDurationMs / 1000,
+    acquireTime: isRenewal ? before.acquireTime : renewTime,
+    renewTime,
+    leaderTransitions: isRenewal ? epoch : Math.max(epoch, epochAbove) + 1,
+    witness,
+  };
+}

@@ -1,0 +1,85 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Lease } from '@rollkeeper/machinery/kubernetes';
+import { LEASES, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { leaseWith, recordOf } from './lease-object.js';
+import type { LeaderElectionRecord } from './resource-lock.js';
+
+export type LeaseClient = Pick<ApiClient, 'get' | 'list' | 'watch' | 'create' | 'update'>;
+
+export interface LeaseRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A lease as we saw it, and when by our own monotonic clock. */
+export interface ObservedLease {
+  readonly lease: Lease;
+  readonly record: LeaderElectionRecord;
+  readonly atMs: number;
+}
+
+/**
+ * Reads and writes one Lease, and remembers when it was seen to change. Every write names the resourceVersion that it was
+ * decided on, so that of several that come at once one succeeds, and one that was held up on its way none.
+ */
+export class LeaseObserver {
+  private last: ObservedLease | undefined;
+
+  constructor(
+    private readonly client: LeaseClient,
+    private readonly ref: LeaseRef,
+    private readonly clock: Clock,
+  ) {}
+
+  /** As it was seen last. */
+  get observed(): ObservedLease | undefined {
+    return this.last;
+  }
+
+  /** How long it can still last; not above 0 once it is over. */
+  remainingMs({ atMs, record }: ObservedLease): number {
+    return atMs + record.leaseDurationSeconds * 1000 - this.clock.monotonicNow();
+  }
+
+  /** Reads it; `undefined` where there is none. */
+  async look(signal: AbortSignal | undefined): Promise<ObservedLease | undefined> {
+    try {
+      return this.observe(await this.client.get<Lease>(LEASES, this.ref, { signal }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.last = undefined;
+      return undefined;
+    }
+  }
+
+  /** `undefined` when somebody else was quicker. Our own lease counts from before the write was sent. */
+  async write(
+    record: LeaderElectionRecord,
+    before: Lease | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ObservedLease | undefined> {
+    const sentAtMs = this.clock.monotonicNow();
+    const next = leaseWith(this.ref, record, before);
+    try {
+      const lease = before
+        ? await this.client.update<Lease>(LEASES, next, { signal })
+        : await this.client.create<Lease>(LEASES, next, { signal });
+      this.last = { lease, record: recordOf(lease), atMs: sentAtMs };
+      return this.last;
+    } catch (error) {
+      if (isConflict(error) || isAlreadyExists(error) || (before && isNotFound(error))) return undefined;
+      throw error;
+    }
+  }
+
+  /** Others' leases count from when we saw them change: never earlier than when it happened. */
+  private observe(lease: Lease): ObservedLease {
+    const record = recordOf(lease);
+    const isSame = this.last !== undefined && sameJson(this.last.record, record);
+    const atMs = isSame && this.last ? this.last.atMs : this.clock.monotonicNow();
+    this.last = { lease, record, atMs };
+    return this.last;
+  }
+}

@@ -1,0 +1,86 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import type { Lease } from '@rollkeeper/machinery/kubernetes';
+import { LEASES } from '@rollkeeper/machinery/kubernetes';
+
+const TIMEOUT_SECONDS = 300;
+/** Holders write several times in one lease; silence for so long is a dead link. */
+const IDLE_TIMEOUT_MS = 30_000;
+const RETRY_MS = 500;
+
+/** Watches one Lease, while somebody wants to know, for when nobody holds it any more or it is news in another way. */
+export class LeaseReleaseWatch {
+  private readonly wakes = new Set<() => void>();
+  private stop: AbortController | undefined;
+
+  constructor(
+    private readonly client: Pick<ApiClient, 'list' | 'watch'>,
+    private readonly ref: { readonly namespace: string; readonly name: string },
+    private readonly clock: Clock,
+    /** Whether there is something to be done about it. */
+    private readonly isNews: (lease: Lease) => boolean = () => false,
+  ) {}
+
+  onReleased(wake: () => void): () => void {
+    this.wakes.add(wake);
+    this.begin();
+    return () => {
+      this.wakes.delete(wake);
+      if (this.wakes.size === 0) this.end();
+    };
+  }
+
+  close(): void {
+    this.wakes.clear();
+    this.end();
+  }
+
+  private begin(): void {
+    if (this.stop) return;
+    this.stop = new AbortController();
+    void this.run(this.stop.signal);
+  }
+
+  private end(): void {
+    this.stop?.abort(new ShutdownError('nobody waits for the lease any more'));
+    this.stop = undefined;
+  }
+
+  /** Never rejects: whoever waits for the lease also looks by itself. */
+  private async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const wasClean = await this.follow(signal).then(
+        () => true,
+        () => false,
+      );
+      if (!wasClean) await this.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const { name, namespace } = this.ref;
+    const only = { namespace, fieldSelector: `metadata.name=${name}` };
+    const { items, resourceVersion } = await this.client.list<Lease>(LEASES, { ...only, signal });
+    const present = items.find(({ metadata }) => metadata.name === name);
+    if (present && this.concerns(present)) this.wake();
+    const watch = {
+      ...only,
+      resourceVersion,
+      timeoutSeconds: TIMEOUT_SECONDS,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+    };
+    for await (const event of this.client.watch<Lease>(LEASES, { ...watch, signal })) {
+      if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue;
+      if (event.type === 'DELETED' || this.concerns(event.object)) this.wake();
+    }
+  }
+
+  private concerns(lease: Lease): boolean {
+    return !lease.spec?.holderIdentity || this.isNews(lease);
+  }
+
+  private wake(): void {
+    for (const wake of [...this.wakes]) wake();
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { InvalidOptionError } from '../../machinery/errors/index.js';
+import type { Lease } from '../../machinery/kubernetes/index.js';
+import { LEASES } from '../../machinery/kubernetes/index.js';
+import { runResourceLockContract } from '../../testing/resource-lock-contract.js';
+import { waitFor } from '../../testing/wait-for.js';
+import { WatchableCluster } from '../../testing/fake-list-watch.js';
+import { DURATION_ANNOTATION } from './lease-object.js';
+import { LeaseResourceLock } from './lease-resource-lock.js';
+
+function setUp() {
+  const clock = new FakeClock();
+  const cluster = new WatchableCluster(clock);
+  const made: LeaseResourceLock[] = [];
+  const lock = (identity: string): LeaseResourceLock => {
+    const made1 = new LeaseResourceLock({
+      client: cluster,
+      identity,
+      namespace: 'ns',
+      name: 'leader',
+      clock,
+    });
+    made.push(made1);
+    return made1;
+  };
+  const lease = (): Lease => cluster.peek<Lease>(LEASES, 'ns/leader') as Lease;
+  return { clock, cluster, lock, lease, stop: async () => made.forEach((each) => each.close()) };
+}
+
+runResourceLockContract('LeaseResourceLock', async () => {
+  const { clock, lock, stop } = setUp();
+  return { lock, pass: (ms) => clock.advance(ms), stop };
+});
+
+describe('LeaseResourceLock', () => {
+  it('writes a Lease that other tools can read, never shorter than it lasts', async () => {
+    const { lease, lock } = setUp();
+    await lock('a').tryAcquireOrRenew(2500);
+    expect(lease().spec).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 3, leaseTransitions: 1 });
+    expect(lease().metadata.annotations?.[DURATION_ANNOTATION]).toBe('2500');
+  });
+
+  it('believes no time that another machine wrote: a lease counts from when we saw it change', async () => {
+    const { clock, cluster, lock } = setUp();
+    const [early, late] = ['2001-01-01T00:00:00.000000Z', '2101-01-01T00:00:00.000000Z'];
+    for (const renewTime of [early, late]) {
+      cluster.vanish(LEASES, 'ns/leader');
+      cluster.seed<Lease>(LEASES, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { namespace: 'ns', name: 'leader' },
+        spec: {
+          holderIdentity: 'x',
+          leaseDurationSeconds: 15,
+          acquireTime: renewTime,
+          renewTime,
+          leaseTransitions: 4,
+        },
+      });
+      const b = lock('b');
+      expect(await b.tryAcquireOrRenew(2500)).toMatchObject({ outcome: 'held', remainingMs: 15_000 });
+      await clock.advance(14_999);
+      expect((await b.tryAcquireOrRenew(2500)).outcome).toBe('held');
+      await clock.advance(1);
+      expect(await b.tryAcquireOrRenew(2500)).toMatchObject({
+        outcome: 'acquired',
+        record: { leaderTransitions: 5 },
+      });
+    }
+  });
+
+  it('goes by the whole seconds where somebody else wrote over the exact duration', async () => {
+    const { cluster, lease, lock } = setUp();
+    await lock('a').tryAcquireOrRenew(2500);
+    const foreign = lease();
+    await cluster.update<Lease>(LEASES, {
+      ...foreign,
+      spec: { ...foreign.spec, holderIdentity: 'x', leaseDurationSeconds: 15 },
+    });
+    expect(await lock('b').tryAcquireOrRenew(2500)).toMatchObject({ outcome: 'held', remainingMs: 15_000 });
+  });
+
+  it('renews with one write and no read', async () => {
+    const { cluster, lock } = setUp();
+    const a = lock('a');
+    await a.tryAcquireOrRenew(2500);
+    const before = cluster.requests.length;
+    expect((await a.tryAcquireOrRenew(2500)).outcome).toBe('renewed');
+    expect(cluster.requests.slice(before).map(({ verb }) => verb)).toEqual(['update']);
+  });
+
+  it('keeps what others have written into the Lease', async () => {
+    const { cluster, lease, lock } = setUp();
+    const a = lock('a');
+    await a.tryAcquireOrRenew(2500);
+    const labelled = lease();
+    await cluster.update<Lease>(LEASES, {
+      ...labelled,
+      metadata: { ...labelled.metadata, labels: { team: 'x' } },
+    });
+    expect((await a.tryAcquireOrRenew(2500)).outcome).toBe('renewed');
+    expect(lease().metadata.labels).toEqual({ team: 'x' });
+  });
+
+  it('takes a Lease that was deleted for a free one', async () => {
+    const { cluster, lock } = setUp();
+    const a = lock('a');
+    await a.tryAcquireOrRenew(60_000);
+    cluster.vanish(LEASES, 'ns/leader');
+    expect((await lock('b').tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+    expect((await a.tryAcquireOrRenew(60_000)).outcome).toBe('held');
+  });
+
+  it('never writes over a change that it has not seen', async () => {
+    const { clock, lock } = setUp();
+    const [a, b] = [lock('a'), lock('b')];
+    await a.tryAcquireOrRenew(1000);
+    await b.tryAcquireOrRenew(1000);
+    await clock.advance(1000);
+    expect((await b.tryAcquireOrRenew(60_000)).outcome).toBe('acquired');
+    expect(await a.release()).toBe(false);
+    expect((await a.tryAcquireOrRenew(1000)).outcome).toBe('held');
+  });
+
+  it('tells those who wait when the Lease is deleted', async () => {
+    const { cluster, lock, stop } = setUp();
+    await lock('a').tryAcquireOrRenew(60_000);
+    let woken = 0;
+    lock('b').onReleased(() => woken++);
+    await waitFor(() => cluster.count('list') > 0);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    cluster.vanish(LEASES, 'ns/leader');
+    await waitFor(() => woken > 0);
+    await stop();
+  });
+
+  it('needs a name, a namespace and an identity', () => {
+    const { cluster: client } = setUp();
+    const good = { client, identity: 'a', namespace: 'ns', name: 'n' };
+    for (const missing of ['identity', 'namespace', 'name'])
+      expect(() => new LeaseResourceLock({ ...good, [missing]: '' })).toThrow(InvalidOptionError);
+  });
+});

@@ -1,0 +1,35 @@
+import { onAbort } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+
+/** A wait that news can end. News that comes while nobody waits ends the next wait at once. */
+export class WakeableSleep {
+  private hasNews = false;
+  private end: (() => void) | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  wake(): void {
+    this.hasNews = true;
+    this.end?.();
+  }
+
+  /** Whether news has come since the last wait or the last call. */
+  takeNews(): boolean {
+    const { hasNews } = this;
+    this.hasNews = false;
+    return hasNews;
+  }
+
+  /** Whether it was news that ended it, rather than the time or the signal. Never rejects. */
+  async sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+    if (!this.hasNews && !signal.aborted) {
+      const ended = new AbortController();
+      this.end = () => ended.abort();
+      const stopListening = onAbort(signal, this.end);
+      await this.clock.sleep(ms, ended.signal).catch(() => undefined);
+      stopListening();
+      this.end = undefined;
+    }
+    return this.takeNews();
+  }
+}

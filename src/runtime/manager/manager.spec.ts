@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { Enqueue, Reconciler } from '../controller/index.js';
+import { LeaseLostError, ShutdownError } from '../../machinery/errors/index.js';
+import { ManagerHarness } from '../../testing/manager-harness.js';
+import { waitFor } from '../../testing/wait-for.js';
+
+function setUp(reconcileOn: 'all' | 'leader', reconcile?: Reconciler['reconcile']) {
+  const watched: Enqueue[] = [];
+  const watch = (enqueue: Enqueue) => {
+    watched.push(enqueue);
+    return () => void watched.splice(watched.indexOf(enqueue), 1);
+  };
+  const harness = new ManagerHarness([{ reconcile, built: { watch } }], { reconcileOn });
+  const [{ controller, queue, reconciled }] = harness.controllers as [(typeof harness.controllers)[0]];
+  const { clock, elector, manager, running, stop } = harness;
+  const end = () => harness.end();
+  return { clock, controller, elector, end, manager, queue, reconciled, running, stop, watched };
+}
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+  );
+
+describe('a replica', () => {
+  it('works on keys whether it leads or not, where all reconcile', async () => {
+    const { controller, end, queue, reconciled } = setUp('all');
+    await waitFor(() => controller.isConsuming);
+    await queue.add('ns/a');
+    await waitFor(() => reconciled.includes('ns/a'));
+    await end();
+    expect(controller.isConsuming).toBe(false);
+  });
+
+  it('works on keys while it leads and at no other time, where only the leader reconciles', async () => {
+    const { controller, elector, end, manager, queue, reconciled } = setUp('leader');
+    await waitFor(() => manager.state === 'running');
+    await queue.add('ns/a');
+    expect(controller.isConsuming).toBe(false);
+    void elector.win(1);
+    await waitFor(() => reconciled.includes('ns/a'));
+    await elector.lose(new LeaseLostError('taken'));
+    expect(controller.isConsuming).toBe(false);
+    await queue.add('ns/b');
+    expect(reconciled).toEqual(['ns/a']);
+    void elector.win(2);
+    await waitFor(() => reconciled.includes('ns/b'));
+    await end();
+  });
+
+  it('gives up the lease after its last key, where only the leader reconciles', async () => {
+    const log: string[] = [];
+    let finish = (): void => undefined;
+    const { elector, end, manager, queue, reconciled } = setUp('leader', async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      log.push('finished');
+      return {};
+    });
+    elector.log = log;
+    await waitFor(() => manager.state === 'running');
+    void elector.win(1);
+    await queue.add('ns/a');
+    await waitFor(() => reconciled.length > 0);
+    const ended = end();
+    expect(manager.state).toBe('stopping');
+    finish();
+    await ended;
+    expect(log).toEqual(['finished', 'released']);
+  });
+
+  it('ends what runs at once when it has lost the lease, and hands the key over', async () => {
+    let reason: unknown;
+    const { elector, end, manager, queue, reconciled } = setUp('leader', async (_, { signal }) => {
+      await untilAborted(signal).catch((error: unknown) => {
+        reason = error;
+        throw error;
+      });
+      return {};
+    });
+    await waitFor(() => manager.state === 'running');
+    void elector.win(1);
+    await queue.add('ns/a');
+    await waitFor(() => reconciled.length > 0);
+    await elector.lose(new LeaseLostError('taken'));
+    expect(reason).toMatchObject({ code: 'LEASE_LOST' });
+    expect((await queue.counts()).waiting).toBe(1);
+    await end();
+  });
+
+  describe('that leads', () => {
+    const change = { ref: { namespace: 'ns', name: 'a' }, reason: 'user-change' } as const;
+
+    it('watches only once no former leader can add anything any more', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const former = await queue.beginTerm({ epoch: 1, holder: 'former' });
+      const begin = queue.beginTerm.bind(queue);
+      let letIn = (): void => undefined;
+      const asked = new Promise<void>((resolve) => (letIn = resolve));
+      queue.beginTerm = async (term) => {
+        await asked;
+        return begin(term);
+      };
+      void elector.win(2);
+      await former.add('ns/former');
+      expect(watched).toHaveLength(0);
+      letIn();
+      await waitFor(() => watched.length > 0);
+      await expect(former.add('ns/former')).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+      await end();
+    });
+
+    it('begins its term again and again where a queue cannot be reached, and goes on with the others', async () => {
+      const { clock, elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const begin = queue.beginTerm.bind(queue);
+      let failures = 0;
+      queue.beginTerm = async (term) => {
+        if (failures++ < 3) throw new Error('no Redis');
+        return begin(term);
+      };
+      void elector.win(1);
+      await waitFor(async () => {
+        await clock.advance(10);
+        return watched.length > 0;
+      });
+      expect(failures).toBe(4);
+      await end();
+    });
+
+    it('ends its term when that may not begin, since a newer one has', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      await queue.beginTerm({ epoch: 7, holder: 'other' });
+      await expect(elector.win(2)).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 7 });
+      expect(watched).toHaveLength(0);
+      await end();
+    });
+
+    it('ends its term when an add is refused, since a newer one has begun, and adds nothing more', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const ended = elector.win(1);
+      await waitFor(() => watched.length > 0);
+      const [enqueue] = watched;
+      await queue.beginTerm({ epoch: 2, holder: 'other' });
+      enqueue?.(change);
+      await expect(ended).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+      expect(watched).toHaveLength(0);
+      expect((await queue.counts()).waiting).toBe(0);
+      await end();
+    });
+  });
+
+  it('is not ready any more before anything of it has heard of the stop', async () => {
+    const { manager, running, stop } = setUp('all');
+    await waitFor(() => manager.state === 'running');
+    stop.abort(new ShutdownError('stop'));
+    expect(manager.state).toBe('stopping');
+    await running;
+    expect(manager.state).toBe('stopped');
+  });
+});

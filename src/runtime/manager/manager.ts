@@ -1,0 +1,289 @@
+import { abortable, aborted, onAbort } from '@rollkeeper/machinery/cancellation';
+import type { Tracer } from '@opentelemetry/api';
+import type { ActorRuntime } from '../actor/actor.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { BuiltController, Controller } from '../controller/index.js';
+import type { EnqueuerOptions } from '../controller/index.js';
+import { Enqueuer } from '../controller/index.js';
+import { IllegalStateError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { CausedAdds, ControllerQueue } from '../actor-queue/index.js';
+import { beginTerm, tellingOfRefusal } from '../actor-queue/index.js';
+import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
+import type { NeededInformer } from './needs.js';
+import { missingOf } from './needs.js';
+
+/** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
+export interface Runnable {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The informers of this replica, as the manager sees them. */
+export interface InformerGroup extends Runnable {
+  /** Resolves once of each there is a list, or the server's answer that there is none; rejects with the signal's reason. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
+  /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
+  deletionsSeen?(
+    ...scope: Parameters<NonNullable<EnqueuerOptions['deletionsSeen']>>
+  ): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
+}
+
+/**
+ * The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease.
+ * `lead` rejects with SupersededError when the term does not count where it would have an effect.
+ */
+export interface Elector {
+  /** Whether we lead at this moment, by the clock. @default until the signal of the leading work aborts */
+  readonly isLeader?: boolean;
+  run(lead: (signal: AbortSignal, term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
+}
+
+/** Something that is done while we lead, with the adds of our term. */
+export interface LeaderRunnable {
+  run(adds: LeaderAdds, signal: AbortSignal): Promise<void>;
+}
+
+/** A controller with its two halves: what every replica works on, and what only the leader watches. */
+export interface ManagedController {
+  readonly controller: Controller;
+  /** The leader begins its terms in it; people look at it and tend it. */
+  readonly queue: ControllerQueue;
+  readonly built: BuiltController;
+  /** Whether there is an object under a key, as far as the caches can tell. @default they cannot */
+  readonly hasObject?: (key: string) => boolean | undefined;
+  /** Run while we lead. */
+  readonly sweep?: LeaderRunnable;
+  /** The caches without which it does not start; it does as soon as all of them have synced. @default none */
+  readonly needs?: readonly NeededInformer[];
+  /** See {@link ControllerDefinition.worksOn}. @default 'all' */
+  readonly worksOn?: 'all' | 'leader';
+}
+
+/**
+ * `starting`: informers fill. `running`: keys are worked on, of one controller at least, and the lease is campaigned for.
+ * `stopping`: no new
+ * keys; running ones finish, the lease is released. `stopped`: nothing of ours runs any more.
+ */
+export type ManagerState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';
+
+export interface ManagerOptions {
+  readonly informers: InformerGroup;
+  readonly elector: Elector;
+  readonly controllers: readonly ManagedController[];
+  readonly actors: ActorRuntime;
+  /** Run from before the informers until after everything else: the event recorder, monitors. */
+  readonly background: readonly Runnable[];
+  /**
+   * `all`: every replica works on keys. `leader`: only the one that leads; it gives up the lease after its last key.
+   * @default 'all'
+   */
+  readonly reconcileOn?: 'all' | 'leader';
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Spans the changes that the leader sees. @default none */
+  readonly tracer?: Tracer;
+}
+
+/**
+ * Starts and stops one replica in the right order. Start: background work, informers until synced, workers, the
+ * election. A resource that the server does not list keeps those controllers back that need it, and no others; they start
+ * when it does. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
+ * leading work ends and releases the lease, so that the next leader does not wait for our slowest sync (keys are
+ * guarded by their own locks, not by the lease); then informers, then background work.
+ */
+export class Manager {
+  private current: ManagerState = 'created';
+
+  constructor(private readonly options: ManagerOptions) {}
+
+  get state(): ManagerState {
+    return this.current;
+  }
+
+  /** Resolves after a clean stop; rejects, everything stopped, when a part failed for good. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.current !== 'created') throw new IllegalStateError('a manager runs once');
+    const { background, elector, informers, logger } = this.options;
+    const fatal = new AbortController();
+    const stop = AbortSignal.any([signal, fatal.signal]);
+    // Before anybody else hears of it: readiness is the first to go.
+    stop.addEventListener('abort', () => (this.current = 'stopping'), { once: true });
+    const groups = { background: new AbortController(), informers: new AbortController() };
+    const guard = async (work: Promise<void>): Promise<void> => {
+      try {
+        await work;
+      } catch (error) {
+        if (!stop.aborted) fatal.abort(error);
+      }
+    };
+
+    this.current = 'starting';
+    const backgroundWork = background.map((runnable) => guard(runnable.run(groups.background.signal)));
+    const informerWork = guard(informers.run(groups.informers.signal));
+    try {
+      await informers.waitUntilSettled(stop);
+      await this.firstToStart(stop);
+      this.current = 'running';
+      logger.info('the caches are filled; working');
+      const everywhere = this.options.controllers.filter((managed) => this.worksEverywhere(managed));
+      const work = everywhere.map((managed) => guard(this.work(managed, stop)));
+      const election = guard(elector.run((leading, term) => this.lead(leading, term), stop));
+      await aborted(stop);
+      logger.info('stopping');
+      await Promise.all([...work, election]);
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    } finally {
+      this.current = 'stopping';
+      groups.informers.abort(new ShutdownError('the controllers have stopped'));
+      await informerWork;
+      groups.background.abort(new ShutdownError('everything else has stopped'));
+      await Promise.all(backgroundWork);
+      this.current = 'stopped';
+    }
+    if (fatal.signal.aborted) throw fatal.signal.reason;
+  }
+
+  /** Resolves once one controller has what it needs; of those that wait for something, people are told. */
+  private async firstToStart(stop: AbortSignal): Promise<void> {
+    const { controllers, logger } = this.options;
+    const filled = controllers.map((managed) => {
+      const isFilled = this.untilFilled(managed, stop);
+      const fields = { controller: managed.controller.name };
+      const missing = missingOf(managed.needs ?? []);
+      for (const { reason, resource } of missing)
+        logger.error('a controller waits for a resource that cannot be listed', {
+          ...fields,
+          resource,
+          reason,
+        });
+      if (missing.length > 0)
+        isFilled.then(
+          () => logger.info('a controller has what it waited for, and starts', fields),
+          () => undefined,
+        );
+      return isFilled;
+    });
+    if (filled.length > 0) await Promise.race(filled);
+  }
+
+  private async untilFilled({ needs = [] }: ManagedController, signal: AbortSignal): Promise<void> {
+    await Promise.all(needs.map((informer) => informer.waitForSync(signal)));
+  }
+
+  /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
+  private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
+    const { controllers, logger } = this.options;
+    const { epoch } = term;
+    logger.info('leading', { epoch });
+    // One that fails, or whose adds are refused, takes the others with it: we are about to give up the lease.
+    const failed = new AbortController();
+    const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
+    try {
+      await Promise.all([aborted(signal), ...work]);
+    } finally {
+      await Promise.allSettled(work);
+      logger.info('no longer leading', { epoch });
+    }
+  }
+
+  /** One controller's leading work, from when it has what it needs until we lead no more or one controller's work fails. */
+  private async leadOne(
+    managed: ManagedController,
+    term: LeaderTerm,
+    signal: AbortSignal,
+    failed: AbortController,
+  ): Promise<void> {
+    const { built, sweep } = managed;
+    const until = AbortSignal.any([signal, failed.signal]);
+    const refusal = new AbortController();
+    // Goes on until the last key has ended: the keys go by what it keeps.
+    const over = new AbortController();
+    const leading = built.leading?.run(over.signal) ?? Promise.resolve();
+    const work: Promise<void>[] = [];
+    let unsubscribe = (): void => undefined;
+    try {
+      const adds = await Promise.race([this.prepared(managed, term, until), failureOf(leading)]);
+      if (adds && !until.aborted) {
+        const telling = tellingOfRefusal(adds, (error) => refusal.abort(error));
+        unsubscribe = built.watch(this.enqueuerOf(managed, telling).enqueueUntil(until));
+        if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
+        if (sweep) work.push(sweep.run(telling, until));
+      }
+      const ended = abortable(aborted(until), refusal.signal);
+      await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);
+    } catch (error) {
+      failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
+      throw error;
+    } finally {
+      await Promise.allSettled(work);
+      unsubscribe();
+      over.abort(until.reason);
+      await leading;
+    }
+  }
+
+  /**
+   * Resolves once no former leader adds anything and there is what the controller needs to lead: only after the first may we
+   * look at what there is. `undefined` on abort.
+   */
+  private async prepared(
+    managed: ManagedController,
+    term: LeaderTerm,
+    signal: AbortSignal,
+  ): Promise<CausedAdds | undefined> {
+    const { clock, logger } = this.options;
+    try {
+      const adds = await beginTerm(managed.queue, term, { clock, logger, signal });
+      if (signal.aborted) return undefined;
+      await this.untilFilled(managed, signal);
+      await managed.built.leading?.waitUntilReady(signal);
+      return adds;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined;
+    }
+  }
+
+  private enqueuerOf({ built, controller }: ManagedController, queue: CausedAdds): Enqueuer {
+    const { actors, clock, elector, informers, logger, tracer } = this.options;
+    return new Enqueuer({
+      controller: controller.name,
+      queue,
+      actors,
+      clock,
+      logger,
+      tracer,
+      mayEnqueue: () => elector.isLeader !== false,
+      deletionsSeen: (scope) => informers.deletionsSeen?.(scope) ?? [],
+      needsSync: (key) => built.needsSync?.(key) ?? true,
+    });
+  }
+
+  private worksEverywhere({ worksOn = 'all' }: ManagedController): boolean {
+    return worksOn === 'all' && (this.options.reconcileOn ?? 'all') === 'all';
+  }
+
+  /**
+   * Works on the keys of one controller, from when it has what it needs. Ends when the running keys have ended; after the
+   * loss of the lease they are told to end at once.
+   */
+  private async work(managed: ManagedController, signal: AbortSignal): Promise<void> {
+    try {
+      await this.untilFilled(managed, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    const lost = new AbortController();
+    onAbort(signal, () => {
+      if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
+    });
+    await managed.controller.run(signal, lost.signal);
+  }
+}
+
+/** Rejects as `work` does, and never resolves. */
+function failureOf(work: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => void work.catch(reject));
+}

@@ -1,0 +1,85 @@
+import type { BuiltController, InformerSource, UnreadableResource } from '../controller/index.js';
+import type { Informer, MetadataInformer, PartialType, WholeType } from '@rollkeeper/client/informer';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+
+/** A cache that a controller cannot do without, as the manager sees it. */
+export type NeededInformer = Pick<Informer, 'type' | 'hasSynced' | 'trouble' | 'waitForSync'>;
+
+/** The informers of `source`, noting which a controller asks for while it is built: those it cannot do without. */
+export class NotedInformers implements InformerSource {
+  readonly needs: NeededInformer[] = [];
+  private readonly asked = new Map<string, Informer>();
+
+  constructor(private readonly source: InformerSource) {}
+
+  informerFor<T extends KubernetesObject>(
+    type: WholeType,
+    { optional = false }: { readonly optional?: boolean } = {},
+  ): Informer<T> {
+    return this.noted(this.source.informerFor<T>(type), optional);
+  }
+
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    return this.noted(this.source.partialInformerFor<T>(type), false);
+  }
+
+  /** The informer of a qualified resource that the controller has asked for. */
+  find(resource: string): Informer | undefined {
+    return this.asked.get(resource);
+  }
+
+  private noted<T extends KubernetesObject>(informer: Informer<T>, optional: boolean): Informer<T> {
+    const any = informer as unknown as Informer;
+    if (!optional && !this.needs.includes(any)) this.needs.push(any);
+    this.asked.set(qualifiedResource(informer.type), any);
+    return informer;
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    return this.source.metadataInformerFor(type);
+  }
+}
+
+/** Those that have never been listed although the server answers, and what it says. */
+export function missingOf(needs: readonly NeededInformer[]): UnreadableResource[] {
+  return refused(needs.filter(({ hasSynced }) => !hasSynced));
+}
+
+/** A controller, as far as it reads. */
+export interface Reader {
+  readonly built: Pick<BuiltController, 'unreadable'>;
+  readonly needs?: readonly NeededInformer[];
+}
+
+/** What of the API a controller cannot read at the moment. */
+export interface ControllerTroubles {
+  /** It does not start before it can. */
+  readonly waitsFor: readonly UnreadableResource[];
+  /** It goes by what it saw last, or does without. */
+  readonly unreadable: readonly UnreadableResource[];
+}
+
+export function troublesOf({ built, needs = [] }: Reader): ControllerTroubles {
+  const seen = refused(needs.filter(({ hasSynced }) => hasSynced));
+  return { waitsFor: missingOf(needs), unreadable: [...seen, ...(built.unreadable?.() ?? [])] };
+}
+
+function refused(needs: readonly NeededInformer[]): UnreadableResource[] {
+  return needs.flatMap(({ trouble, type }) =>
+    trouble?.code === undefined ? [] : [{ resource: qualifiedResource(type), reason: trouble.reason }],
+  );
+}
+
+/** Each resource that a controller needs, and each other that it cannot read, once. */
+export function* readabilityOf(
+  managed: Reader,
+): Generator<{ readonly resource: string; readonly isReadable: boolean }> {
+  const { unreadable, waitsFor } = troublesOf(managed);
+  const bad = new Set([...waitsFor, ...unreadable].map(({ resource }) => resource));
+  for (const resource of bad) yield { resource, isReadable: false };
+  for (const { type } of managed.needs ?? []) {
+    const resource = qualifiedResource(type);
+    if (!bad.has(resource)) yield { resource, isReadable: true };
+  }
+}

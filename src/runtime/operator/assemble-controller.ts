@@ -1,0 +1,105 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { ActorRuntime } from '../actor/index.js';
+import type { QueuePair } from '../actor-queue/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { withSpans, withTraceAnnotations } from '@rollkeeper/client/api-client';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { InformerFactory } from '@rollkeeper/client/informer';
+import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ControllerDefinition, ControllerMetrics } from '../controller/index.js';
+import { Controller, UnqueuedSweep, activationClient } from '../controller/index.js';
+import type { EventRecorder } from '@rollkeeper/client/events';
+import type { ManagedController } from '../manager/index.js';
+import { NotedInformers } from '../manager/index.js';
+import type { ReconcilerWrapper } from './manager-extension.js';
+
+/** What the controllers of a replica share. */
+export interface SharedParts {
+  /** This replica's name, for spans. */
+  readonly identity: string;
+  /** The API as a controller sees it. */
+  readonly clientOf: (definition: ControllerDefinition) => ApiClient;
+  readonly informers: InformerFactory;
+  readonly queueOf: (controller: string) => QueuePair;
+  /** The queue of a controller whose keys wait in this process; see `ControllerDefinition.queue`. */
+  readonly localQueueOf: (controller: string) => QueuePair;
+  readonly actors: ActorRuntime;
+  /** See `ControllerDependencies.rootCa`. */
+  readonly rootCa?: string;
+  /** Which objects are worked on, by their labels. @default all */
+  readonly selects?: LabelMatcher;
+  /** Signs events for a controller. */
+  readonly eventsOf: (component: string) => EventRecorder;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly metrics: ControllerMetrics;
+  /** How long a sync waits for its caches, milliseconds. */
+  readonly caughtUpTimeoutMs: number;
+  /** Put around each reconciler, to watch it at work. @default nothing */
+  readonly around?: ReconcilerWrapper;
+}
+
+/** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
+export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
+  const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
+  const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
+  const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
+  const client = parts.clientOf(definition);
+  const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
+  const noted = new NotedInformers(informers);
+  // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+  const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
+  const built = definition.build({
+    discovery: client,
+    informers: noted,
+    events,
+    clock,
+    random,
+    logger: logger.child({ controller: name }),
+    rootCa: parts.rootCa,
+    selects,
+  });
+  const pair = waitsIn === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
+  const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
+  const cached = (key: string) => cacheOf(qualifiedResource(type))?.lister.get(key);
+  const objectOf = built.objectOf?.bind(built) ?? cached;
+  const hasObject = (key: string): boolean | undefined => {
+    if (objectOf(key) !== undefined) return true;
+    // What is no object of its kind, or not listed yet, may be there all the same.
+    return built.objectOf || !cacheOf(qualifiedResource(type))?.hasSynced ? undefined : false;
+  };
+  const controller = new Controller({
+    name,
+    reconciler: around?.(built.reconciler, name, objectOf) ?? built.reconciler,
+    ...pair,
+    actors,
+    clientFor: (activation) => activationClient(traced, activation, clock),
+    informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
+    events,
+    objectOf,
+    clock,
+    logger,
+    tracer,
+    metrics,
+    workers: defaultWorkers,
+    caughtUpTimeoutMs: parts.caughtUpTimeoutMs,
+    syncTimeoutMs,
+    replica: identity,
+  });
+  const due = built.due?.bind(built);
+  const sweep =
+    due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
+  return {
+    built,
+    controller,
+    hasObject,
+    queue: pair.queue,
+    needs: noted.needs,
+    worksOn,
+    ...(sweep ? { sweep } : {}),
+  };
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { VERSION } from '@rollkeeper/machinery/version';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ControllerDefinition } from '../controller/index.js';
+import { ApiEventRecorder } from '@rollkeeper/client/events';
+import type { HealthRegistry } from '../health/index.js';
+import { EventLoopMonitor } from '../health/index.js';
+import type { InformerFactory } from '@rollkeeper/client/informer';
+import {
+  LeaseCandidacy,
+  LeaseResourceLock,
+  MemoryLease,
+  MemoryResourceLock,
+} from '../leader-election/index.js';
+import type { ManagedController } from '../manager/index.js';
+import { Manager, readabilityOf } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import {
+  createControllerMetrics,
+  createEventRecorderMetrics,
+  createLeaderElectionMetrics,
+  createWorkQueueMetrics,
+  observeReadability,
+} from '../telemetry/index.js';
+import { assembleController } from './assemble-controller.js';
+import { ClusterGuard } from './cluster-guard.js';
+import type { Coordination, CoordinationFactory } from './coordination.js';
+import type { CompiledManagerOptions } from './create-manager.options.js';
+import type { ElectionDependencies } from './election.js';
+import { Election } from './election.js';
+import type { ManagerExtension } from './manager-extension.js';
+import { localQueue } from './local-queue.js';
+import { registerChecks } from './register-checks.js';
+
+/** What a manager is made of. */
+export type ManagerParts = Omit<CompiledManagerOptions, 'extensions'> & {
+  readonly client: ApiClient;
+  readonly coordination: CoordinationFactory;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  readonly extensions: readonly ManagerExtension[];
+};
+
+export interface Assembly {
+  readonly manager: Manager;
+  readonly controllers: readonly ManagedController[];
+  readonly coordination: Coordination;
+  /** Absent: the coordination knows nothing of clusters. */
+  readonly guard: ClusterGuard | undefined;
+  readonly election: Election;
+  /** Ends the connections of its own. */
+  close(): Promise<void>;
+}
+
+/** Puts a replica together: controllers, election, manager, health checks, metrics. Nothing connects or runs yet. */
+export function assembleManager(
+  definitions: readonly ControllerDefinition[],
+  informers: InformerFactory,
+  health: HealthRegistry,
+  parts: ManagerParts,
+): Assembly {
+  const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn } = parts;
+  const { meter } = parts.metrics;
+  const { tracer } = parts.tracing;
+  const queueParts = {
+    clock,
+    logger,
+    drainTimeoutMs: parts.drainTimeoutMs,
+    metrics: createWorkQueueMetrics(
+      meter,
+      definitions.map((each) => each.name),
+    ),
+  };
+  const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
+  const events = new ApiEventRecorder({
+    client,
+    component: name,
+    clock,
+    random,
+    logger,
+    metrics: createEventRecorderMetrics(meter),
+  });
+  const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
+  const shared = {
+    identity,
+    clientOf: parts.clientOf ?? (() => client),
+    informers,
+    queueOf: (controller: string) => coordination.queueOf(controller),
+    localQueueOf: (controller: string) => localQueue(controller, queueParts),
+    rootCa: parts.rootCa,
+    actors: coordination.actors,
+    selects: parts.selects,
+    eventsOf: (component: string) => events.as(component),
+    ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around: aroundAll(parts) },
+    metrics: createControllerMetrics(meter, workersOf),
+  };
+  const controllers = definitions.map((definition) => assembleController(definition, shared));
+  observeReadability(meter, () => controllers.flatMap(readabilityByName));
+  const candidate = candidateOf(parts, coordination);
+  const election = new Election({
+    ...candidate,
+    lease: { namespace: parts.place.namespace, name: parts.place.name },
+    options: parts.election,
+    metrics: createLeaderElectionMetrics(meter, 'leader'),
+    ...{ events, clock, random, logger },
+  });
+  const { claims } = coordination;
+  const guard =
+    claims &&
+    new ClusterGuard({ claims, client, keyPrefix: parts.prefix, ...parts.cluster, clock, random, logger });
+  const eventLoop = new EventLoopMonitor(clock);
+  const extended = parts.extensions.flatMap(({ background = [] }) => background);
+  const manager = new Manager({
+    informers,
+    elector: election,
+    controllers,
+    actors: coordination.actors,
+    background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
+    ...{ reconcileOn, clock, logger, tracer },
+  });
+  registerChecks(health, {
+    ...{ manager, informers, election, controllers, client, coordination, eventLoop, reconcileOn },
+  });
+  const close = async (): Promise<void> => {
+    candidate.close();
+    await Promise.all(controllers.map(({ queue }) => queue.close()));
+    await coordination.close();
+  };
+  return { manager, controllers, coordination, guard, election, close };
+}
+
+/** Everything that is put around a reconciler, the manager's own innermost. */
+function aroundAll({ around, extensions }: ManagerParts): NonNullable<ManagerParts['around']> {
+  return (reconciler, controller, objectOf) =>
+    extensions.reduce(
+      (inner, extension) => extension.around?.(inner, controller, objectOf) ?? inner,
+      around?.(reconciler, controller, objectOf) ?? reconciler,
+    );
+}
+
+type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | 'leaseObject'> & {
+  close(): void;
+};
+
+/** Who this replica is in the election. */
+function candidateOf(
+  { client, clock, identity, logger, place }: ManagerParts,
+  coordination: Coordination,
+): Candidate {
+  // A process that comes back under its old name must not take its former life's lease for its own.
+  const ofThisLife = `${identity}_${randomUUID()}`;
+  if (place.lock === 'none')
+    return { lock: new MemoryResourceLock(new MemoryLease(clock), ofThisLife), close: () => undefined };
+  const witness = coordination.witnessOf?.(ofThisLife);
+  if (place.lock === 'redis')
+    return { lock: coordination.lockOf(ofThisLife), witness, close: () => undefined };
+  const { name, namespace } = place;
+  const candidacy = place.coordinated
+    ? new LeaseCandidacy({
+        ...{ client, clock, logger, namespace, name: ofThisLife },
+        ...{ leaseName: name, version: VERSION },
+      })
+    : undefined;
+  const lock = new LeaseResourceLock({ client, identity: ofThisLife, clock, candidacy, namespace, name });
+  const leaseObject = () => lock.lease;
+  return { lock, witness, candidacy, leaseObject, close: () => lock.close() };
+}
+
+function readabilityByName(managed: ManagedController) {
+  const controller = managed.controller.name;
+  return [...readabilityOf(managed)].map((each) => ({ ...each, controller }));
+}

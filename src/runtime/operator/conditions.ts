@@ -1,0 +1,59 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+
+/** `metav1.Condition`: one entry of `status.conditions`. */
+export interface Condition {
+  /** UpperCamelCase, unique in its list: `Ready`. */
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  /** UpperCamelCase word for programs; required by the API. */
+  reason: string;
+  /** For people. */
+  message: string;
+  /** The `metadata.generation` that this was found out of. */
+  observedGeneration?: number;
+  /** When `status` changed last, RFC 3339. */
+  lastTransitionTime: string;
+}
+
+type ReadableCondition = Readonly<Condition>;
+
+/**
+ * The list with `condition` in it, as a new list. The time of transition moves only
+ * with the status, so that a repeated sync writes nothing.
+ */
+export function setCondition(
+  conditions: readonly ReadableCondition[] | undefined,
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  clock: Pick<Clock, 'now'>,
+): Condition[] {
+  const before = conditions ?? [];
+  const old = findCondition(before, condition.type);
+  const lastTransitionTime =
+    old?.status === condition.status ? old.lastTransitionTime : toRfc3339(clock.now());
+  const next: Condition = { ...condition, lastTransitionTime };
+  if (!old) return [...before, next];
+  return before.map((each) => (each.type === condition.type ? next : each));
+}
+
+export function findCondition<C extends { readonly type: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+export function isConditionTrue(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  type: string,
+): boolean {
+  return findCondition(conditions, type)?.status === 'True';
+}
+
+/** The list without the condition of that type. */
+export function removeCondition<C extends { readonly type: string }>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C[] {
+  return (conditions ?? []).filter((condition) => condition.type !== type);
+}

@@ -1,0 +1,213 @@
+import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { VERSION } from '@rollkeeper/machinery/version';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ControllerDefinition } from '../controller/index.js';
+import { HealthRegistry } from '../health/index.js';
+import type { Lister } from '@rollkeeper/client/informer';
+import { InformerFactory } from '@rollkeeper/client/informer';
+import type { ManagedController, ManagerState } from '../manager/index.js';
+import type { Metrics } from '../telemetry/index.js';
+import type { Assembly, ManagerParts } from './assemble-manager.js';
+import { assembleManager } from './assemble-manager.js';
+import type { Coordination } from './coordination.js';
+import type { Election } from './election.js';
+import { replicaOf } from './election.js';
+import type { Kind } from './kinds.js';
+import { ProbeServer } from './probe-server.js';
+
+/** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
+const LONGEST_WATCH_BACKOFF_MS = 5000;
+
+export type ControllerManagerParts = ManagerParts & {
+  /** Closed at the end, because nobody else does. */
+  readonly closings: readonly (() => Promise<void>)[];
+};
+
+/**
+ * One replica of an operator. Start as many as you like with the same name and Redis: one leads and turns changes into keys, all
+ * work on keys, and no key is worked on twice at the same time.
+ */
+export class ControllerManager {
+  /** The API, without the fences of a sync: for what is done once, such as the installation of a CRD. */
+  readonly client: ApiClient;
+  /** What `/livez` and `/readyz` ask; add your own checks. */
+  readonly health = new HealthRegistry();
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly identity: string;
+  /** All caches of this replica. What it has no cache of yet may be asked for before it runs. */
+  readonly informers: InformerFactory;
+  private readonly definitions = new Map<string, ControllerDefinition>();
+  private assembly: Assembly | undefined;
+  private usable: Promise<void> | undefined;
+  private closed: Promise<void> | undefined;
+  private hasRun = false;
+  private url: string | undefined;
+
+  /** By `createManager`. */
+  constructor(private readonly parts: ControllerManagerParts) {
+    const { cache, client, clock, identity, logger, metrics, random } = parts;
+    this.client = client;
+    this.metrics = metrics;
+    this.logger = logger;
+    this.identity = identity;
+    this.informers = new InformerFactory({
+      // Nobody shall wonder where half of his pod is.
+      trims: new Map(),
+      ...cache,
+      client,
+      clock,
+      random,
+      logger,
+      maxBackoffMs: LONGEST_WATCH_BACKOFF_MS,
+    });
+  }
+
+  /** @throws IllegalStateError after `run`; InvalidOptionError for a second controller of a name */
+  add(...definitions: readonly ControllerDefinition[]): this {
+    if (this.assembly) throw new IllegalStateError('controllers are added before the manager runs');
+    for (const definition of definitions) {
+      if (this.definitions.has(definition.name))
+        throw new InvalidOptionError('controller.name', `there are two controllers named ${definition.name}`);
+      this.definitions.set(definition.name, definition);
+    }
+    return this;
+  }
+
+  /**
+   * The cache of a kind, for what is not a controller. Asking makes the manager fill it; it is empty before.
+   * @throws IllegalStateError where the manager runs and has no such cache
+   */
+  lister<T extends KubernetesObject>(kind: Kind<T>): Lister<T> {
+    const known = this.informers.all().length;
+    const { lister } = this.informers.informerFor<T>(kind);
+    if (this.assembly && this.informers.all().length > known)
+      throw new IllegalStateError(
+        `there is no cache of ${kind.resource}: ask for it before the manager runs`,
+      );
+    return lister;
+  }
+
+  get state(): ManagerState {
+    return this.assembly?.manager.state ?? 'created';
+  }
+
+  /** Whether this replica leads at this moment. */
+  get isLeader(): boolean {
+    return this.assembly?.election.isLeader ?? false;
+  }
+
+  /** The replica that leads, as far as this one has seen; empty: none. */
+  get leader(): string {
+    return replicaOf(this.assembly?.election.leader ?? '');
+  }
+
+  /** Who works on keys. */
+  get reconcileOn(): 'all' | 'leader' {
+    return this.parts.reconcileOn;
+  }
+
+  /** Where the probes are served, once they are. */
+  get probesUrl(): string | undefined {
+    return this.url;
+  }
+
+  /** Puts the controllers together, without connecting anything, so that `health` has all its checks; `run` does it as well. */
+  assemble(): this {
+    this.assembled();
+    return this;
+  }
+
+  /** The controllers, put together, in the order of their adding; from then on none is added. */
+  get controllers(): readonly ManagedController[] {
+    return this.assembled().controllers;
+  }
+
+  /** The lease and its history, as this replica sees them; from then on no controller is added. */
+  get election(): Election {
+    return this.assembled().election;
+  }
+
+  /** What the replicas share, to see whether it answers; from then on no controller is added. */
+  get coordination(): Pick<Coordination, 'name' | 'ping'> {
+    return this.assembled().coordination;
+  }
+
+  /**
+   * Resolves once the queues, locks and the lease can be used; `run` waits for the same, and for the API to say that they are its
+   * cluster's, which is not waited for here.
+   * @throws StartupError with the one line that a person is shown
+   */
+  waitUntilUsable(signal: AbortSignal): Promise<void> {
+    this.usable ??= this.untilUsable(signal);
+    return this.usable;
+  }
+
+  /**
+   * Works until aborted: probes first, then caches, workers, the election; on the way out the running keys finish, and the lease is
+   * handed over. Resolves after a clean stop; rejects, everything stopped, when a part failed for good. Once only.
+   * @throws StartupError with the one line that a person is shown
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('a manager runs once');
+    const { clock, extensions, logger, probes } = this.parts;
+    const { guard, manager } = this.assembled();
+    this.hasRun = true;
+    const { health, metrics } = this;
+    const server = probes && new ProbeServer(probes, { health, metrics, clock });
+    try {
+      this.url = await server?.listen();
+      logger.info('starting', {
+        version: VERSION,
+        controllers: [...this.definitions.keys()],
+        probes: this.url,
+      });
+      for (const extension of extensions) await extension.start?.(this);
+      await this.waitUntilUsable(signal);
+      for (const extension of extensions) extension.usable?.();
+      await guard?.enter(signal);
+      await manager.run(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      await this.close();
+      await server?.close();
+    }
+  }
+
+  /** Only needed where `run` is never called. */
+  close(): Promise<void> {
+    this.closed ??= this.closeAll();
+    return this.closed;
+  }
+
+  private async closeAll(): Promise<void> {
+    const { closings, extensions, logger } = this.parts;
+    const ends = await Promise.allSettled([this.assembly?.close(), ...closings.map((close) => close())]);
+    // What people look at stays until there is nothing more to be seen.
+    ends.push(...(await Promise.allSettled(extensions.map(async (extension) => extension.close?.()))));
+    for (const end of ends)
+      if (end.status === 'rejected')
+        logger.warn('a part did not close cleanly', { error: end.reason as unknown });
+  }
+
+  private async untilUsable(signal: AbortSignal): Promise<void> {
+    const { coordination, guard } = this.assembled();
+    await coordination.waitUntilUsable(signal);
+    await guard?.enterSoon(signal);
+  }
+
+  private assembled(): Assembly {
+    if (this.definitions.size === 0)
+      throw new IllegalStateError('a manager without controllers has nothing to do');
+    this.assembly ??= assembleManager(
+      [...this.definitions.values()],
+      this.informers,
+      this.health,
+      this.parts,
+    );
+    return this.assembly;
+  }
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
+import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
+import { DNS_1123_LABEL } from '@rollkeeper/machinery/kubernetes';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { createPinoLogger } from '@rollkeeper/machinery/logging';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ControllerDefinition } from '../controller/index.js';
+import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
+import type { LeaderElectionOptions } from '../leader-election/index.js';
+import { compileLeaderElectionOptions } from '../leader-election/index.js';
+import type { Runnable } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import type { CoordinationFactory } from './coordination.js';
+import { decideReconcileOn } from './decide-reconcile-on.js';
+import type { ManagerExtensionFactory, ReconcilerWrapper } from './manager-extension.js';
+import type { ProbeServerOptions } from './probe-server.js';
+
+/** Of {@link createManager}. */
+export interface CreateManagerOptions {
+  /**
+   * The operator's name, the same on all its replicas: names its keys in Redis, so that operators on one Redis stay apart, its
+   * user agent, its events and its `service.name`. Lower-case words with hyphens.
+   */
+  readonly name: string;
+  /**
+   * The Redis that all replicas share: `redis://host:port`, Sentinel, Cluster and TLS as docs/REDIS.md has them.
+   * @default the environment's REDIS_URL
+   */
+  readonly redisUrl?: string;
+  /** The file that says where the API is. @default kubectl's rules: KUBECONFIG, ~/.kube/config, the pod's service account */
+  readonly kubeconfig?: string;
+  /** A context of that file. @default its current one */
+  readonly context?: string;
+  /** This replica's name in the lease, logs and spans; unique. @default host name, process id and a random word */
+  readonly identity?: string;
+  /** In front of all keys in Redis. @default the name */
+  readonly prefix?: string;
+  /** What is cached. @default everything of the kinds that controllers name, without managedFields */
+  readonly cache?: Pick<
+    InformerFactoryOptions,
+    'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
+  >;
+  /** Which cluster the keys in Redis are of: a manager that works for another one is refused. */
+  readonly cluster?: {
+    /**
+     * What the cluster is known by; the same on all replicas.
+     * @default the UID of its namespace `kube-system`, where the account may get that; otherwise nothing is guarded
+     */
+    readonly identity?: string;
+    /** Another identity, whose keys become this cluster's: of a cluster that is gone, or had that one before. @default none */
+    readonly replaces?: string;
+  };
+  readonly leaderElection?: LeaderElectionOptions & {
+    /**
+     * Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. `none`: nowhere; this replica leads from its
+     * start to its end, for operators with one replica. A second one takes the shared queues from the first, which takes them back:
+     * no key is worked on twice, but neither has peace.
+     * @default 'redis'
+     */
+    readonly lock?: 'redis' | 'leases' | 'none';
+    /** Of that Lease; events about the leadership are about it wherever the lease is. @default 'default' */
+    readonly namespace?: string;
+    /** Of that Lease. @default the operator's */
+    readonly name?: string;
+    /**
+     * That Lease is given by the API server's coordinator, to the oldest release (KEP-4355).
+     * @default false: whoever comes first takes it
+     */
+    readonly coordinated?: boolean;
+  };
+  /**
+   * Whether `all` replicas work on keys or only the `leader`.
+   * @default 'all'; 'leader' where the coordination cannot see other processes and the lease can
+   */
+  readonly reconcileOn?: 'all' | 'leader';
+  /**
+   * That no other process runs a manager of this name: asked for where neither the coordination nor the lease can see other
+   * processes (`memoryCoordination()`), because two would lead side by side. @default false
+   */
+  readonly onlyProcess?: boolean;
+  /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
+  readonly probes?: ProbeServerOptions;
+  /** How long running keys may go on after a stop, milliseconds. @default 3000 */
+  readonly drainTimeoutMs?: number;
+  /** How long a sync waits for its caches before it is put off, milliseconds. @default 5000 */
+  readonly caughtUpTimeoutMs?: number;
+  /** @default JSON lines on stderr, from `info` */
+  readonly logger?: Logger;
+  /** @default its own, shown at `/metrics` */
+  readonly metrics?: Metrics;
+  /** @default OTLP where OTEL_EXPORTER_OTLP_ENDPOINT is set */
+  readonly tracing?: Tracing;
+  /** Run from before the informers until after everything else. @default nothing */
+  readonly background?: readonly Runnable[];
+  /** Put around each reconciler, to watch it at work. @default nothing */
+  readonly around?: ReconcilerWrapper;
+  /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
+  readonly extensions?: readonly ManagerExtensionFactory[];
+  /** In place of one made from the kubeconfig. Whoever gives it closes it. */
+  readonly client?: ApiClient;
+  /** The API as one controller sees it: on an account, or within a limit, of its own. @default as the manager does */
+  readonly clientOf?: (definition: ControllerDefinition) => ApiClient;
+  /** The authority behind the API server's certificate, PEM, for controllers that hand it on. @default none */
+  readonly rootCa?: string;
+  /** Which objects are worked on, by their labels, for controllers that heed it. @default all */
+  readonly selects?: LabelMatcher;
+  /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`. */
+  readonly coordination?: CoordinationFactory;
+  /** For tests. @default the system's */
+  readonly clock?: Clock;
+  /** For tests. @default the system's */
+  readonly random?: RandomSource;
+}
+
+const word = z
+  .string()
+  .regex(new RegExp(`^${DNS_1123_LABEL}$`), 'must be lower-case letters, digits and hyphens');
+const milliseconds = (fallback: number) =>
+  z
+    .int()
+    .min(1)
+    .max(24 * 3_600_000)
+    .default(fallback);
+
+const schema = z.object({
+  name: word.max(63),
+  kubeconfig: z.string().min(1, 'must name a file').optional(),
+  context: z.string().min(1).optional(),
+  identity: z.string().min(1).max(253).optional(),
+  prefix: z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
+    .optional(),
+  reconcileOn: z.enum(['all', 'leader'], 'must be all or leader').optional(),
+  onlyProcess: z.boolean().default(false),
+  drainTimeoutMs: milliseconds(3000),
+  caughtUpTimeoutMs: milliseconds(5000),
+});
+
+const clusterIdentity = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,253}$/, 'must be one word of at most 253 characters')
+  .optional();
+const cluster = z.object({ identity: clusterIdentity, replaces: clusterIdentity });
+
+const electionPlace = z.object({
+  lock: z.enum(['redis', 'leases', 'none'], 'must be redis, leases or none').default('redis'),
+  namespace: z.string().min(1).default('default'),
+  name: z.string().min(1).optional(),
+  coordinated: z.boolean().default(false),
+});
+
+const redisUrl = z.object({
+  redisUrl: z.string('is required: redis://host:port, also as REDIS_URL'),
+});
+
+export type CompiledManagerOptions = ReturnType<typeof compileManagerOptions>;
+
+/** @throws InvalidOptionError naming the option */
+export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS.ProcessEnv = process.env) {
+  const compiled = compileOptions(schema, options);
+  const { name } = compiled;
+  const identity = compiled.identity ?? `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const { coordinated, lock, name: leaseName, namespace, ...election } = options.leaderElection ?? {};
+  const place = compileOptions(
+    electionPlace,
+    { coordinated, lock, name: leaseName, namespace },
+    'leaderElection',
+  );
+  if (place.coordinated && place.lock !== 'leases')
+    throw new InvalidOptionError('leaderElection.coordinated', "needs lock: 'leases'");
+  return Object.freeze({
+    ...options,
+    ...compiled,
+    identity,
+    prefix: compiled.prefix ?? name,
+    reconcileOn: decideReconcileOn({
+      reach: options.coordination?.reach,
+      lock: place.lock,
+      reconcileOn: options.reconcileOn,
+      onlyProcess: compiled.onlyProcess,
+    }),
+    cluster: compileOptions(cluster, options.cluster ?? {}, 'cluster'),
+    place: { ...place, name: place.name ?? name },
+    election: compileLeaderElectionOptions(election),
+    clock: options.clock ?? new SystemClock(),
+    random: options.random ?? new SystemRandom(),
+    logger: options.logger ?? createPinoLogger({ base: { operator: name, replica: identity } }),
+    /** Absent: the coordination is given. */
+    redisUrl: options.coordination ? undefined : urlOf(options, env),
+  });
+}
+
+function urlOf(options: CreateManagerOptions, env: NodeJS.ProcessEnv): string {
+  const given = options.redisUrl ?? env['REDIS_URL'];
+  return compileOptions(redisUrl, { redisUrl: given || undefined }).redisUrl;
+}

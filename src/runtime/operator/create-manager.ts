@@ -1,0 +1,82 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { VERSION } from '@rollkeeper/machinery/version';
+import { createHttpApiClient, loadKubeconfig } from '@rollkeeper/client/api-client';
+import type { Metrics } from '../telemetry/index.js';
+import { createApiClientMetrics } from '../telemetry/index.js';
+import { ControllerManager } from './controller-manager.js';
+import type { CompiledManagerOptions, CreateManagerOptions } from './create-manager.options.js';
+import { compileManagerOptions } from './create-manager.options.js';
+
+/**
+ * Puts a manager together: an API client, caches, queues, leader election, health, metrics and traces, for the controllers that
+ * are then added to it. Nothing connects or runs before {@link ControllerManager.run}.
+ * @throws InvalidOptionError naming the option, or the field of the kubeconfig
+ */
+export async function createManager(options: CreateManagerOptions): Promise<ControllerManager> {
+  const compiled = compileManagerOptions(options);
+  const { identity, name } = compiled;
+  const coordination =
+    options.coordination ?? (await redisParts()).redisCoordination(compiled.redisUrl ?? '');
+  const extensions = (options.extensions ?? []).map((make) => make(compiled));
+  const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
+  const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
+  const tracing =
+    options.tracing ??
+    (await openTelemetry()).startTracing({
+      serviceName: name,
+      instance: identity,
+      version: VERSION,
+      env: process.env,
+      processors: extensions.flatMap(({ spanProcessors = [] }) => spanProcessors),
+    });
+  const closings = [
+    ...('close' in connected ? [() => connected.close()] : []),
+    ...(options.metrics ? [] : [() => metrics.shutdown()]),
+    ...(options.tracing ? [] : [() => tracing.shutdown()]),
+  ];
+  return new ControllerManager({
+    ...compiled,
+    client: connected.client,
+    closings,
+    extensions,
+    coordination,
+    metrics,
+    tracing,
+  });
+}
+
+const redisParts = () =>
+  ofPackage(
+    'coordination',
+    '@rollkeeper/redis',
+    () => import('@rollkeeper/redis/operator/redis-coordination'),
+  );
+const openTelemetry = () =>
+  ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () => import('@rollkeeper/opentelemetry'));
+
+/**
+ * Loads what takes the place of options that were not given.
+ * @throws InvalidOptionError naming the options and the package, where it is not installed
+ */
+async function ofPackage<T>(options: string, name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code, message } = error as Partial<NodeJS.ErrnoException>;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message?.includes(`'${name}'`)) throw error;
+    throw new InvalidOptionError(options, `needs the package ${name} where it is not given; install it`);
+  }
+}
+
+async function connect(options: CompiledManagerOptions, { meter }: Metrics) {
+  const { clock, context, kubeconfig, logger, name, random } = options;
+  const client = createHttpApiClient({
+    connection: await loadKubeconfig({ path: kubeconfig, context, clock }),
+    userAgent: `${name} rollkeeper/${VERSION}`,
+    clock,
+    random,
+    logger,
+    metrics: createApiClientMetrics(meter),
+  });
+  return { client, close: () => client.close() };
+}

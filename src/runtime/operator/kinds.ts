@@ -1,0 +1,191 @@
+import type {
+  DaemonSetSpec,
+  DaemonSetStatus,
+  StatefulSetSpec,
+  StatefulSetStatus,
+} from '@rollkeeper/machinery/types/apps-v1';
+import type { CronJobSpec, CronJobStatus, JobSpec, JobStatus } from '@rollkeeper/machinery/types/batch-v1';
+import type { ServiceSpec, ServiceStatus } from '@rollkeeper/machinery/types/core-v1';
+import type { IngressSpec, IngressStatus } from '@rollkeeper/machinery/types/networking-v1';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type * as objects from '@rollkeeper/machinery/kubernetes';
+import {
+  DEPLOYMENTS,
+  LEASES,
+  NAMESPACES,
+  NODES,
+  PERSISTENT_VOLUMES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PODS,
+  REPLICA_SETS,
+  SERVICE_ACCOUNTS,
+  STORAGE_CLASSES,
+  apiVersionOf,
+} from '@rollkeeper/machinery/kubernetes';
+
+import type { ObjectPart, PartialType, WholeType } from '@rollkeeper/client/informer';
+
+type KubernetesObject = objects.KubernetesObject;
+
+/** Never there at run time: it only carries the type of a kind's objects. */
+declare const objectType: unique symbol;
+
+/**
+ * A kind of object: where the API has it, and the type of its objects. The built-in ones are values under the name of
+ * their type, as in `import { Deployment } from 'rollkeeper'`; others are made by {@link defineKind}.
+ */
+export interface Kind<T extends KubernetesObject = KubernetesObject> extends WholeType {
+  readonly [objectType]?: T;
+}
+
+/** A part of each object of a kind, made by {@link partOf}: a controller that names it has a cache of its own of them. */
+export interface PartialKind<T extends KubernetesObject = KubernetesObject> extends PartialType {
+  readonly [objectType]?: T;
+}
+
+/** What a controller can have a cache of. */
+export type CachedKind<T extends KubernetesObject = KubernetesObject> = Kind<T> | PartialKind<T>;
+
+/**
+ * A part of each object of a kind, for who would else keep in memory what it never reads. Its cache is no one's who asks for the
+ * kind itself. Of what it has thinned, write nothing back: patch.
+ * @param name tells it from other parts of the kind
+ * @param keep may change and return the object it is given
+ */
+export function partOf<T extends KubernetesObject, Kept extends KubernetesObject>(
+  kind: Kind<T>,
+  name: string,
+  keep: (object: T) => Kept,
+): PartialKind<Kept> {
+  const part = { name, keep: keep as unknown as ObjectPart['keep'] };
+  const { group, kind: word, namespaced, resource, version } = kind;
+  return Object.freeze({ group, version, resource, kind: word, namespaced, part });
+}
+
+/** The objects of a kind: `ObjectOf<typeof Website>`. */
+export type ObjectOf<K extends Kind> = K extends Kind<infer T> ? T : never;
+
+export interface KindOptions {
+  /** API group, `example.com`; empty for the core group. */
+  readonly group: string;
+  /** `v1`, `v1alpha1`. */
+  readonly version: string;
+  /** `Website`. */
+  readonly kind: string;
+  /** The plural in the path. @default the kind in lower case with an s, es or ies, as kubebuilder guesses it */
+  readonly resource?: string;
+  /** @default true */
+  readonly namespaced?: boolean;
+}
+
+/**
+ * A kind of one's own, or one that is not among the built-in ones.
+ * @example const Website = defineKind<Website>({ group: 'example.com', version: 'v1', kind: 'Website' });
+ * @throws InvalidOptionError naming the field
+ */
+export function defineKind<T extends KubernetesObject>(options: KindOptions): Kind<T> {
+  const { group, kind, namespaced = true, resource = pluralOf(kind), version } = options;
+  const mustMatch = (field: keyof KindOptions, value: string, pattern: RegExp, what: string): void => {
+    if (!pattern.test(value)) throw new InvalidOptionError(`kind.${field}`, `"${value}" is not ${what}`);
+  };
+  mustMatch('group', group, /^([a-z0-9-]+(\.[a-z0-9-]+)*)?$/, 'an API group, such as example.com');
+  mustMatch('version', version, /^v\d+((alpha|beta)\d+)?$/, 'a version, such as v1 or v1beta1');
+  mustMatch('kind', kind, /^[A-Z][A-Za-z0-9]*$/, 'an UpperCamelCase name');
+  mustMatch('resource', resource, /^[a-z][a-z0-9-]*$/, 'a lower-case plural');
+  return Object.freeze({ group, version, resource, kind, namespaced });
+}
+
+/** The start of a new object of a kind: `{ apiVersion, kind }`. */
+export function typeMeta(kind: Kind): Pick<KubernetesObject, 'apiVersion' | 'kind'> {
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind };
+}
+
+/** As `meta.UnsafeGuessKindToResource` in apimachinery. */
+function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
+  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}
+
+export type Deployment = objects.Deployment;
+export const Deployment: Kind<Deployment> = DEPLOYMENTS;
+export type ReplicaSet = objects.ReplicaSet;
+export const ReplicaSet: Kind<ReplicaSet> = REPLICA_SETS;
+export type Pod = objects.Pod;
+export const Pod: Kind<Pod> = PODS;
+export type Namespace = objects.Namespace;
+export const Namespace: Kind<Namespace> = NAMESPACES;
+export type Node = objects.Node;
+export const Node: Kind<Node> = NODES;
+export type Lease = objects.Lease;
+export const Lease: Kind<Lease> = LEASES;
+
+export interface ServiceAccount extends KubernetesObject {
+  automountServiceAccountToken?: boolean;
+  imagePullSecrets?: { name?: string }[];
+}
+export const ServiceAccount: Kind<ServiceAccount> = SERVICE_ACCOUNTS;
+
+export interface ConfigMap extends KubernetesObject {
+  data?: Record<string, string>;
+  /** Base64. */
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+export const ConfigMap = core<ConfigMap>('ConfigMap');
+
+export interface Secret extends KubernetesObject {
+  /** Base64. */
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  type?: string;
+  immutable?: boolean;
+}
+export const Secret = core<Secret>('Secret');
+
+export interface Service extends KubernetesObject {
+  spec: ServiceSpec;
+  status?: ServiceStatus;
+}
+export const Service = core<Service>('Service');
+
+export type PersistentVolumeClaim = objects.PersistentVolumeClaim;
+export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = PERSISTENT_VOLUME_CLAIMS;
+export type PersistentVolume = objects.PersistentVolume;
+export const PersistentVolume: Kind<PersistentVolume> = PERSISTENT_VOLUMES;
+export type StorageClass = objects.StorageClass;
+export const StorageClass: Kind<StorageClass> = STORAGE_CLASSES;
+
+export interface StatefulSet extends KubernetesObject {
+  spec: StatefulSetSpec;
+  status?: StatefulSetStatus;
+}
+export const StatefulSet = defineKind<StatefulSet>({ group: 'apps', version: 'v1', kind: 'StatefulSet' });
+
+export interface DaemonSet extends KubernetesObject {
+  spec: DaemonSetSpec;
+  status?: DaemonSetStatus;
+}
+export const DaemonSet = defineKind<DaemonSet>({ group: 'apps', version: 'v1', kind: 'DaemonSet' });
+
+export interface Job extends KubernetesObject {
+  spec: JobSpec;
+  status?: JobStatus;
+}
+export const Job = defineKind<Job>({ group: 'batch', version: 'v1', kind: 'Job' });
+
+export interface CronJob extends KubernetesObject {
+  spec: CronJobSpec;
+  status?: CronJobStatus;
+}
+export const CronJob = defineKind<CronJob>({ group: 'batch', version: 'v1', kind: 'CronJob' });
+
+export interface Ingress extends KubernetesObject {
+  spec: IngressSpec;
+  status?: IngressStatus;
+}
+export const Ingress = defineKind<Ingress>({ group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' });
+
+function core<T extends KubernetesObject>(kind: string): Kind<T> {
+  return defineKind<T>({ group: '', version: 'v1', kind });
+}

@@ -1,0 +1,21 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { QueuePair } from '../actor-queue/index.js';
+import type { WorkQueueMetrics } from '../work-queue/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+
+export interface LocalQueueParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** @default none */
+  readonly metrics?: WorkQueueMetrics;
+  /** How long running keys may go on after a stop, milliseconds. */
+  readonly drainTimeoutMs: number;
+}
+
+/** The queue of one controller inside this process; see `ControllerDefinition.queue`. */
+export function localQueue(name: string, parts: LocalQueueParts): QueuePair {
+  const { clock, drainTimeoutMs, logger, metrics } = parts;
+  const queue = new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs } });
+  return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
+}

@@ -1,0 +1,69 @@
+import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { Reconciler } from '../controller/index.js';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { HealthRegistry } from '../health/index.js';
+import type { InformerFactory } from '@rollkeeper/client/informer';
+import type { ManagedController, Runnable } from '../manager/index.js';
+import type { Metrics } from '../telemetry/index.js';
+import type { Coordination } from './coordination.js';
+import type { Election } from './election.js';
+
+/**
+ * Puts something around a reconciler, to watch it at work.
+ * @param objectOf what the caches have under a key
+ */
+export type ReconcilerWrapper = (
+  reconciler: Reconciler,
+  controller: string,
+  objectOf: (key: string) => DeepReadonly<KubernetesObject> | undefined,
+) => Reconciler;
+
+/** What an extension may know of its manager before there is one. */
+export interface ManagerExtensionContext {
+  readonly name: string;
+  readonly identity: string;
+  /** In front of all keys in Redis. */
+  readonly prefix: string;
+  /** Absent: the manager's coordination was given to it. */
+  readonly redisUrl?: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The manager as an extension finds it when it starts. */
+export interface ExtendedManager {
+  readonly identity: string;
+  readonly client: ApiClient;
+  readonly health: HealthRegistry;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly informers: InformerFactory;
+  readonly controllers: readonly ManagedController[];
+  readonly election: Election;
+  /** What the replicas share. */
+  readonly coordination: Pick<Coordination, 'name' | 'ping'>;
+  readonly reconcileOn: 'all' | 'leader';
+  /** The replica that leads, as far as this one has seen; empty: none. */
+  readonly leader: string;
+}
+
+/** What lives beside the controllers of a manager and watches them at work; `rollkeeper/admin` has one. */
+export interface ManagerExtension {
+  /** Told of every span that ends, where the manager makes its own tracing. */
+  readonly spanProcessors?: readonly SpanProcessor[];
+  /** Run from before the informers until after everything else. */
+  readonly background?: readonly Runnable[];
+  /** Put around each reconciler. */
+  around?(...wrapped: Parameters<ReconcilerWrapper>): Reconciler;
+  /** At the beginning of `run`, before anything connects. @throws StartupError: the manager does not start */
+  start?(manager: ExtendedManager): Promise<void>;
+  /** Once Redis can be used, before the informers start. */
+  usable?(): void;
+  /** At the very end, and also where `start` was never called. */
+  close?(): Promise<void>;
+}
+
+export type ManagerExtensionFactory = (context: ManagerExtensionContext) => ManagerExtension;

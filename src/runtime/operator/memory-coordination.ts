@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
+
+/**
+ * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers
+ * that are given the same one are replicas of one operator. It knows nothing of other processes, so the manager has to be the
+ * only one (`onlyProcess`), or the lease has to be where all processes see it (`leaderElection: { lock: 'leases' }`).
+ * @param clock the managers' too
+ */
+export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {
+  const store = new MemoryActorStore(clock);
+  const lease = new MemoryLease(clock);
+  const queues = new Map<string, MemoryWorkQueue>();
+  const claims = new MemoryClusterClaims();
+  const make = ({ drainTimeoutMs, logger, metrics }: CoordinationParts): Coordination => ({
+    name: 'memory',
+    claims,
+    actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
+    lockOf: (identity) => new MemoryResourceLock(lease, identity),
+    queueOf: (name) => {
+      const queue =
+        queues.get(name) ?? new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs } });
+      queues.set(name, queue);
+      return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
+    },
+    waitUntilUsable: () => Promise.resolve(),
+    ping: () => Promise.resolve(),
+    // The others may go on.
+    close: () => Promise.resolve(),
+  });
+  return Object.assign(make, { reach: 'process' as const });
+}
+
+/** Nothing of a former cluster outlives the process, so a replacement has nothing to forget. */
+export class MemoryClusterClaims implements ClusterClaims {
+  private current: string | undefined;
+
+  async owner(): Promise<string | undefined> {
+    return this.current;
+  }
+
+  async claim(cluster: string): Promise<string> {
+    this.current ??= cluster;
+    return this.current;
+  }
+
+  async replace(former: string, cluster: string): Promise<string> {
+    if (this.current === former) this.current = cluster;
+    return this.claim(cluster);
+  }
+}

@@ -1,0 +1,145 @@
+import type { Meter } from '@opentelemetry/api';
+import type { ControllerMetrics, ReconcileOutcomeLabel } from '../controller/index.js';
+import { METRICS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
+import type { EventEnd, EventRecorderMetrics } from '@rollkeeper/client/events';
+import type { LeaderElectionMetrics } from '../leader-election/index.js';
+
+const OUTCOMES: readonly ReconcileOutcomeLabel[] = [
+  'success',
+  'requeue_after',
+  'error',
+  'terminal_error',
+  'put_off',
+];
+
+/** Reconcile metrics with controller-runtime's names, at zero from the start so that dashboards show them. */
+export function createControllerMetrics(
+  meter: Meter,
+  workersOf: ReadonlyMap<string, number>,
+): ControllerMetrics {
+  const total = meter.createCounter(METRICS.reconcileTotal, {
+    description: 'Syncs by controller and outcome',
+  });
+  const errors = meter.createCounter(METRICS.reconcileErrors, {
+    description: 'Syncs that failed, by controller',
+  });
+  const time = meter.createHistogram(METRICS.reconcileTime, {
+    description: 'Length of a sync, by controller',
+    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
+  });
+  const active = meter.createUpDownCounter(METRICS.activeWorkers, {
+    description: 'Workers at work, by controller',
+  });
+  const caughtUp = meter.createHistogram(METRICS.caughtUpWait, {
+    description: 'Time that syncs waited for their caches to catch up',
+    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
+  });
+  meter
+    .createObservableGauge(METRICS.maxConcurrentReconciles, {
+      description: 'Workers of this replica, by controller',
+    })
+    .addCallback((result) => {
+      for (const [controller, workers] of workersOf) result.observe(workers, { controller });
+    });
+  const panics = meter.createCounter(METRICS.reconcilePanics, {
+    description: 'Syncs that failed by a mistake in the program, by controller',
+  });
+  const staleReads = meter.createCounter(METRICS.staleReadsAvoided, {
+    description: 'Syncs that did not decide from a cache that was behind: they waited, or came back later',
+  });
+  const replays = meter.createCounter(METRICS.intentsReplayed, {
+    description: 'Syncs that found intents of an earlier one, to be settled first',
+  });
+  const unqueued = meter.createCounter(METRICS.unqueuedKeys, {
+    description: 'Keys that had to be queued and were not, found by the sweep; expected 0',
+  });
+  const timeouts = meter.createCounter(METRICS.reconcileTimeouts, {
+    description: 'Syncs that took longer than they may and were told to end, by controller',
+  });
+  const abandoned = meter.createUpDownCounter(METRICS.abandonedSyncs, {
+    description:
+      'Syncs that did not end when they were told to and still go on, their keys let go; expected 0',
+  });
+  for (const controller of workersOf.keys()) {
+    for (const counter of [errors, panics, staleReads, replays, unqueued, timeouts])
+      counter.add(0, { controller });
+    for (const gauge of [active, abandoned]) gauge.add(0, { controller });
+    for (const result of OUTCOMES) total.add(0, { controller, result });
+  }
+  return {
+    reconciled(controller, result, seconds) {
+      total.add(1, { controller, result });
+      if (result === 'error' || result === 'terminal_error') errors.add(1, { controller });
+      time.record(seconds, { controller });
+    },
+    caughtUp: (controller, seconds) => caughtUp.record(seconds, { controller }),
+    activeWorkers: (controller, change) => active.add(change, { controller }),
+    staleReadAvoided: (controller) => staleReads.add(1, { controller }),
+    intentsReplayed: (controller) => replays.add(1, { controller }),
+    panicked: (controller) => panics.add(1, { controller }),
+    timedOut: (controller) => timeouts.add(1, { controller }),
+    abandoned: (controller, change) => abandoned.add(change, { controller }),
+    unqueued: (controller) => unqueued.add(1, { controller }),
+  };
+}
+
+/** One resource of a controller, and whether it can be read. */
+export interface ResourceReadability {
+  readonly controller: string;
+  readonly resource: string;
+  readonly isReadable: boolean;
+}
+
+/**
+ * Names the resources that cannot be read; those that a controller cannot do without are there at zero, and so are those
+ * that once could not be read: the meter would go on with what it was told last.
+ */
+export function observeReadability(meter: Meter, read: () => Iterable<ResourceReadability>): void {
+  const known = new Map<string, ResourceReadability>();
+  meter
+    .createObservableGauge(METRICS.unreadableResources, {
+      description: 'Resources that a controller of this replica cannot list or watch: 1, or 0 where it can',
+    })
+    .addCallback((result) => {
+      for (const [key, once] of known) known.set(key, { ...once, isReadable: true });
+      for (const now of read()) known.set(`${now.controller} ${now.resource}`, now);
+      for (const { controller, isReadable, resource } of known.values())
+        result.observe(isReadable ? 0 : 1, { controller, resource });
+    });
+}
+
+const ENDS: readonly EventEnd[] = ['written', 'failed', 'dropped'];
+
+/** What becomes of Events, at zero from the start. */
+export function createEventRecorderMetrics(meter: Meter): EventRecorderMetrics {
+  const total = meter.createCounter(METRICS.events, {
+    description: 'Writes of Events by what became of them',
+  });
+  for (const outcome of ENDS) total.add(0, { outcome });
+  return { ended: (outcome) => total.add(1, { outcome }) };
+}
+
+/** Election metrics: client-go's `leader_election_master_status`, and attempts and transitions of our own. */
+export function createLeaderElectionMetrics(meter: Meter, lease: string): LeaderElectionMetrics {
+  let leads = false;
+  meter
+    .createObservableGauge(METRICS.leaderStatus, { description: 'Whether this replica leads: 1 or 0' })
+    .addCallback((result) => result.observe(leads ? 1 : 0, { name: lease }));
+  const attempts = meter.createHistogram(METRICS.leaderAttemptDuration, {
+    description: 'Seconds until an attempt to acquire or renew the lease was answered, by result',
+    advice: { explicitBucketBoundaries: REQUEST_BUCKETS },
+  });
+  const transitions = meter.createCounter(METRICS.leaderTransitions, {
+    description: 'Changes of the leader or of its epoch that this replica has seen',
+  });
+  const depositions = meter.createCounter(METRICS.leaderDepositions, {
+    description: 'Leases that this replica took before they had run out, because their holder was gone',
+  });
+  for (const counter of [transitions, depositions]) counter.add(0, { name: lease });
+  return {
+    leading: (isLeading) => void (leads = isLeading),
+    attempt: (result, durationMs) => attempts.record(durationMs / 1000, { name: lease, result }),
+    transition: () => transitions.add(1, { name: lease }),
+    deposed: () => depositions.add(1, { name: lease }),
+  };
+}

@@ -1,0 +1,263 @@
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
+import { mergeTraces } from './merge-traces.js';
+import type { PendingAdd } from './pending-add.js';
+import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
+import type { TokenBucketState } from './rate-limiters.js';
+import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
+import type { WorkQueueMetrics } from './work-queue-metrics.js';
+import { noWorkQueueMetrics } from './work-queue-metrics.js';
+import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+import { compileWorkQueueOptions } from './work-queue.options.js';
+import type {
+  KeyView,
+  ParkedKey,
+  WorkQueueCounts,
+  WorkQueueInspector,
+  WorkQueueTending,
+  WorkQueueView,
+} from './queue-inspection.js';
+import { REASONS_OF_RUNS } from './work-queue.js';
+import type { AddOptions, LeaderAdds, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
+
+export interface MemoryWorkQueueDependencies {
+  name: string;
+  clock: Clock;
+  metrics?: WorkQueueMetrics;
+  options?: WorkQueueOptions;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly handle: TimerHandle;
+  /** Of adds that gave way to this one, only the traces are kept. */
+  options: AddOptions;
+}
+
+/** A work queue inside one process, without Redis; all time comes from the clock. What waits in it is lost with the process. */
+export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueueTending {
+  readonly name: string;
+  readonly options: CompiledWorkQueueOptions;
+  readonly clock: Clock;
+  readonly metrics: WorkQueueMetrics;
+  /** Adds whose run has not started. For a key that is being worked on: the run after the present one. */
+  private readonly pending = new Map<string, PendingAdd>();
+  /** In the order of their adds. Each is in `pending`, and none is in `processing`. */
+  private readonly waiting = new Set<string>();
+  private readonly processing = new Set<string>();
+  private readonly timers = new Map<string, Timer>();
+  private readonly failures = new Map<string, number>();
+  private readonly parkedKeys = new Map<string, ParkedKey>();
+  private readonly listeners = new Set<() => void>();
+  private bucket: TokenBucketState | undefined;
+  private term: LeaderTerm | undefined;
+
+  constructor(dependencies: MemoryWorkQueueDependencies) {
+    this.name = dependencies.name;
+    this.clock = dependencies.clock;
+    this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
+    this.options = compileWorkQueueOptions(dependencies.options);
+  }
+
+  async add(key: string, options: AddOptions = {}): Promise<void> {
+    this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async beginTerm(term: LeaderTerm): Promise<LeaderAdds> {
+    const { epoch = 0, holder } = this.term ?? {};
+    if (epoch > term.epoch || (epoch === term.epoch && holder !== term.holder)) this.refuse();
+    this.term = term;
+    return {
+      add: async (key, options) => {
+        if (this.term?.epoch !== term.epoch || this.term.holder !== term.holder) this.refuse();
+        return this.add(key, options);
+      },
+    };
+  }
+
+  async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
+    if (delayMs <= 0) return this.add(key, options);
+    this.setTimer(key, delayMs, options);
+  }
+
+  async addRateLimited(
+    key: string,
+    error: unknown,
+    { leastDelayMs = 0, ...options }: RetryOptions = {},
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    this.metrics.retried(this.name);
+    const failures = this.failures.get(key) ?? 0;
+    if (failures >= this.options.maxRetries) {
+      await this.park(key, error, options);
+      return { parked: true, delayMs: 0 };
+    }
+    this.failures.set(key, failures + 1);
+    const reserved = reserveToken(this.bucket, this.clock.monotonicNow(), this.options);
+    this.bucket = reserved.state;
+    const delayMs = Math.max(exponentialBackoffMs(failures, this.options), reserved.delayMs, leastDelayMs);
+    this.setTimer(key, delayMs, { reason: 'retry', ...options });
+    return { parked: false, delayMs };
+  }
+
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
+    const retries = this.failures.get(key) ?? 0;
+    this.parkedKeys.set(key, { key, error: errorMessage(error), retries, parkedAtMs: this.clock.now() });
+    this.metrics.parked(this.name);
+    if (tryWith)
+      this.setTimer(key, this.options.parkedRetryMs, { ...tryWith, priority: 'low', reason: 'parked' });
+  }
+
+  async forget(key: string): Promise<void> {
+    this.failures.delete(key);
+    this.dropTimerOfRuns(key);
+  }
+
+  async numRequeues(key: string): Promise<number> {
+    return this.failures.get(key) ?? 0;
+  }
+
+  async counts(): Promise<WorkQueueCounts> {
+    return {
+      waiting: this.waiting.size,
+      active: this.processing.size,
+      delayed: this.timers.size,
+      parked: this.parkedKeys.size,
+    };
+  }
+
+  async parked(): Promise<readonly ParkedKey[]> {
+    return [...this.parkedKeys.keys()].flatMap((key) => this.viewOf(key).parked ?? []);
+  }
+
+  async inspect(limit: number): Promise<WorkQueueView> {
+    const keys = new Set([...this.pending.keys(), ...this.timers.keys()]);
+    const views = [...keys].map((key) => this.viewOf(key));
+    return {
+      waiting: views.flatMap(({ waiting }) => waiting ?? []).slice(0, limit),
+      delayed: views
+        .flatMap(({ delayed, parked }) => (parked ? [] : (delayed ?? [])))
+        .sort((a, b) => a.dueMs - b.dueMs)
+        .slice(0, limit),
+      parked: (await this.parked()).slice(0, limit),
+    };
+  }
+
+  async inspectKey(key: string): Promise<KeyView> {
+    return this.viewOf(key);
+  }
+
+  async purge(key: string): Promise<boolean> {
+    const timer = this.timers.get(key);
+    timer?.handle.cancel();
+    this.waiting.delete(key);
+    const known = [this.timers, this.pending, this.parkedKeys, this.failures].map((map) => map.delete(key));
+    return known.includes(true);
+  }
+
+  async close(): Promise<void> {
+    for (const { handle } of this.timers.values()) handle.cancel();
+    this.timers.clear();
+  }
+
+  /** For the consumer: takes the key that goes next, if one waits. */
+  takeNext(): WorkItem | undefined {
+    const key = this.nextKey();
+    const pending = key === undefined ? undefined : this.pending.get(key);
+    if (key === undefined || !pending) return undefined;
+    this.waiting.delete(key);
+    this.pending.delete(key);
+    this.processing.add(key);
+    this.metrics.queueDuration(this.name, Math.max(this.clock.now() - pending.readySinceMs, 0));
+    const comesBack = REASONS_OF_RUNS.has(this.timers.get(key)?.options.reason);
+    return { key, retries: this.failures.get(key) ?? 0, comesBack, ...pending };
+  }
+
+  /** For the consumer: the run of a taken key ended. */
+  done(key: string): void {
+    this.processing.delete(key);
+    if (this.pending.has(key)) this.waiting.add(key);
+    this.wake();
+  }
+
+  /** For the consumer: calls `listener` whenever there may be something to take. Returns the unsubscribe. */
+  onWork(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private refuse(): never {
+    const epoch = this.term?.epoch ?? 0;
+    throw new SupersededError(`refused: in this queue the term of epoch ${epoch} has begun`, { epoch });
+  }
+
+  private viewOf(key: string): KeyView {
+    const [pending, timer, parked] = [this.pending.get(key), this.timers.get(key), this.parkedKeys.get(key)];
+    const failures = this.failures.get(key) ?? 0;
+    const dueMs = this.clock.now() + (timer?.dueMs ?? 0) - this.clock.monotonicNow();
+    return {
+      failures,
+      hasJob: this.waiting.has(key) || this.processing.has(key),
+      ...(pending && { waiting: waitingKeyOf(key, pending) }),
+      ...(timer && { delayed: { key, dueMs, reason: timer.options.reason, failures } }),
+      ...(parked && { parked: timer ? { ...parked, nextTryMs: dueMs } : parked }),
+    };
+  }
+
+  private addNow(key: string, add: PendingAdd): void {
+    this.metrics.added(this.name);
+    const before = this.pending.get(key);
+    const wasParked = this.parkedKeys.delete(key);
+    const isChange = add.reason !== 'parked' && add.reason !== 'retry';
+    if (isChange && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
+    const merged = mergePendingAdds(before, add);
+    this.pending.set(key, merged);
+    if (this.processing.has(key)) return;
+    if (before && merged.priority !== before.priority) this.waiting.delete(key);
+    this.waiting.add(key);
+    this.wake();
+  }
+
+  private setTimer(key: string, delayMs: number, options: AddOptions): void {
+    const dueMs = this.clock.monotonicNow() + delayMs;
+    const pendingTimer = this.timers.get(key);
+    if (pendingTimer && pendingTimer.dueMs <= dueMs) {
+      pendingTimer.options = { ...pendingTimer.options, ...mergeTraces(pendingTimer.options, options) };
+      return;
+    }
+    pendingTimer?.handle.cancel();
+    const handle = this.clock.setTimeout(() => {
+      this.timers.delete(key);
+      this.addNow(key, pendingAddOf(timer.options, this.clock.now()));
+    }, delayMs);
+    const timer: Timer = {
+      dueMs,
+      handle,
+      options: { ...options, ...mergeTraces(options, pendingTimer?.options ?? {}) },
+    };
+    this.timers.set(key, timer);
+  }
+
+  private dropTimerOfRuns(key: string): void {
+    const timer = this.timers.get(key);
+    if (!timer || !REASONS_OF_RUNS.has(timer.options.reason)) return;
+    timer.handle.cancel();
+    this.timers.delete(key);
+  }
+
+  /** The key of the best rank that was added first. A key that has waited for `agingMs` has the best rank. */
+  private nextKey(): string | undefined {
+    let best: { key: string; rank: number } | undefined;
+    const agedBefore = this.clock.now() - this.options.agingMs;
+    for (const key of this.waiting) {
+      const pending = this.pending.get(key);
+      if (!pending) continue;
+      const rank = pending.readySinceMs <= agedBefore ? 0 : PRIORITY_RANK[pending.priority];
+      if (!best || rank < best.rank) best = { key, rank };
+    }
+    return best?.key;
+  }
+
+  private wake(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+
+/** Tuning of one queue; every replica must use the same. All times in milliseconds. */
+export interface WorkQueueOptions {
+  /** Rate-limited adds in a row before a key is parked. @default 15 */
+  maxRetries?: number;
+  /** A key that was parked because it failed is tried once after so long, again and again. @default 600000 */
+  parkedRetryMs?: number;
+  /** Wait after the first failure; doubles with each. @default 5 */
+  backoffBaseMs?: number;
+  /** @default 1000000 */
+  backoffMaxMs?: number;
+  /** Rate-limited adds per second over all keys. @default 10 */
+  bucketRatePerSecond?: number;
+  /** @default 100 */
+  bucketBurst?: number;
+  /** A key that waited this long goes ahead of newer keys, whatever their priority. @default 5000 */
+  agingMs?: number;
+  /** A worker that renews no longer than this is taken for dead. @default 2000 */
+  lockDurationMs?: number;
+  /** How often somebody looks for keys of dead workers. @default 300 */
+  stalledIntervalMs?: number;
+  /** How long running handlers may go on after a stop before their signals abort. @default 10000 */
+  drainTimeoutMs?: number;
+  /** How often aging, overdue timers and gauges are seen to. @default 1000 */
+  maintenanceIntervalMs?: number;
+  /** A key that waits this long without a job behind it is repaired. @default 5000 */
+  strayAfterMs?: number;
+}
+
+export type CompiledWorkQueueOptions = Readonly<Required<WorkQueueOptions>>;
+
+/** Failover of a killed worker: its lock runs out, then at most two checks for stalled jobs pass. */
+const MAX_TAKEOVER_MS = 3000;
+
+const schema = z
+  .object({
+    maxRetries: z.int().min(0).default(15),
+    parkedRetryMs: z.number().positive().default(600_000),
+    backoffBaseMs: z.number().positive().default(5),
+    backoffMaxMs: z.number().positive().default(1_000_000),
+    bucketRatePerSecond: z.number().positive().default(10),
+    bucketBurst: z.int().min(1).default(100),
+    agingMs: z.int().min(1).default(5000),
+    lockDurationMs: z.int().min(200).default(2000),
+    stalledIntervalMs: z.int().min(50).default(300),
+    drainTimeoutMs: z.int().min(0).default(10_000),
+    maintenanceIntervalMs: z.int().min(50).default(1000),
+    strayAfterMs: z.int().min(100).default(5000),
+  })
+  .refine((o) => o.backoffMaxMs >= o.backoffBaseMs, {
+    path: ['backoffMaxMs'],
+    message: 'must not be less than backoffBaseMs',
+  })
+  .refine((o) => o.stalledIntervalMs < o.lockDurationMs, {
+    path: ['stalledIntervalMs'],
+    message: 'must be less than lockDurationMs',
+  })
+  .refine((o) => o.lockDurationMs + 2 * o.stalledIntervalMs <= MAX_TAKEOVER_MS, {
+    path: ['lockDurationMs'],
+    message: `plus twice stalledIntervalMs must not exceed ${MAX_TAKEOVER_MS}: so long a dead worker's key waits`,
+  });
+
+/** @throws InvalidOptionError naming the option */
+export function compileWorkQueueOptions(options: WorkQueueOptions = {}): CompiledWorkQueueOptions {
+  return compileOptions(schema, options, 'workQueue');
+}

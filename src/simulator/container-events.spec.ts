@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod, PodStatus } from '../machinery/kubernetes/index.js';
+import { decideContainerEvents } from './container-events.js';
+
+const status = (reason?: string, message = 'why'): PodStatus => ({
+  containerStatuses: [
+    {
+      name: 'main',
+      image: 'nginx:broken',
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state: reason === undefined ? {} : { waiting: { reason, message } },
+    },
+  ],
+});
+const aPod = (before: PodStatus): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'pod', namespace: 'default', uid: 'uid' },
+  spec: { containers: [] },
+  status: before,
+});
+const texts = (before: PodStatus, next: PodStatus): string[] =>
+  decideContainerEvents(aPod(before), next).map(
+    ({ type, reason, message }) => `${type} ${reason} ${message}`,
+  );
+
+describe('decideContainerEvents', () => {
+  it('tells of a failed pull, and then of the back-off', () => {
+    expect(texts({}, status('ErrImagePull'))).toEqual([
+      'Warning Failed Failed to pull image "nginx:broken": why',
+      'Warning Failed Error: ErrImagePull',
+    ]);
+    expect(texts(status('ErrImagePull'), status('ImagePullBackOff'))).toEqual(['Normal BackOff why']);
+  });
+
+  it('tells of a malformed image and of a crash', () => {
+    expect(texts({}, status('InvalidImageName'))).toEqual(['Warning InspectFailed why']);
+    expect(texts(status(), status('CrashLoopBackOff'))).toEqual([
+      'Warning BackOff Back-off restarting failed container main in pod pod_default(uid)',
+    ]);
+  });
+
+  it('tells of a rejection', () => {
+    const rejected: PodStatus = { phase: 'Failed', reason: 'OutOfcpu', message: 'no room' };
+    expect(texts({}, rejected)).toEqual(['Warning OutOfcpu no room']);
+  });
+
+  it('says nothing of what goes on as before, or well', () => {
+    expect(texts(status('ErrImagePull'), status('ErrImagePull'))).toEqual([]);
+    expect(texts({}, status())).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+import type { EventNote } from '@rollkeeper/client/events';
+import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
+import { decideProbes } from './decide-probes.js';
+
+/**
+ * The events by which a kubelet tells of trouble, for a status about to be written. Nothing is told of what goes well:
+ * on a simulated node that would be most of all writes.
+ */
+export function decideContainerEvents(
+  pod: DeepReadonly<Pod>,
+  next: DeepReadonly<PodStatus>,
+): readonly EventNote[] {
+  if (next.reason === 'OutOfcpu' && pod.status?.reason !== next.reason) {
+    return [{ type: 'Warning', reason: next.reason, message: next.message ?? '' }];
+  }
+  const old = statusesOf(pod.status ?? {});
+  const notes = statusesOf(next).flatMap((status) => {
+    const before = old.find(({ name }) => name === status.name);
+    const probed = probeNotes(pod, status, before);
+    const reason = status.state?.waiting?.reason;
+    if (reason === undefined || before?.state?.waiting?.reason === reason) return probed;
+    const message = status.state?.waiting?.message ?? '';
+    return [...probed, ...notesOf(reason, message, status.image ?? '', status.name, pod)];
+  });
+  if (next.reason !== DEADLINE_EXCEEDED || pod.status?.reason === next.reason) return notes;
+  return [...notes, { type: 'Normal', reason: next.reason, message: next.message ?? '' }];
+}
+
+type Status = NonNullable<DeepReadonly<PodStatus>['containerStatuses']>[number];
+
+/** Of all containers, in the order in which they start. */
+export function statusesOf(status: DeepReadonly<PodStatus>): readonly Status[] {
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+}
+
+/** What is said of probes that fail: once when that begins to show, and when the container is killed for it. */
+function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | undefined): EventNote[] {
+  const { containers = [], initContainers = [] } = pod.spec;
+  const container = [...initContainers, ...containers].find(({ name }) => name === status.name);
+  const { killedAfterMs, problems } = container ? decideProbes(pod, container) : NO_PROBES;
+  if (problems.length === 0) return [];
+  const unhealthy = problems.map(({ message }): EventNote => ({
+    type: 'Warning',
+    reason: 'Unhealthy',
+    message,
+  }));
+  const startsNow = !before?.state?.running || before.containerID !== status.containerID;
+  if (status.state?.running) return startsNow || (before.ready && !status.ready) ? unhealthy : [];
+  if (killedAfterMs === undefined || !before?.state?.running) return [];
+  const killer = problems.find(({ isError, type }) => type !== 'Readiness' && !isError);
+  const message = `Container ${status.name} failed ${killer?.type.toLowerCase()} probe, will be restarted`;
+  return [{ type: 'Normal', reason: 'Killing', message }];
+}
+
+const NO_PROBES = { killedAfterMs: undefined, problems: [] } as const;
+
+function notesOf(
+  reason: string,
+  message: string,
+  image: string,
+  container: string,
+  pod: DeepReadonly<Pod>,
+): EventNote[] {
+  switch (reason) {
+    case 'ErrImagePull':
+      return [
+        { type: 'Warning', reason: 'Failed', message: `Failed to pull image "${image}": ${message}` },
+        { type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull' },
+      ];
+    case 'ImagePullBackOff':
+      return [{ type: 'Normal', reason: 'BackOff', message }];
+    case 'InvalidImageName':
+      return [{ type: 'Warning', reason: 'InspectFailed', message }];
+    case 'CrashLoopBackOff': {
+      const { name, namespace, uid } = pod.metadata;
+      const where = `${container} in pod ${name}_${namespace}(${uid})`;
+      return [
+        { type: 'Warning', reason: 'BackOff', message: `Back-off restarting failed container ${where}` },
+      ];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,238 @@
+import { doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { ProbeOutlook } from './decide-probes.js';
+import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
+
+export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
+type ReadableStatus = DeepReadonly<ContainerStatus>;
+
+export interface ContainerFacts {
+  readonly name: string;
+  readonly image: string;
+  readonly behaviour: ContainerBehaviour;
+  readonly current: ReadableStatus | undefined;
+  /** Start of an identifier that no other pod has. */
+  readonly podUid: string;
+  readonly nowMs: number;
+  /** When the node began with the pod. */
+  readonly podStartedMs: number;
+  readonly readyAfterMs: number;
+  /** @default it runs on */
+  readonly end?: ContainerEnd;
+  /** What its probes come to. @default all succeed */
+  readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart'>;
+  /** Of the pod. @default 'Always' */
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  /** When the running container started, where it is known more exactly than to the second. */
+  readonly startedMs?: number;
+}
+
+export interface ContainerPlan {
+  readonly status: ContainerStatus;
+  /** When the container changes by itself, epoch milliseconds. */
+  readonly wakeAtMs?: number;
+}
+
+/** Backoff of image pulls and of crashing containers alike: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
+const FIRST_BACKOFF_MS = 10_000;
+const MAX_BACKOFF_MS = 300_000;
+/** Of a container that is killed (SIGKILL): by a probe that fails, or because it did not stop in time. */
+export const EXIT_CODE_OF_KILLED = 137;
+/** How long a failed pull is shown as ErrImagePull before it counts as backing off. */
+const PULL_ERROR_SHOWN_MS = 2_000;
+/** How long a crashing container lives. */
+const CRASHES_AFTER_MS = 1_000;
+const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
+
+/** What becomes of one container now. */
+export function decideContainer(facts: ContainerFacts): ContainerPlan {
+  const { current, restartPolicy = 'Always' } = facts;
+  // A failure that is tried again waits for that in another state.
+  if (current?.state?.terminated && restartPolicy !== 'Always') return { status: current as ContainerStatus };
+  switch (facts.behaviour) {
+    case 'invalid-image':
+      return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
+    case 'image-pull-error':
+      return pullImage(facts);
+    case 'crash-loop':
+      return fail(facts, CRASH);
+    case 'never-ready':
+      return { status: { ...running(facts).status, ready: false } };
+    case 'run':
+      if (!facts.end) return runToReady(facts);
+      return facts.end.exitCode === 0 ? succeed(facts, facts.end) : fail(facts, facts.end);
+  }
+}
+
+/** Wait before restart number `restarts` + 1. */
+export function crashBackoffMs(restarts: number): number {
+  return doublingDelayMs(restarts, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
+}
+
+function runToReady(
+  facts: ContainerFacts,
+  { status, startedMs }: RunningContainer = running(facts),
+): ContainerPlan {
+  const { canBeReady = true, canStart = true } = facts.probes ?? {};
+  if (!canBeReady || !canStart) return { status: { ...status, started: canStart, ready: false } };
+  const readyAtMs = startedMs + facts.readyAfterMs;
+  const isReady = status.ready || facts.nowMs >= readyAtMs;
+  if (isReady) return { status: { ...status, started: true, ready: true } };
+  return { status: { ...status, started: true }, wakeAtMs: readyAtMs };
+}
+
+interface RunningContainer {
+  readonly status: ContainerStatus;
+  readonly startedMs: number;
+}
+
+/** The container as it runs, started now if it does not yet, or runs another image. Readiness is left as it was. */
+function running(facts: ContainerFacts): RunningContainer {
+  const { current, nowMs } = facts;
+  const startedAt = current?.state?.running?.startedAt;
+  if (current && startedAt !== undefined && current.image === facts.image) {
+    return { status: current as ContainerStatus, startedMs: facts.startedMs ?? Date.parse(startedAt) };
+  }
+  const ranBefore = startedAt !== undefined || current?.state?.terminated !== undefined;
+  const restartCount = (current?.restartCount ?? 0) + (ranBefore ? 1 : 0);
+  const status: ContainerStatus = {
+    ...blank(facts, restartCount),
+    imageID: `simulated://${facts.image}`,
+    containerID: containerIdOf(facts, restartCount),
+    started: true,
+    state: { running: { startedAt: toRfc3339(nowMs) } },
+    ...(startedAt !== undefined && current ? { lastState: exited(current, nowMs, 0) } : {}),
+  };
+  return { status, startedMs: nowMs };
+}
+
+/** The container is over, by itself. */
+function succeed(facts: ContainerFacts, { afterMs }: ContainerEnd): ContainerPlan {
+  const run = running(facts);
+  const endsAtMs = run.startedMs + afterMs;
+  if (facts.nowMs >= endsAtMs) return { status: stopped(run.status, facts.nowMs, 0) };
+  return runUntil(endsAtMs, runToReady(facts, run));
+}
+
+function runUntil(endsAtMs: number, { status, wakeAtMs = endsAtMs }: ContainerPlan): ContainerPlan {
+  return { status, wakeAtMs: Math.min(wakeAtMs, endsAtMs) };
+}
+
+/** The container fails, and is started again after a while, or not. */
+function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
+  const { nowMs } = facts;
+  const untilMs = backsOffUntil(facts);
+  if (untilMs !== undefined && nowMs < untilMs)
+    return { status: facts.current as ContainerStatus, wakeAtMs: untilMs };
+  const run = untilMs === undefined ? running(facts) : restarted(facts);
+  const endsAtMs = run.startedMs + end.afterMs;
+  if (nowMs >= endsAtMs) return afterFailure(facts, run.status, end.exitCode);
+  const shown = end.isReadyBefore ? runToReady(facts, run) : { status: { ...run.status, ready: false } };
+  return runUntil(endsAtMs, shown);
+}
+
+/** The end of the wait for the next start; undefined where the container does not wait for one. */
+function backsOffUntil({ current, image }: ContainerFacts): number | undefined {
+  const finishedAt = current?.lastState?.terminated?.finishedAt;
+  const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === image;
+  if (!backsOff || finishedAt === undefined) return undefined;
+  return Date.parse(finishedAt) + crashBackoffMs(current.restartCount);
+}
+
+function restarted(facts: ContainerFacts): RunningContainer {
+  const { current, nowMs } = facts;
+  const restartCount = (current?.restartCount ?? 0) + 1;
+  const status: ContainerStatus = {
+    ...(current as ContainerStatus),
+    restartCount,
+    containerID: containerIdOf(facts, restartCount),
+    started: true,
+    state: { running: { startedAt: toRfc3339(nowMs) } },
+  };
+  return { status, startedMs: nowMs };
+}
+
+function afterFailure(facts: ContainerFacts, status: ContainerStatus, exitCode: number): ContainerPlan {
+  const { nowMs } = facts;
+  if (facts.restartPolicy === 'Never') return { status: stopped(status, nowMs, exitCode) };
+  const backoffMs = crashBackoffMs(status.restartCount);
+  const message = `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`;
+  return {
+    status: {
+      ...status,
+      ready: false,
+      started: false,
+      state: { waiting: { reason: 'CrashLoopBackOff', message } },
+      lastState: exited(status, nowMs, exitCode),
+    },
+    wakeAtMs: nowMs + backoffMs,
+  };
+}
+
+/** Pulls are tried at the start and then after 10, 20, 40 … seconds; each shows its error for a moment. */
+function pullImage(facts: ContainerFacts): ContainerPlan {
+  const elapsedMs = Math.max(facts.nowMs - facts.podStartedMs, 0);
+  let triedMs = 0;
+  let backoffMs = FIRST_BACKOFF_MS;
+  while (elapsedMs >= triedMs + backoffMs) {
+    triedMs += backoffMs;
+    backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+  }
+  const { image, podStartedMs } = facts;
+  if (elapsedMs < triedMs + PULL_ERROR_SHOWN_MS) {
+    const message = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": not found`;
+    return {
+      status: waiting(facts, 'ErrImagePull', message),
+      wakeAtMs: podStartedMs + triedMs + PULL_ERROR_SHOWN_MS,
+    };
+  }
+  return {
+    status: waiting(facts, 'ImagePullBackOff', `Back-off pulling image "${image}"`),
+    wakeAtMs: podStartedMs + triedMs + backoffMs,
+  };
+}
+
+function waiting(facts: ContainerFacts, reason: string, message: string): ContainerStatus {
+  const { current, nowMs } = facts;
+  const lastState = current?.state?.running ? exited(current, nowMs, 0) : current?.lastState;
+  return {
+    ...blank(facts, current?.restartCount ?? 0),
+    state: { waiting: { reason, message } },
+    ...(lastState ? { lastState } : {}),
+  };
+}
+
+function blank({ name, image }: ContainerFacts, restartCount: number): ContainerStatus {
+  return { name, image, imageID: '', ready: false, started: false, restartCount, lastState: {} };
+}
+
+/** The container as it is once it has stopped for good. */
+export function stopped(status: ReadableStatus, nowMs: number, exitCode: number): ContainerStatus {
+  const state = exited(status, nowMs, exitCode);
+  return { ...(status as ContainerStatus), ready: false, started: false, state };
+}
+
+function exited(
+  status: ReadableStatus,
+  nowMs: number,
+  exitCode: number,
+): NonNullable<ContainerStatus['lastState']> {
+  return {
+    terminated: {
+      exitCode,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      startedAt: status.state?.running?.startedAt ?? toRfc3339(nowMs),
+      finishedAt: toRfc3339(nowMs),
+      ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
+    },
+  };
+}
+
+/** The same each time it is computed, so that a repeated decision is no change. */
+function containerIdOf({ podUid, name }: ContainerFacts, restartCount: number): string {
+  return `simulated://${podUid}/${name}/${restartCount}`;
+}
+
+function invalidImageMessage(image: string): string {
+  return `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`;
+}

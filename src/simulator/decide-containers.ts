@@ -1,0 +1,151 @@
+import type { Container as IContainer } from '@rollkeeper/machinery/types/core-v1';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
+import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
+import { decideProbes } from './decide-probes.js';
+import type { ContainerEnd } from './pod-behaviour.js';
+import {
+  behaviourOf,
+  containerBehaviour,
+  containerEnd,
+  initContainerEnd,
+  readyAfterMs,
+} from './pod-behaviour.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+type Container = DeepReadonly<IContainer>;
+
+export interface ContainersFacts {
+  readonly nowMs: number;
+  readonly readyDelayMs: number;
+  /** Exact starts of containers by containerID; the API keeps whole seconds only. */
+  readonly startedMs?: ReadonlyMap<string, number>;
+}
+
+export interface ContainersPlan {
+  readonly initContainers: ContainerStatus[];
+  readonly containers: ContainerStatus[];
+  /** The init containers have done what the others wait for. */
+  readonly isInitialized: boolean;
+  /** When one of them changes by itself, epoch milliseconds. */
+  readonly wakeAtMs?: number;
+}
+
+/**
+ * What becomes of all containers of a pod: init containers one after the other, each when the one before has succeeded or, if it is a
+ * sidecar, has started; then all others at once.
+ */
+export function decideContainers(
+  pod: ReadablePod,
+  podStartedMs: number,
+  facts: ContainersFacts,
+): ContainersPlan {
+  const factsOf = (container: Container, current: ReadableStatus | undefined): ContainerFacts => ({
+    name: container.name,
+    image: container.image ?? '',
+    behaviour: containerBehaviour(undefined, container.image ?? ''),
+    current,
+    podUid: pod.metadata.uid ?? '',
+    nowMs: facts.nowMs,
+    podStartedMs,
+    readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
+    restartPolicy: pod.spec.restartPolicy,
+    startedMs: facts.startedMs?.get(current?.containerID ?? ''),
+  });
+  const init = decideInitContainers(pod, factsOf);
+  const plans = (pod.spec.containers ?? []).map((container) => {
+    const current = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
+    const own = factsOf(container, current);
+    return init.isDone ? decideMainContainer(pod, container, own) : waitsForInit(own);
+  });
+  const wakes = [...init.plans, ...plans].flatMap(({ wakeAtMs }) =>
+    wakeAtMs === undefined ? [] : [wakeAtMs],
+  );
+  return {
+    initContainers: init.plans.map(({ status }) => status),
+    containers: plans.map(({ status }) => status),
+    isInitialized: init.isDone,
+    ...(wakes.length > 0 && { wakeAtMs: Math.min(...wakes) }),
+  };
+}
+
+type ReadableStatus = DeepReadonly<ContainerStatus>;
+
+function decideMainContainer(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
+  const behaviour = containerBehaviour(behaviourOf(pod), facts.image);
+  return decideContainer({ ...facts, behaviour, ...probed(pod, container, containerEnd(pod, container)) });
+}
+
+/** What probes make of how a container goes: one that is killed by them does not come to its own end. */
+function probed(
+  pod: ReadablePod,
+  container: Container,
+  end: ContainerEnd | undefined,
+): Pick<ContainerFacts, 'probes' | 'end'> {
+  const { killedAfterMs = Infinity, ...probes } = decideProbes(pod, container);
+  if (killedAfterMs >= (end?.afterMs ?? Infinity)) return { probes, end };
+  return { probes, end: { afterMs: killedAfterMs, exitCode: EXIT_CODE_OF_KILLED, isReadyBefore: true } };
+}
+
+interface InitPlan {
+  readonly plans: readonly ContainerPlan[];
+  readonly isDone: boolean;
+}
+
+function decideInitContainers(
+  pod: ReadablePod,
+  factsOf: (container: Container, current: ReadableStatus | undefined) => ContainerFacts,
+): InitPlan {
+  let isDone = true;
+  const plans = (pod.spec.initContainers ?? []).map((container) => {
+    const current = pod.status?.initContainerStatuses?.find(({ name }) => name === container.name);
+    const facts = factsOf(container, current);
+    if (!isDone) return waitsForInit(facts);
+    const plan = isSidecar(container)
+      ? decideSidecar(pod, container, facts)
+      : decideInitContainer(pod, container, facts);
+    isDone = isSidecar(container)
+      ? plan.status.started === true
+      : plan.status.state?.terminated?.exitCode === 0;
+    return plan;
+  });
+  return { plans, isDone };
+}
+
+function isSidecar({ restartPolicy }: Container): boolean {
+  return restartPolicy === 'Always';
+}
+
+/** It runs beside the others, and is restarted whatever the pod says of them. */
+function decideSidecar(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
+  return decideContainer({ ...facts, restartPolicy: 'Always', ...probed(pod, container, undefined) });
+}
+
+/** It has one thing to do, and is restarted after failures, unless the pod's containers are never. */
+function decideInitContainer(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
+  const { behaviour, restartPolicy } = facts;
+  const plan = decideContainer({
+    ...facts,
+    behaviour: behaviour === 'never-ready' ? 'run' : behaviour,
+    restartPolicy: restartPolicy === 'Never' ? restartPolicy : 'OnFailure',
+    end: initContainerEnd(pod, container),
+  });
+  const exitCode = plan.status.state?.terminated?.exitCode;
+  return {
+    ...plan,
+    status: { ...plan.status, started: plan.status.state?.running !== undefined, ready: exitCode === 0 },
+  };
+}
+
+function waitsForInit({ current, image, name }: ContainerFacts): ContainerPlan {
+  if (current) return { status: current as ContainerStatus };
+  const state = { waiting: { reason: 'PodInitializing' } };
+  return {
+    status: { name, image, imageID: '', ready: false, started: false, restartCount: 0, lastState: {}, state },
+  };
+}
+
+/** Sidecars are told to stop when all that they are there for has ended. */
+export function stopSidecars(statuses: readonly ContainerStatus[], nowMs: number): ContainerStatus[] {
+  return statuses.map((status) => (status.state?.running ? stopped(status, nowMs, 0) : status));
+}

@@ -1,0 +1,104 @@
+import type { Container as IContainer, Probe } from '@rollkeeper/machinery/types/core-v1';
+import { EXEC_ANNOTATION, answerTo, readExecAnswers } from '@rollkeeper/machinery/exec-answers';
+import type { ExecAnswers } from '@rollkeeper/machinery/exec-answers';
+import { containerAnnotation, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { failureOfCommand } from './command-end.js';
+
+type Container = DeepReadonly<IContainer>;
+export type ProbeType = 'Readiness' | 'Liveness' | 'Startup';
+
+/** Why a probe does not succeed. */
+export interface ProbeProblem {
+  readonly type: ProbeType;
+  /** In the kubelet's words. */
+  readonly message: string;
+  /** It cannot even be made: a kubelet throws such a result away, so that it neither kills the container nor lets it start. */
+  readonly isError: boolean;
+}
+
+/** What the probes of a container come to. */
+export interface ProbeOutlook {
+  /** No probe keeps it from being ready. */
+  readonly canBeReady: boolean;
+  /** Its startup probe lets it count as started. */
+  readonly canStart: boolean;
+  /** Time from its start until it is killed because of a probe. @default never */
+  readonly killedAfterMs?: number;
+  readonly problems: readonly ProbeProblem[];
+}
+
+const ALL_WELL: ProbeOutlook = { canBeReady: true, canStart: true, problems: [] };
+
+/**
+ * Nothing listens and nothing runs, so a probe succeeds unless it can be told that it does not: it names a port that its container does not
+ * have, or a command that says itself that it fails, or that the pod's annotation for commands says fails. A port's number tells nothing:
+ * a container may listen on ports that it does not list.
+ */
+export function decideProbes(pod: DeepReadonly<Pod>, container: Container): ProbeOutlook {
+  const { livenessProbe, readinessProbe, startupProbe } = container;
+  if (!livenessProbe && !readinessProbe && !startupProbe) return ALL_WELL;
+  const startup = problemOf('Startup', startupProbe, pod, container);
+  // The others are not made before it has succeeded.
+  if (startup) {
+    const kill = startup.isError ? undefined : timeToKill(startupProbe);
+    return outlook({ canBeReady: false, canStart: false, problems: [startup] }, kill);
+  }
+  const readiness = problemOf('Readiness', readinessProbe, pod, container);
+  const liveness = problemOf('Liveness', livenessProbe, pod, container);
+  const problems = [readiness, liveness].filter((problem) => problem !== undefined);
+  const kill = liveness && !liveness.isError ? timeToKill(livenessProbe) : undefined;
+  return outlook({ canBeReady: readiness === undefined, canStart: true, problems }, kill);
+}
+
+function outlook(rest: ProbeOutlook, killedAfterMs: number | undefined): ProbeOutlook {
+  return killedAfterMs === undefined ? rest : { ...rest, killedAfterMs };
+}
+
+/** The first failure comes after the initial delay, and the one that counts `failureThreshold` - 1 periods later. */
+function timeToKill({
+  failureThreshold = 3,
+  initialDelaySeconds = 0,
+  periodSeconds = 10,
+}: DeepReadonly<Probe> = {}): number {
+  return Math.max(initialDelaySeconds + (failureThreshold - 1) * periodSeconds, 1) * 1_000;
+}
+
+function problemOf(
+  type: ProbeType,
+  probe: DeepReadonly<Probe> | undefined,
+  pod: DeepReadonly<Pod>,
+  container: Container,
+): ProbeProblem | undefined {
+  const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+  if (typeof port === 'string' && !container.ports?.some(({ name }) => name === port)) {
+    // A number in quotes is one.
+    return /^\d+$/.test(port) ? undefined : errored(type, `couldn't find port: ${port}`);
+  }
+  const command = probe?.exec?.command;
+  if (!command?.length) return undefined;
+  const known = answersOf(pod, container.name);
+  if (!known) return failureOfCommand(command) && failed(type, '');
+  const answer = answerTo(known, command);
+  if (!answer) return errored(type, `exec: ${stringifyJson(command[0])}: executable file not found in $PATH`);
+  return answer.exitCode === 0 ? undefined : failed(type, `${answer.stdout}${answer.stderr}`);
+}
+
+/** An annotation that cannot be read says nothing; `kubectl exec` says what is wrong with it. */
+function answersOf({ metadata }: DeepReadonly<Pod>, container: string): ExecAnswers | undefined {
+  const text = containerAnnotation(metadata, EXEC_ANNOTATION, container);
+  if (text === undefined) return undefined;
+  try {
+    return readExecAnswers(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failed(type: ProbeType, output: string): ProbeProblem {
+  return { type, isError: false, message: `${type} probe failed: ${output.trim()}` };
+}
+
+function errored(type: ProbeType, problem: string): ProbeProblem {
+  return { type, isError: true, message: `${type} probe errored and resulted in unknown state: ${problem}` };
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+
+export interface NodeSimulatorOptions {
+  /** How many nodes to play: `node-0`, `node-1` … @default 3 */
+  nodes?: number;
+  /** Milliseconds from a container's start until it is ready, where its pod does not say otherwise. @default 0 */
+  readyDelayMs?: number;
+  /** Milliseconds that containers take to stop; never longer than the pod's grace period. @default 0 */
+  terminationDelayMs?: number;
+  /** Writes on their way to the API at once. @default 32 */
+  concurrency?: number;
+  /** Milliseconds between two renewals of a node's Lease. @default 10000 */
+  heartbeatMs?: number;
+  /** Milliseconds between two reports of a node's unchanged status. @default 300000 */
+  statusReportMs?: number;
+  /** Pods that fit on one node. @default 10000 */
+  podsPerNode?: number;
+  /** CPUs of one node. @default 256 */
+  cpus?: number;
+  /** Memory of one node, GiB. @default 1024 */
+  memoryGiB?: number;
+}
+
+export type CompiledNodeSimulatorOptions = Readonly<Required<NodeSimulatorOptions>>;
+
+/** Each node has a part of 10.0.0.0/8 for its pods, and there are 1024 parts of 16384 addresses. */
+export const MAX_NODES = 1000;
+export const ADDRESSES_PER_NODE = 16_384;
+
+const schema: z.ZodType<CompiledNodeSimulatorOptions> = z.strictObject({
+  nodes: z.int().min(1).max(MAX_NODES).default(3),
+  readyDelayMs: z.number().nonnegative().default(0),
+  terminationDelayMs: z.number().nonnegative().default(0),
+  concurrency: z.int().min(1).default(32),
+  heartbeatMs: z.number().min(100).default(10_000),
+  statusReportMs: z.number().min(100).default(300_000),
+  podsPerNode: z
+    .int()
+    .min(1)
+    .max(ADDRESSES_PER_NODE - 2)
+    .default(10_000),
+  cpus: z.int().min(1).default(256),
+  memoryGiB: z.int().min(1).default(1024),
+});
+
+/** @throws InvalidOptionError naming the option */
+export function compileNodeSimulatorOptions(
+  options: NodeSimulatorOptions = {},
+): CompiledNodeSimulatorOptions {
+  return compileOptions(schema, options);
+}

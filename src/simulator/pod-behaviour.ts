@@ -1,0 +1,123 @@
+import type { Container as IContainer } from '@rollkeeper/machinery/types/core-v1';
+import { containerAnnotation, ownField } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { failureOfCommand } from './command-end.js';
+import type { CommandEnd } from './command-end.js';
+import { judgeImage } from './image-reference.js';
+
+/** Asks a simulated node to let a pod fail; on the pod, so usually in a Deployment's template. */
+export const BEHAVIOUR_ANNOTATION = 'node.rollkeeper.dev/behaviour';
+/** Time from a container's start until it is ready, as `5s`, `1m30s` or `200ms`. */
+export const READY_AFTER_ANNOTATION = 'node.rollkeeper.dev/ready-after';
+
+/** With which code the containers of a pod that ends exit; `…/exit-code.CONTAINER`: that one alone. */
+export const EXIT_CODE_ANNOTATION = 'node.rollkeeper.dev/exit-code';
+/** How long the containers of a pod that ends run, as {@link READY_AFTER_ANNOTATION}; `never`: they run on. */
+export const ENDS_AFTER_ANNOTATION = 'node.rollkeeper.dev/ends-after';
+
+export const POD_BEHAVIOURS = ['image-pull-error', 'crash-loop', 'never-ready', 'reject', 'slow'] as const;
+export type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
+
+/** `slow` without a `ready-after` of its own. */
+const SLOW_READY_AFTER_MS = 10_000;
+
+/** How one container goes. */
+export type ContainerBehaviour = 'run' | 'never-ready' | 'image-pull-error' | 'invalid-image' | 'crash-loop';
+
+export function behaviourOf(pod: DeepReadonly<Pod>): PodBehaviour | undefined {
+  const asked = pod.metadata.annotations?.[BEHAVIOUR_ANNOTATION];
+  return POD_BEHAVIOURS.find((behaviour) => behaviour === asked);
+}
+
+/** A malformed image beats everything, as on a real node; then the annotation counts, then the image's words. */
+export function containerBehaviour(behaviour: PodBehaviour | undefined, image: string): ContainerBehaviour {
+  const verdict = judgeImage(image);
+  if (verdict === 'malformed') return 'invalid-image';
+  if (behaviour === 'image-pull-error' || behaviour === 'crash-loop' || behaviour === 'never-ready') {
+    return behaviour;
+  }
+  if (verdict === 'broken') return 'image-pull-error';
+  if (verdict === 'never-ready') return verdict;
+  return verdict === 'crashing' ? 'crash-loop' : 'run';
+}
+
+/** Milliseconds from a container's start until it is ready. */
+export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number {
+  const text = pod.metadata.annotations?.[READY_AFTER_ANNOTATION];
+  const asked = text === undefined ? undefined : parseDuration(text);
+  return asked ?? (behaviourOf(pod) === 'slow' ? SLOW_READY_AFTER_MS : defaultMs);
+}
+
+/** How a container ends by itself. */
+export interface ContainerEnd {
+  readonly afterMs: number;
+  readonly exitCode: number;
+  /** It may be ready until then. @default false */
+  readonly isReadyBefore?: boolean;
+}
+
+/** Without an annotation that says otherwise: soon, but late enough to be seen running. */
+const ENDS_AFTER_MS = 1_000;
+
+/**
+ * Containers that are not restarted always are made to end, and most end well. One that is, runs on, unless its command says that it
+ * fails. Undefined where they run on.
+ */
+export function containerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
+  const failure = failureOfCommand(argvOf(container));
+  if (restartsAlways(pod)) return failure && endOf(failure);
+  const asked = containerAnnotation(pod.metadata, ENDS_AFTER_ANNOTATION, container.name)?.trim() ?? '';
+  if (asked === 'never') return undefined;
+  const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container.name);
+  if (failure && code === undefined && asked === '') return endOf(failure);
+  return {
+    afterMs: parseDuration(asked) ?? ENDS_AFTER_MS,
+    exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
+  };
+}
+
+/** Init containers end at once, and well, unless an annotation of their own or their command says otherwise. */
+export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
+  const { annotations = {} } = pod.metadata;
+  const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';
+  if (asked === 'never') return undefined;
+  const code = ownField(annotations, `${EXIT_CODE_ANNOTATION}.${container.name}`);
+  const failure = failureOfCommand(argvOf(container));
+  return {
+    afterMs: parseDuration(asked) ?? failure?.afterMs ?? 0,
+    exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
+  };
+}
+
+/** Late enough to be seen running, as a container's other ends are. */
+function endOf({ afterMs, exitCode }: CommandEnd): ContainerEnd {
+  return { afterMs: Math.max(afterMs, ENDS_AFTER_MS), exitCode, isReadyBefore: afterMs > ENDS_AFTER_MS };
+}
+
+type Container = DeepReadonly<IContainer>;
+
+function argvOf({ args = [], command = [] }: Container): readonly string[] {
+  return [...command, ...args];
+}
+
+export function restartsAlways({ spec }: DeepReadonly<Pod>): boolean {
+  return (spec.restartPolicy ?? 'Always') === 'Always';
+}
+
+/** 0 for what is none. */
+function parseExitCode(text: string): number {
+  return /^\d{1,3}$/.test(text.trim()) ? Math.min(Number(text), 255) : 0;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A Go duration of hours, minutes, seconds and milliseconds, in milliseconds; undefined if it is none. */
+export function parseDuration(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(trimmed)) return undefined;
+  let total = 0;
+  for (const [, number, unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    total += Number(number) * (UNIT_MS[unit] ?? 0);
+  }
+  return total;
+}

@@ -1,0 +1,53 @@
+import type { ObjectMeta, Pod, PodSpec, PodStatus } from '../machinery/kubernetes/index.js';
+import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
+import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import { BEHAVIOUR_ANNOTATION } from './pod-behaviour.js';
+
+export const START = Date.UTC(2026, 0, 1);
+
+export function aPod(metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'pod', namespace: 'default', uid: 'uid', ...metadata },
+    spec: { nodeName: 'node-0', containers: [{ name: 'main', image: 'nginx:1.27' }], ...spec },
+    status: { phase: 'Pending' },
+  };
+}
+
+export const behaving = (behaviour: string, more: Record<string, string> = {}): Pod =>
+  aPod({ annotations: { [BEHAVIOUR_ANNOTATION]: behaviour, ...more } });
+
+export function decide(pod: Pod, afterMs = 0, facts: Partial<PodLifecycleFacts> = {}): PodPlan {
+  return decidePodLifecycle(pod, {
+    nowMs: START + afterMs,
+    readyDelayMs: 0,
+    terminationDelayMs: 0,
+    hostIp: '172.18.0.2',
+    podIp: '10.0.0.2',
+    ...facts,
+  });
+}
+
+/** The node's whole story of a pod up to a time: every status it writes, following its own wake-ups. */
+export function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts> = {}) {
+  const written: { atMs: number; status: PodStatus }[] = [];
+  let current = pod;
+  for (let atMs = 0, steps = 0; atMs <= untilMs; steps++) {
+    if (steps > 1000) throw new Error('the pod never rests');
+    const plan = decide(current, atMs, facts);
+    if (plan.action === 'write-status') {
+      current = { ...current, status: structuredClone(plan.status) };
+      written.push({ atMs, status: plan.status });
+      continue;
+    }
+    const wakeAtMs = plan.action === 'rest' ? plan.wakeAtMs : undefined;
+    if (wakeAtMs === undefined) break;
+    atMs = wakeAtMs - START;
+  }
+  return { written, pod: current };
+}
+
+export const condition = (status: PodStatus | undefined, type: string) =>
+  status?.conditions?.find((candidate) => candidate.type === type);
+export const waitingReason = (status: PodStatus) => status.containerStatuses?.[0]?.state?.waiting?.reason;

@@ -1,0 +1,112 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { EventRecorder } from '@rollkeeper/client/events';
+import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
+import { decideContainerEvents, statusesOf } from './container-events.js';
+import type { PodPlan } from './decide-pod-lifecycle.js';
+import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+import type { PodAddresses } from './pod-addresses.js';
+import { nodeAddressOf } from './pod-addresses.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+export interface PodRunnerDependencies {
+  readonly client: ApiClient;
+  readonly addresses: PodAddresses;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly options: CompiledNodeSimulatorOptions;
+}
+
+/** What a node knows of a pod more exactly than the API says it. Losing it costs less than a second. */
+interface PodMemory {
+  readonly startedMs: Map<string, number>;
+  terminatingSinceMs?: number;
+}
+
+export interface PodStep {
+  /** The pod as it is after a write; undefined when it is gone, or nothing was written. */
+  readonly written?: ReadablePod;
+  readonly wakeInMs?: number;
+}
+
+/** Plays the kubelet of the node that a pod is on, one step at a time. */
+export class PodRunner {
+  private readonly memories = new Map<string, PodMemory>();
+
+  constructor(private readonly dependencies: PodRunnerDependencies) {}
+
+  async step(pod: ReadablePod, nodeIndex: number, signal: AbortSignal): Promise<PodStep> {
+    const { clock, addresses, options } = this.dependencies;
+    const uid = pod.metadata.uid ?? '';
+    const nowMs = clock.now();
+    const memory = this.memoryOf(uid);
+    if (pod.metadata.deletionTimestamp !== undefined) memory.terminatingSinceMs ??= nowMs;
+    const plan = decidePodLifecycle(pod, {
+      nowMs,
+      readyDelayMs: options.readyDelayMs,
+      terminationDelayMs: options.terminationDelayMs,
+      hostIp: nodeAddressOf(nodeIndex),
+      podIp: pod.status?.podIP ?? addresses.addressFor(uid, nodeIndex),
+      ...memory,
+    });
+    try {
+      return await this.apply(pod, plan, memory, signal);
+    } catch (error) {
+      // Gone, or another pod of that name by now: its own event tells.
+      if (isNotFound(error) || isConflict(error)) return {};
+      throw error;
+    }
+  }
+
+  /** The pod is gone. */
+  forget(uid: string): void {
+    this.memories.delete(uid);
+    this.dependencies.addresses.release(uid);
+  }
+
+  private async apply(
+    pod: ReadablePod,
+    plan: PodPlan,
+    memory: PodMemory,
+    signal: AbortSignal,
+  ): Promise<PodStep> {
+    const { client, clock } = this.dependencies;
+    const { name, namespace, uid } = pod.metadata;
+    if (plan.action === 'delete') {
+      const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
+      // The end of the deletion that somebody asked for, whose span is the pod's last one.
+      await coveredByWriteOf(pod, () => client.delete(PODS, { namespace, name }, options));
+      return {};
+    }
+    const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);
+    if (plan.action === 'rest') return { wakeInMs };
+    this.noteStarts(plan.status, memory);
+    const written = await client.patch<Pod>(
+      PODS,
+      { namespace, name },
+      // As a kubelet's, the patch names the UID: a new pod of the same name refuses it.
+      { type: 'merge', body: { metadata: { uid }, status: plan.status } },
+      { subresource: 'status', signal },
+    );
+    for (const note of decideContainerEvents(pod, plan.status)) this.dependencies.events.record(pod, note);
+    return { written, wakeInMs };
+  }
+
+  private noteStarts(status: PodStatus, memory: PodMemory): void {
+    for (const { containerID, state } of statusesOf(status)) {
+      if (containerID === undefined || !state?.running || memory.startedMs.has(containerID)) continue;
+      memory.startedMs.set(containerID, this.dependencies.clock.now());
+    }
+  }
+
+  private memoryOf(uid: string): PodMemory {
+    const memory = this.memories.get(uid) ?? { startedMs: new Map<string, number>() };
+    this.memories.set(uid, memory);
+    return memory;
+  }
+}

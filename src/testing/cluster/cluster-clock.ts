@@ -1,0 +1,78 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { FakeClock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
+
+/** The time in which the objects of a test cluster live. */
+export interface TestClusterClock {
+  /** Whether it stands still until {@link TestClusterClock.advance}. */
+  readonly isManual: boolean;
+  now(): Date;
+  /**
+   * Moves the time forward. What falls due on the way happens in its order, each at its own time, and the cluster comes to
+   * rest in between: afterwards everything looks as it would have looked after so long a wait.
+   * @param ms milliseconds
+   * @throws IllegalStateError unless the cluster was started with `clock: 'manual'`
+   * @throws TimeoutError when the cluster does not come to rest; the time has then been moved up to there
+   */
+  advance(ms: number): Promise<void>;
+  /** The same, to an instant that is not in the past. */
+  advanceTo(time: Date | string): Promise<void>;
+}
+
+export class SystemClusterClock implements TestClusterClock {
+  readonly isManual = false;
+
+  constructor(readonly clock: Clock) {}
+
+  now(): Date {
+    return new Date(this.clock.now());
+  }
+
+  advance(): Promise<void> {
+    return Promise.reject(
+      new IllegalStateError("only a cluster started with clock: 'manual' has a clock to move"),
+    );
+  }
+
+  advanceTo(): Promise<void> {
+    return this.advance();
+  }
+}
+
+export class ManualClusterClock implements TestClusterClock {
+  readonly isManual = true;
+  readonly clock: FakeClock;
+  private moving: Promise<void> = Promise.resolve();
+
+  constructor(
+    startMs: number,
+    private readonly settled: () => Promise<void>,
+  ) {
+    this.clock = new FakeClock(startMs);
+  }
+
+  now(): Date {
+    return new Date(this.clock.now());
+  }
+
+  advance(ms: number): Promise<void> {
+    if (!(ms >= 0 && ms < Infinity))
+      return Promise.reject(new InvalidOptionError('ms', `${ms} is not a time to move forward by`));
+    // One after the other: each moves on from where the one before it ended.
+    const moved = this.moving.then(() => this.clock.advanceThrough(ms, this.settled));
+    this.moving = moved.catch(() => undefined);
+    return moved;
+  }
+
+  async advanceTo(time: Date | string): Promise<void> {
+    await this.moving;
+    const ms = new Date(time).getTime() - this.clock.now();
+    if (Number.isNaN(ms)) throw new InvalidOptionError('time', `${String(time)} is no time`);
+    await this.advance(ms);
+  }
+
+  /** Back, or forth, without anything happening on the way; timers keep the durations that they have left. */
+  setTime(epochMs: number): void {
+    this.clock.setWallClock(epochMs);
+  }
+}

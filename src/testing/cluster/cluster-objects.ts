@@ -1,0 +1,202 @@
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { ShutdownError, TimeoutError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ApiClient, DeleteOptions } from '@rollkeeper/client/api-client';
+import { isNotFound, unlessGone } from '@rollkeeper/client/api-client';
+import { SharedInformer } from '@rollkeeper/client/informer';
+import type { Manifests } from './manifests.js';
+import { readManifests } from './manifests.js';
+import type { NamedObject, ObjectName, ResourceName } from './resource-names.js';
+import { ResourceNames } from './resource-names.js';
+import type { WaitCondition } from './wait-conditions.js';
+import { conditionOf, describeState } from './wait-conditions.js';
+
+export interface ListFilter {
+  /** @default all namespaces */
+  readonly namespace?: string;
+  /** As kubectl's `-l`. */
+  readonly labelSelector?: string;
+  /** As kubectl's `--field-selector`. */
+  readonly fieldSelector?: string;
+}
+
+export interface WaitOptions {
+  /** By the machine's clock, milliseconds. @default 30000 */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ClusterObjectsDependencies {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** Aborts with why the cluster is of no use any more. */
+  readonly ended: AbortSignal;
+}
+
+/** What a wait has been shown. */
+interface Seen<T extends KubernetesObject> {
+  any: boolean;
+  last?: DeepReadonly<T> | undefined;
+}
+
+const FIELD_MANAGER = 'test-cluster';
+const WAIT_TIMEOUT_MS = 30_000;
+
+/** The objects of a test cluster, for the hands of a test. */
+export class ClusterObjects {
+  private readonly names: ResourceNames;
+
+  constructor(private readonly dependencies: ClusterObjectsDependencies) {
+    this.names = new ResourceNames(dependencies.client);
+  }
+
+  /** Server-side apply, in the order of the manifests; fields of others are taken over. Resolves with what is stored. */
+  async apply(manifests: Manifests): Promise<KubernetesObject[]> {
+    const { client, ended: signal } = this.dependencies;
+    const applied: KubernetesObject[] = [];
+    for (const body of await readManifests(manifests)) {
+      const { ref, type } = await this.names.objectOf(body, signal);
+      const patch = { type: 'apply', body } as const;
+      applied.push(
+        await client.patch(type, ref, patch, { fieldManager: FIELD_MANAGER, force: true, signal }),
+      );
+    }
+    return applied;
+  }
+
+  /** `undefined` where there is none. */
+  async get<T extends KubernetesObject>(name: ObjectName): Promise<T | undefined> {
+    const { client, ended: signal } = this.dependencies;
+    const { ref, type } = await this.names.objectOf(name, signal);
+    return unlessGone(client.get<T>(type, ref, { signal }));
+  }
+
+  async list<T extends KubernetesObject>(resource: ResourceName, filter: ListFilter = {}): Promise<T[]> {
+    const { client, ended: signal } = this.dependencies;
+    const type = await this.names.typeOf(resource, signal);
+    return [...(await client.list<T>(type, { ...filter, signal })).items];
+  }
+
+  /** A JSON merge patch (RFC 7386). Resolves with what is stored. */
+  async patch<T extends KubernetesObject>(
+    name: ObjectName,
+    body: Readonly<Record<string, unknown>>,
+    options: { readonly subresource?: string } = {},
+  ): Promise<T> {
+    const { client, ended: signal } = this.dependencies;
+    const { ref, type } = await this.names.objectOf(name, signal);
+    return client.patch<T>(
+      type,
+      ref,
+      { type: 'merge', body },
+      { ...options, fieldManager: FIELD_MANAGER, signal },
+    );
+  }
+
+  /** Asks for the deletion; wait for its end with `waitFor(name, 'delete')`. Does nothing where there is no such object. */
+  async delete(
+    name: ObjectName,
+    options: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'> = {},
+  ): Promise<void> {
+    const { client, ended: signal } = this.dependencies;
+    const { ref, type } = await this.names.objectOf(name, signal);
+    await client.delete(type, ref, { ...options, signal }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+
+  /**
+   * Resolves with the object as soon as it is so, by a watch. Looks at least once, however long that takes.
+   * @param condition see {@link conditionOf}; or what says yes, told of every state of the object
+   * @throws TimeoutError telling the last state; the signal's reason; what `condition` throws
+   */
+  async waitFor<T extends KubernetesObject>(
+    name: ObjectName,
+    condition: string | WaitCondition<T>,
+    { signal, timeoutMs = WAIT_TIMEOUT_MS }: WaitOptions = {},
+  ): Promise<DeepReadonly<T> | undefined> {
+    const { clock, ended } = this.dependencies;
+    const isMet = typeof condition === 'string' ? (conditionOf(condition) as WaitCondition<T>) : condition;
+    const named = await this.names.objectOf(name, ended);
+    const over = new LinkedAbort(ended, ...(signal ? [signal] : []));
+    const wait = new LinkedAbort(over.signal);
+    const late = new ShutdownError('the wait is over');
+    const timer = clock.setTimeout(() => wait.abort(late), timeoutMs);
+    const seen: Seen<T> = { any: false };
+    try {
+      return await this.firstState(named, isMet, seen, wait.signal);
+    } catch (error) {
+      if (error !== late) throw error;
+      if (!seen.any) {
+        seen.last = await this.look<T>(named, over.signal);
+        if (isMet(seen.last)) return seen.last;
+      }
+      const what = typeof condition === 'string' ? condition : condition.name || 'the condition';
+      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms in vain for ${what}`;
+      throw new TimeoutError(`${told}; ${describeState(seen.last)}`);
+    } finally {
+      timer.cancel();
+      wait.close();
+      over.close();
+    }
+  }
+
+  /** By a read: on a busy machine the time may be over before a watch has shown anything. */
+  private async look<T extends KubernetesObject>(
+    { ref, type }: NamedObject,
+    signal: AbortSignal,
+  ): Promise<DeepReadonly<T> | undefined> {
+    const object = await unlessGone(this.dependencies.client.get<T>(type, ref, { signal }));
+    return object as DeepReadonly<T> | undefined;
+  }
+
+  private async firstState<T extends KubernetesObject>(
+    { ref, type }: NamedObject,
+    isMet: WaitCondition<T>,
+    seen: Seen<T>,
+    signal: AbortSignal,
+  ): Promise<DeepReadonly<T> | undefined> {
+    const { client, clock, logger, random } = this.dependencies;
+    const informer = new SharedInformer<T>({
+      type,
+      client,
+      clock,
+      random,
+      logger,
+      ...(ref.namespace === undefined ? {} : { namespaces: [ref.namespace] }),
+      fieldSelector: `metadata.name=${ref.name}`,
+      trim: (object) => object,
+    });
+    const over = new AbortController();
+    const stop = new LinkedAbort(signal, over.signal);
+    try {
+      const met = new Promise<DeepReadonly<T> | undefined>((resolve, reject) => {
+        const look = (object: DeepReadonly<T> | undefined): void => {
+          try {
+            seen.any = true;
+            seen.last = object;
+            if (isMet(object)) resolve(object);
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
+        };
+        informer.addEventHandler((event) => look(event.type === 'deleted' ? undefined : event.object));
+        informer.run(stop.signal).catch(reject);
+        // Of what does not exist no event tells.
+        informer.waitForSync(stop.signal).then(
+          () => informer.lister.list().length === 0 && look(undefined),
+          () => undefined,
+        );
+      });
+      return await abortable(met, signal);
+    } finally {
+      over.abort(new ShutdownError('nobody waits any more'));
+      stop.close();
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { accountOfUsername } from '@rollkeeper/apiserver';
+import type { TokenUser } from '@rollkeeper/apiserver';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
+import type { ClusterAccess } from './control-plane.js';
+
+/** Somebody who may do what roles and bindings say. */
+export interface TestUser {
+  readonly name: string;
+  /** Beside `system:authenticated`. @default none */
+  readonly groups?: readonly string[];
+}
+
+/** How one user comes in. */
+export interface ClusterUser extends ClusterAccess {
+  readonly name: string;
+  /** `KUBECONFIG`, for `child_process` and the like. */
+  readonly env: { readonly KUBECONFIG: string };
+  /** The API with this user's rights. */
+  readonly client: ApiClient;
+}
+
+export interface ClusterUsersDependencies {
+  readonly users: readonly TokenUser[];
+  /** Of the administrator. */
+  readonly client: ApiClient;
+  /** Writes a kubeconfig that the cluster takes away when it stops. */
+  readonly accessWith: (name: string, token: string) => Promise<ClusterAccess>;
+  readonly connect: (token: string) => HttpApiClient;
+}
+
+/** @throws InvalidOptionError */
+export function compileTestUsers(users: readonly (string | TestUser)[]): TokenUser[] {
+  const compiled = users.map((user, index) => {
+    const { groups, name } = typeof user === 'string' ? { name: user, groups: undefined } : user;
+    if (typeof name !== 'string' || name === '')
+      throw new InvalidOptionError(`users[${index}]`, 'is neither a name nor { name, groups }');
+    return { username: name, groups, token: randomBytes(32).toString('base64url') };
+  });
+  const names = compiled.map(({ username }) => username);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new InvalidOptionError('users', `two are called ${twice}`);
+  return compiled;
+}
+
+/** The users of a test cluster, and its service accounts. */
+export class ClusterUsers {
+  private readonly known = new Map<string, Promise<ClusterUser>>();
+  private readonly clients: HttpApiClient[] = [];
+
+  constructor(private readonly dependencies: ClusterUsersDependencies) {}
+
+  /** @throws InvalidOptionError for a name that is nobody's; what the server has against a token of a service account */
+  get(name: string): Promise<ClusterUser> {
+    const found = this.known.get(name) ?? this.enter(name);
+    this.known.set(name, found);
+    // Whose service account is missing today may have one tomorrow.
+    found.catch(() => this.known.delete(name));
+    return found;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.clients.map((client) => client.close()));
+  }
+
+  private async enter(name: string): Promise<ClusterUser> {
+    const { accessWith, connect, users } = this.dependencies;
+    const declared = users.find(({ username }) => username === name);
+    const token = declared?.token ?? (await this.accountToken(name));
+    const access = await accessWith(name, token);
+    const client = connect(token);
+    this.clients.push(client);
+    return { ...access, name, env: { KUBECONFIG: access.kubeconfig.path }, client };
+  }
+
+  private async accountToken(name: string): Promise<string> {
+    const account = accountOfUsername(name);
+    if (!account) {
+      const names = this.dependencies.users.map(({ username }) => username).join(', ') || 'nobody';
+      const problem = `knows ${names}, and system:serviceaccount:NAMESPACE:NAME of those that exist`;
+      throw new InvalidOptionError('users', `${problem}: not ${JSON.stringify(name)}`);
+    }
+    const request: TokenRequest = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: account,
+      spec: { expirationSeconds: TOKEN_SECONDS },
+    };
+    const { status } = await this.dependencies.client.create(SERVICE_ACCOUNTS, request, {
+      subresource: 'token',
+    });
+    return status!.token;
+  }
+}
+
+/** A manual clock may move by days: longer than any test's. */
+const TOKEN_SECONDS = 10 * 365 * 86_400;
+
+interface TokenRequest extends KubernetesObject {
+  readonly spec: { readonly expirationSeconds: number };
+  readonly status?: { readonly token: string };
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Storage, TokenUser } from '@rollkeeper/apiserver';
+import {
+  ApiServer,
+  createKindRegistry,
+  createSchemaRegistry,
+  kubeconfigText,
+  writeKubeconfig,
+} from '@rollkeeper/apiserver';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { createAuthority, createServerCertificate } from '@rollkeeper/tls/certificates';
+import type { KeyPair } from '@rollkeeper/tls';
+
+export interface ControlPlaneOptions {
+  readonly storage: Storage;
+  readonly port: number;
+  readonly webhookServices: Readonly<Record<string, string>>;
+  readonly unknownServiceAccounts: 'warn' | 'refuse';
+  /** Shows the cluster's time, for stamps; its pauses are the machine's. */
+  readonly clock: Clock;
+  readonly users: readonly TokenUser[];
+  /** Certificates are for clients whose clock nobody moves. */
+  readonly machineNowMs: number;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+/** How a client of the cluster comes in: as its administrator, unless it says otherwise. */
+export interface ClusterAccess {
+  /** `https://127.0.0.1:PORT` */
+  readonly url: string;
+  /** The certificate of the authority behind the server's. PEM. */
+  readonly ca: string;
+  /** A bearer token: of the administrator it grants everything. */
+  readonly token: string;
+  readonly kubeconfig: {
+    readonly text: string;
+    /** A file with that text, which is there until the cluster stops. */
+    readonly path: string;
+  };
+}
+
+/** How long requests that others have under way hold up a stop, milliseconds. */
+const DRAIN_TIMEOUT_MS = 1000;
+
+/** An API server on its own port, with its own certificates and its own kubeconfig. */
+export class ControlPlane {
+  private constructor(
+    readonly access: ClusterAccess,
+    /** Behind the server's certificate, and those of clients. */
+    readonly authority: KeyPair,
+    /** Settles when the server does: rejects when it has failed. */
+    readonly ended: Promise<void>,
+    private readonly parts: {
+      readonly server: AbortController;
+      readonly store: AbortController;
+      readonly dir: string;
+    },
+  ) {}
+
+  static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
+    const { clock, logger, machineNowMs, port, random, storage, users, webhookServices } = options;
+    const authority = await createAuthority(machineNowMs);
+    const tls = await createServerCertificate(authority, ['127.0.0.1', '::1', 'localhost'], machineNowMs);
+    const ca = authority.pem.cert;
+    const token = randomBytes(32).toString('base64url');
+    const server = new ApiServer({
+      storage,
+      kinds: createKindRegistry(),
+      schemas: createSchemaRegistry(),
+      clock,
+      random,
+      logger,
+      tls,
+      clientCa: ca,
+      token,
+      users,
+      port,
+      webhookServices,
+      unknownServiceAccounts: options.unknownServiceAccounts,
+      drainTimeoutMs: DRAIN_TIMEOUT_MS,
+    });
+    const stops = { server: new AbortController(), store: new AbortController() };
+    const storeRun = storage.run(stops.store.signal);
+    // The store goes last: requests under way still need it. When it fails, the server stops as well.
+    storeRun.catch(() => stops.server.abort());
+    const ended = server.run(stops.server.signal).finally(async () => {
+      stops.store.abort();
+      await storeRun;
+    });
+    ended.catch(() => undefined);
+    const { url } = await Promise.race([server.ready, ended.then(() => server.ready)]);
+    try {
+      const dir = await makeFolder();
+      const access = await writeAccess({ url, ca, token }, join(dir, 'kubeconfig'));
+      return new ControlPlane(access, authority.pem, ended, { ...stops, dir });
+    } catch (error) {
+      stops.server.abort();
+      await ended;
+      throw error;
+    }
+  }
+
+  /** How somebody else comes in, with a kubeconfig of their own. */
+  accessWith(name: string, token: string): Promise<ClusterAccess> {
+    const { access, parts } = this;
+    const file = `kubeconfig-${encodeURIComponent(name)}`;
+    return writeAccess({ ...access, token }, join(parts.dir, file));
+  }
+
+  /** Ends watches and requests, then the store, and removes the kubeconfig. Rejects when the server had failed. */
+  async stop(): Promise<void> {
+    const { dir, server } = this.parts;
+    server.abort(new ShutdownError('the test cluster stops'));
+    try {
+      await this.ended;
+    } finally {
+      await removeFolder(dir);
+    }
+  }
+}
+
+async function writeAccess(
+  { ca, token, url }: Pick<ClusterAccess, 'url' | 'ca' | 'token'>,
+  path: string,
+): Promise<ClusterAccess> {
+  const content = { server: url, caPem: ca, token };
+  await writeKubeconfig({ path, ...content });
+  return { url, ca, token, kubeconfig: { text: kubeconfigText(content), path } };
+}
+
+/** Folders of clusters that nobody has stopped: a process that ends takes them with it. */
+const folders = new Set<string>();
+
+async function makeFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'rollkeeper-test-cluster-'));
+  if (folders.size === 0) process.on('exit', removeAll);
+  folders.add(dir);
+  return dir;
+}
+
+async function removeFolder(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true });
+  folders.delete(dir);
+  if (folders.size === 0) process.off('exit', removeAll);
+}
+
+function removeAll(): void {
+  for (const dir of folders) rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,144 @@
+import { trace } from '@opentelemetry/api';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ControllerQueue, QueuePair } from '@rollkeeper/runtime/actor-queue';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
+import { noControllerMetrics } from '@rollkeeper/runtime/controller';
+import { ApiEventRecorder } from '@rollkeeper/client/events';
+import { InformerFactory, trimsFor } from '@rollkeeper/client/informer';
+import type { Elector, ManagedController } from '@rollkeeper/runtime/manager';
+import { Manager, missingOf } from '@rollkeeper/runtime/manager';
+import type { SharedParts } from '@rollkeeper/runtime/operator/assemble-controller';
+import { assembleController } from '@rollkeeper/runtime/operator/assemble-controller';
+import type { Coordination } from '@rollkeeper/runtime/operator/coordination';
+import { localQueue } from '@rollkeeper/runtime/operator/local-queue';
+import type { CacheOf } from './activity.js';
+import { cachesOf } from './activity.js';
+import { requeueOnClock } from './requeue-on-clock.js';
+
+export interface ControllersDependencies {
+  readonly client: ApiClient;
+  readonly coordination: Coordination;
+  /** What controllers judge times by, and the pauses of everything around them. */
+  readonly clock: Clock;
+  /** On which `requeueAfterMs` runs, where that is another. */
+  readonly requeueClock?: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** The authority behind the API server's certificate, PEM. */
+  readonly rootCa: string;
+}
+
+/** How long keys that are worked on may go on after a stop, milliseconds. */
+export const DRAIN_TIMEOUT_MS = 5000;
+
+const IDENTITY = 'test-cluster';
+const COMPONENT = 'rollkeeper';
+/** Twice a replica's default: machines that run tests are busy. */
+const CAUGHT_UP_TIMEOUT_MS = 10_000;
+
+/** The one replica of a test cluster's controller manager. Runs once. */
+export class Controllers {
+  readonly queues: readonly ControllerQueue[];
+  private readonly factory: InformerFactory;
+  private readonly controllers: readonly ManagedController[];
+  private readonly watching = new Map<ManagedController, Promise<void>>();
+  private readonly manager: Manager;
+
+  constructor(
+    definitions: readonly ControllerDefinition[],
+    private readonly dependencies: ControllersDependencies,
+  ) {
+    const { client, clock, coordination, logger, random, rootCa } = dependencies;
+    const shared = { client, clock, random, logger };
+    this.factory = new InformerFactory({ ...shared, trims: trimsFor(definitions) });
+    const events = new ApiEventRecorder({ ...shared, component: COMPONENT });
+    const parts: SharedParts = {
+      identity: IDENTITY,
+      clientOf: () => client,
+      informers: this.factory,
+      queueOf: (controller) => this.onClock(coordination.queueOf(controller)),
+      localQueueOf: (controller) =>
+        this.onClock(localQueue(controller, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS })),
+      rootCa,
+      actors: coordination.actors,
+      eventsOf: (component) => events.as(component),
+      ...{ clock, random, logger },
+      tracer: trace.getTracer('rollkeeper'),
+      metrics: noControllerMetrics,
+      caughtUpTimeoutMs: CAUGHT_UP_TIMEOUT_MS,
+    };
+    this.controllers = definitions.map((each) => this.noted(assembleController(each, parts)));
+    this.queues = this.controllers.map(({ queue }) => queue);
+    this.manager = new Manager({
+      informers: this.factory,
+      elector: soleElector,
+      controllers: this.controllers,
+      actors: coordination.actors,
+      background: [events],
+      clock,
+      logger,
+    });
+  }
+
+  /** What the controllers know of the API: the shared caches, and those that a controller keeps of `resources` for itself. */
+  cachesOf(resources: readonly string[]): readonly CacheOf[] {
+    const own = this.controllers.flatMap(({ built }) =>
+      resources.flatMap((resource) => {
+        const cache = built.informerOf?.(resource);
+        return cache ? [{ resource, hasSeen: (version: string) => cache.hasSeen(version) }] : [];
+      }),
+    );
+    return [...cachesOf(this.factory.all()), ...own];
+  }
+
+  /**
+   * Works until aborted.
+   * @param onReady told once, when every cache is filled and every change becomes work; a controller whose resource the
+   *   server does not have (yet) is not waited for
+   */
+  async run(signal: AbortSignal, onReady: () => void): Promise<void> {
+    this.untilReady(signal).then(onReady, () => undefined);
+    try {
+      await this.manager.run(signal);
+    } finally {
+      await Promise.all(this.queues.map((queue) => queue.close()));
+      await this.dependencies.coordination.close();
+    }
+  }
+
+  private async untilReady(signal: AbortSignal): Promise<void> {
+    await this.factory.waitUntilSettled(signal);
+    const able = this.controllers.filter(({ needs = [] }) => missingOf(needs).length === 0);
+    await Promise.all(able.flatMap((managed) => this.watching.get(managed) ?? []));
+  }
+
+  private onClock(pair: QueuePair): QueuePair {
+    const { logger, requeueClock } = this.dependencies;
+    if (!requeueClock) return pair;
+    return { ...pair, queue: requeueOnClock(pair.queue, requeueClock, logger) };
+  }
+
+  /** `managed`, of which is known when its changes are watched: that is when the manager starts the sweep. */
+  private noted(managed: ManagedController): ManagedController {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { sweep } = managed;
+    const noted: ManagedController = {
+      ...managed,
+      sweep: {
+        run: async (adds, signal) => {
+          resolve();
+          await sweep?.run(adds, signal);
+        },
+      },
+    };
+    this.watching.set(noted, promise);
+    return noted;
+  }
+}
+
+/** Of one replica alone, which shares its queues with nobody: there is nobody to win against, and nothing to renew. */
+const soleElector: Elector = {
+  run: (lead, signal) => lead(signal, { epoch: 1, holder: IDENTITY }),
+};

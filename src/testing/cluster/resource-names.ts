@@ -1,0 +1,91 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, DiscoveredResource } from '@rollkeeper/client/api-client';
+
+/**
+ * Names one object: as kubectl does (`deployment/web`, `deploy/web`, `deployments.apps/web`), in the namespace `default`, with
+ * `namespace/` in front in that one (`shop/deployment/web`); or an object itself.
+ */
+export type ObjectName =
+  | string
+  | {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly metadata: { readonly name: string; readonly namespace?: string };
+    };
+
+/**
+ * A kind, as kubectl names it: `deployments`, `deployment`, `deploy`, `deployments.apps`, `deployments.v1.apps`; or `apiVersion`
+ * and `kind`.
+ */
+export type ResourceName = string | Pick<KubernetesObject, 'apiVersion' | 'kind'>;
+
+export interface NamedObject {
+  readonly type: ResourceType;
+  readonly ref: ObjectRef;
+}
+
+export const DEFAULT_NAMESPACE = 'default';
+
+/** From names to what the API calls them, by what the server says that it has. */
+export class ResourceNames {
+  private known: readonly DiscoveredResource[] = [];
+
+  constructor(private readonly client: ApiClient) {}
+
+  /** @throws InvalidOptionError for a kind that the server does not have */
+  async typeOf(name: ResourceName, signal?: AbortSignal): Promise<ResourceType> {
+    const found = this.find(name);
+    if (found) return found;
+    // It may have come since: a custom resource.
+    this.known = (await this.client.discover({ everyVersion: true, signal })).resources;
+    const now = this.find(name);
+    if (now) return now;
+    const told = typeof name === 'string' ? name : `${name.apiVersion} ${name.kind}`;
+    throw new InvalidOptionError('resource', `the server does not have ${told}`);
+  }
+
+  /** @throws InvalidOptionError for what names no object, or a kind that the server does not have */
+  async objectOf(name: ObjectName, signal?: AbortSignal): Promise<NamedObject> {
+    if (typeof name !== 'string') {
+      const type = await this.typeOf(name, signal);
+      return { type, ref: refOf(type, name.metadata.name, name.metadata.namespace) };
+    }
+    const parts = name.split('/');
+    const [resource, objectName] = parts.slice(-2);
+    if (parts.length < 2 || parts.length > 3 || !resource || !objectName || parts[0] === '')
+      throw new InvalidOptionError('object', `"${name}" is not of the form [namespace/]resource/name`);
+    const type = await this.typeOf(resource, signal);
+    return { type, ref: refOf(type, objectName, parts.length === 3 ? parts[0] : undefined) };
+  }
+
+  private find(name: ResourceName): DiscoveredResource | undefined {
+    if (typeof name !== 'string')
+      return this.known.find((type) => type.kind === name.kind && apiVersionOf(type) === name.apiVersion);
+    const word = name.toLowerCase();
+    // As in kubectl, what is called so in full goes before what is called so for short.
+    return (
+      this.known.find((type) => isOneOf(word, type, fullNamesOf(type))) ??
+      this.known.find((type) => isOneOf(word, type, type.shortNames ?? []))
+    );
+  }
+}
+
+function fullNamesOf({ kind, resource, singular }: DiscoveredResource): string[] {
+  return [resource, kind.toLowerCase(), ...(singular ? [singular] : [])];
+}
+
+/** Alone, with the group, or with version and group behind it; the core group has no name. */
+function isOneOf(word: string, { group, version }: ResourceType, names: readonly string[]): boolean {
+  return names.some(
+    (name) =>
+      word === name ||
+      word === `${name}.${version}.${group}` ||
+      (group !== '' && word === `${name}.${group}`),
+  );
+}
+
+function refOf(type: ResourceType, name: string, namespace: string | undefined): ObjectRef {
+  return type.namespaced ? { name, namespace: namespace ?? DEFAULT_NAMESPACE } : { name };
+}

@@ -1,0 +1,68 @@
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import type { ControllerQueue } from '@rollkeeper/runtime/actor-queue';
+import type { SimulatedNodes } from '@rollkeeper/simulator';
+import type { CacheOf } from './activity.js';
+import { cachesOf } from './activity.js';
+import type { Controllers } from './controllers.js';
+
+export interface WorkloadParts {
+  readonly controllers?: Controllers;
+  readonly nodes?: SimulatedNodes;
+}
+
+/** What works on the cluster, from a start to a stop: its controllers and nodes. */
+export class Workloads {
+  private readonly stopper = new AbortController();
+  private readonly work: Promise<void>[] = [];
+
+  constructor(private readonly parts: WorkloadParts) {}
+
+  get queues(): readonly ControllerQueue[] {
+    return this.parts.controllers?.queues ?? [];
+  }
+
+  /** What they know of the API; of the caches that come and go, those of `resources`. */
+  cachesOf(resources: readonly string[]): readonly CacheOf[] {
+    const { controllers, nodes } = this.parts;
+    return [...(controllers?.cachesOf(resources) ?? []), ...cachesOf(nodes?.informers ?? [])];
+  }
+
+  /**
+   * Resolves when all of it works; rejects, everything stopped, when a part fails first or `signal` aborts.
+   * @param onFailure told of a part that fails later
+   */
+  async start(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+    const { controllers, nodes } = this.parts;
+    let isReady = false;
+    try {
+      const working = new Promise<void>((resolve, reject) => {
+        const fail = (error: unknown): void => {
+          if (this.stopper.signal.aborted) return;
+          if (isReady) onFailure(error);
+          else reject(error instanceof Error ? error : new Error(String(error)));
+        };
+        const ready = [controllers, nodes]
+          .filter((part) => part !== undefined)
+          .map((part) => {
+            return new Promise<void>((onReady) => {
+              const work = part.run(this.stopper.signal, onReady);
+              this.work.push(work.catch(fail));
+            });
+          });
+        void Promise.all(ready).then(() => resolve());
+      });
+      await abortable(working, signal);
+      isReady = true;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Keys that are worked on are finished; then nothing is left. */
+  async stop(): Promise<void> {
+    this.stopper.abort(new ShutdownError('the test cluster stops'));
+    await Promise.all(this.work);
+  }
+}

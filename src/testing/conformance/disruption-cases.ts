@@ -1,0 +1,61 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import { StatefulSet } from '@rollkeeper/runtime';
+import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
+import { PodDisruptionBudget } from '@rollkeeper/controllers/shared';
+import type { ConformanceFormat, Json, JsonObject } from './conformance-format.js';
+import { isJsonObject, mapStrings } from './conformance-format.js';
+import { differences } from './differences.js';
+import { InMemoryApi } from './in-memory-api.js';
+import { ReconcilerRun, wholeSeconds } from './run-reconciler.js';
+import { StandingClock } from './standing-clock.js';
+
+interface DisruptionCase {
+  readonly now: string;
+  readonly given: {
+    readonly podDisruptionBudget: PodDisruptionBudget;
+    readonly pods?: readonly Pod[] | null;
+    readonly replicaSets?: readonly ReplicaSet[] | null;
+    readonly deployments?: readonly Deployment[] | null;
+    readonly statefulSets?: readonly StatefulSet[] | null;
+  };
+  readonly expect: {
+    readonly status: Json;
+    readonly events: Json;
+    readonly writes: number;
+    readonly requeueAfter?: number;
+  };
+}
+
+/** A state, and what one run of the genuine disruption controller made of it. */
+export const disruptionCases: ConformanceFormat = {
+  name: 'disruption',
+  matches: ({ expect, given }) =>
+    isJsonObject(given) && isJsonObject(given.podDisruptionBudget) && isJsonObject(expect),
+  run: (recorded) => runDisruptionCase(recorded as unknown as DisruptionCase),
+};
+
+async function runDisruptionCase({ expect, given, now }: DisruptionCase): Promise<string[]> {
+  const api = new InMemoryApi();
+  const budget = api.seed(PodDisruptionBudget, given.podDisruptionBudget);
+  const seedAll = (
+    type: Parameters<InMemoryApi['seed']>[0],
+    objects: readonly KubernetesObject[] | null = [],
+  ) => objects?.forEach((object) => api.seed(type, object));
+  seedAll(PODS, given.pods);
+  seedAll(REPLICA_SETS, given.replicaSets);
+  seedAll(DEPLOYMENTS, given.deployments);
+  seedAll(StatefulSet, given.statefulSets);
+  const run = new ReconcilerRun(disruptionController, api, new StandingClock(Date.parse(now)));
+  const { requeueAfterMs } = await run.once(budget.metadata);
+  const after = await api.get<PodDisruptionBudget>(PodDisruptionBudget, budget.metadata);
+  const runTime = toRfc3339(Date.parse(now));
+  const actual = {
+    status: mapStrings(after.status as unknown as JsonObject, (text) => (text === runTime ? '<now>' : text)),
+    events: run.notes.map(({ message, reason, type }) => `${type} ${reason} ${message}`).sort(),
+    writes: api.writes.length,
+    requeueAfter: wholeSeconds(requeueAfterMs),
+  };
+  return differences(expect, actual);
+}

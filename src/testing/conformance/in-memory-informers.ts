@@ -1,0 +1,82 @@
+import type { InformerSource } from '@rollkeeper/runtime/controller/controller-definition';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { IndexFunction, Informer, ResourceEventHandler, PartialType } from '@rollkeeper/client/informer';
+import type { MetadataInformer } from '@rollkeeper/client/informer/informer-factory';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '@rollkeeper/client/informer';
+import type { KubernetesObject, OwnerReference, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { InMemoryApi } from './in-memory-api.js';
+
+/** Caches that show the in-memory API as it was at the last `refresh`. */
+export class InMemoryInformers implements InformerSource {
+  private readonly informers = new Map<string, InMemoryInformer<KubernetesObject>>();
+
+  constructor(private readonly api: InMemoryApi) {}
+
+  informerFor<T extends KubernetesObject>(type: ResourceType): InMemoryInformer<T> {
+    const name = qualifiedResource(type);
+    const informer = this.informers.get(name) ?? new InMemoryInformer<KubernetesObject>(type);
+    this.informers.set(name, informer);
+    return informer as unknown as InMemoryInformer<T>;
+  }
+
+  /** Whole objects: in memory there is nothing to save. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): InMemoryInformer<T> {
+    const { part: _part, ...whole } = type;
+    return this.informerFor<T>(whole);
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    return { informer: this.informerFor(type), isShared: true };
+  }
+
+  /** Shows the current state everywhere, and tells the handlers what changed. */
+  refresh(): void {
+    for (const informer of this.informers.values()) informer.replace(this.api.all(informer.type));
+  }
+}
+
+/** An informer whose store is replaced by hand. */
+export class InMemoryInformer<T extends KubernetesObject> implements Informer<T> {
+  hasSynced = false;
+  lastSyncedResourceVersion: string | undefined;
+  private readonly store = new ObjectStore<T>();
+  readonly lister = this.store.lister;
+  private readonly handlers = new Set<ResourceEventHandler<T>>();
+
+  constructor(readonly type: ResourceType) {
+    this.addIndex(NAMESPACE_INDEX, ({ metadata }) => [metadata.namespace ?? '']);
+    this.addIndex(OWNER_UID_INDEX, ({ metadata }) =>
+      ((metadata.ownerReferences ?? []) as readonly OwnerReference[]).map(({ uid }) => uid),
+    );
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    if (this.hasSynced) throw new IllegalStateError('indexes are added before the informer runs');
+    this.store.addIndex(name, index);
+  }
+
+  addEventHandler(handler: ResourceEventHandler<T>): () => void {
+    this.handlers.add(handler);
+    for (const object of this.lister.list()) handler({ type: 'added', object, initial: true });
+    return () => void this.handlers.delete(handler);
+  }
+
+  async waitForSync(): Promise<void> {}
+
+  hasSeen(): boolean {
+    return this.hasSynced;
+  }
+
+  async waitUntilSettled(): Promise<void> {}
+
+  async waitForResourceVersion(): Promise<void> {}
+
+  async run(): Promise<void> {}
+
+  replace(objects: readonly T[]): void {
+    const events = this.store.replace(objects, !this.hasSynced);
+    this.hasSynced = true;
+    for (const event of events) for (const handler of this.handlers) handler(event);
+  }
+}

@@ -1,0 +1,45 @@
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
+import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Merge patches as far as controllers send them: fields are merged, null removes; in a strategic patch
+ * `ownerReferences` are merged by `uid`, with `$patch: delete`.
+ */
+export function mergePatch(
+  target: unknown,
+  patch: { readonly type: string; readonly body: unknown },
+): unknown {
+  if (patch.type === 'json') throw new UnsupportedError('the in-memory API has no JSON patch');
+  return merge(structuredClone(target), structuredClone(patch.body), patch.type === 'strategic');
+}
+
+function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
+  if (!isFields(patch)) return patch;
+  const result: Fields = isFields(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else if (strategic && name === 'ownerReferences')
+      setField(result, name, mergeByUid(ownField(result, name), value));
+    else setField(result, name, merge(ownField(result, name), value, strategic));
+  }
+  return result;
+}
+
+function mergeByUid(target: unknown, patch: unknown): Fields[] {
+  const merged = new Map(asList(target).map((item) => [item.uid, item]));
+  for (const { $patch: directive, ...item } of asList(patch)) {
+    if (directive === 'delete') merged.delete(item.uid);
+    else merged.set(item.uid, { ...merged.get(item.uid), ...item });
+  }
+  return [...merged.values()];
+}
+
+function asList(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

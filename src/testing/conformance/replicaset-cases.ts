@@ -1,0 +1,214 @@
+import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { createReplicaSetController } from '@rollkeeper/controllers/replicaset';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import {
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+  isEmptySelector,
+  parseJson,
+  stringifyJson,
+  tryCompileLabelSelector,
+} from '@rollkeeper/machinery/kubernetes';
+import type { AttemptedWrite } from './in-memory-api.js';
+import { InMemoryApi } from './in-memory-api.js';
+import { ReconcilerRun } from './run-reconciler.js';
+import { StandingClock } from './standing-clock.js';
+
+/** One line of a recording of the ReplicaSet controller: a state, and what one run made of it. */
+export interface ReplicaSetCase {
+  readonly id: string;
+  /** RFC 3339. */
+  readonly now: string;
+  readonly createFailsAfter?: number;
+  readonly given: {
+    readonly replicaSet: DeepReadonly<ReplicaSet>;
+    readonly pods?: readonly DeepReadonly<Pod>[] | null;
+    /** Other ReplicaSets in the store. */
+    readonly siblings?: readonly DeepReadonly<ReplicaSet>[];
+  };
+  readonly expect: {
+    readonly created: number;
+    readonly deleted: readonly string[];
+    readonly adopted: readonly string[];
+    readonly released: readonly string[];
+    readonly status: unknown;
+    readonly error?: boolean;
+    /** Sorted; of Kubernetes 1.36 only, as is all that follows. */
+    readonly events?: readonly string[];
+    readonly message?: string;
+    /** Creations tried, where some failed. */
+    readonly tried?: number;
+    /** Seconds. */
+    readonly requeueAfter?: number;
+  };
+}
+
+/** Tells a line of this format from one of another by its fields. */
+export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
+  if (typeof line !== 'object' || line === null) return false;
+  const { given } = line as { given?: { replicaSet?: unknown } };
+  return given?.replicaSet !== undefined;
+}
+
+/**
+ * Runs the real reconciler once on the case's state, its clock standing at `now`.
+ * @returns the differences from what was recorded, one line each; none when it passed
+ */
+export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<string[]> {
+  const { expect, given, now } = testCase;
+  const quota = new Quota(testCase.createFailsAfter ?? Infinity);
+  const api = new InMemoryApi((write) => quota.check(write));
+  const replicaSet = api.seed(REPLICA_SETS, structuredClone(given.replicaSet) as ReplicaSet);
+  for (const sibling of given.siblings ?? []) api.seed(REPLICA_SETS, structuredClone(sibling) as ReplicaSet);
+  for (const pod of given.pods ?? []) api.seed(PODS, structuredClone(pod) as Pod);
+  const { error, events, requeueAfterMs } = await syncOnce(replicaSet, api, now);
+  const written = (verb: AttemptedWrite['verb']): string[] =>
+    api.writes
+      .filter((write) => write.verb === verb && write.type === PODS)
+      .map(({ ref }) => ref.name)
+      .sort();
+  const owned = new Set(
+    api
+      .all<Pod>(PODS)
+      .filter((pod) => isControlledBy(pod, replicaSet))
+      .map(({ metadata }) => metadata.name),
+  );
+  const patched = written('patch');
+  const { status } = await api.get<ReplicaSet>(REPLICA_SETS, replicaSet.metadata);
+  return [
+    ...difference('created', expect.created, written('create').length),
+    ...difference('deleted', expect.deleted, written('delete')),
+    ...difference(
+      'adopted',
+      expect.adopted,
+      patched.filter((name) => owned.has(name) || written('delete').includes(name)),
+    ),
+    ...difference(
+      'released',
+      expect.released,
+      patched.filter((name) => !owned.has(name) && !written('delete').includes(name)),
+    ),
+    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now), expect.status)),
+    ...difference('error', expect.error ?? false, error !== undefined),
+    ...(expect.events ? since136() : []),
+  ];
+
+  function since136(): string[] {
+    const created = new Set(written('create'));
+    const words = events.map((event) =>
+      event.replace(/(?<=pod: )\S+$/, (name) => (created.has(name) ? '<pod>' : name)),
+    );
+    return [
+      ...difference('events', expect.events, words.sort()),
+      ...difference('message', expect.message, error),
+      ...(expect.tried === undefined ? [] : difference('tried', expect.tried, quota.tried)),
+      ...difference(
+        'requeueAfter',
+        expect.requeueAfter,
+        requeueAfterMs === undefined ? undefined : requeueAfterMs / 1000,
+      ),
+    ];
+  }
+}
+
+/** By which rules of ours a case may differ; none where it should not. */
+export function rulesOf(testCase: ReplicaSetCase, differing: readonly string[]): string[] {
+  if (cannotBe(testCase)) return ['impossible'];
+  const onlyWaits = differing.every((line) => line.startsWith('requeueAfter:'));
+  return onlyWaits && hasOddReadyTime(testCase) ? ['readyTime'] : [];
+}
+
+/** Whether a pod is ready since a time that is to come, or since none that is known. */
+function hasOddReadyTime({ given: { pods }, now }: ReplicaSetCase): boolean {
+  return (pods ?? []).some((pod) =>
+    pod.status?.conditions?.some(
+      ({ lastTransitionTime, type }) =>
+        type === 'Ready' && !(Date.parse(lastTransitionTime ?? '') <= Date.parse(now)),
+    ),
+  );
+}
+
+/** States that cannot be on a server, which the genuine controller takes as they are. */
+function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
+  const { selector, template } = replicaSet.spec;
+  const selects = tryCompileLabelSelector(selector);
+  const isOdd = isEmptySelector(selector) || !selects?.(template?.metadata?.labels);
+  const { uid } = replicaSet.metadata;
+  return (
+    isOdd ||
+    (pods ?? []).some((pod) => {
+      const controller = controllerOf(pod);
+      return controller?.uid === uid && controller?.kind !== REPLICA_SETS.kind;
+    })
+  );
+}
+
+/** Refuses the creation of pods after the first `limit`. */
+class Quota {
+  tried = 0;
+
+  constructor(private readonly limit: number) {}
+
+  check({ verb }: AttemptedWrite): void {
+    if (verb !== 'create' || this.tried++ < this.limit) return;
+    throw new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'exceeded quota' });
+  }
+}
+
+interface Outcome {
+  readonly events: string[];
+  /** The message, where the run failed. */
+  readonly error?: string;
+  readonly requeueAfterMs?: number;
+}
+
+async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): Promise<Outcome> {
+  // The recordings are of single runs, so the status has to follow in the run that changed the pods.
+  const controller = createReplicaSetController({ statusAfterScaling: 'now' });
+  const run = new ReconcilerRun(controller, api, new StandingClock(Date.parse(now)));
+  const { namespace, name } = replicaSet.metadata;
+  const events = (): string[] => run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+  try {
+    await run.once({ namespace, name });
+    return { events: events(), requeueAfterMs: run.requeueAfterMs };
+  } catch (error) {
+    if (error instanceof ApiStatusError) return { events: events(), error: error.message };
+    throw error;
+  }
+}
+
+function difference(what: string, expected: unknown, actual: unknown): string[] {
+  const [want, have] = [stringifyJson(expected ?? null), stringifyJson(actual ?? null)];
+  return want === have ? [] : [`${what}: expected ${want}, got ${have}`];
+}
+
+/** The time of the run as the recordings write it. */
+function withoutNow(status: unknown, now: string): unknown {
+  const text = stringifyJson(status ?? {});
+  return parseJson(text.replaceAll(toRfc3339(Date.parse(now)), '<now>'));
+}
+
+/**
+ * Sorts keys and drops what means nothing: absent, null, {}, [], and a count of 0, but that of `terminatingReplicas`, which is
+ * left out where the recording is of a controller that did not have it.
+ * @param recorded what was recorded, where this is ours
+ */
+function normalise(value: unknown, recorded: unknown = value): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => normalise(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const has = (key: string): boolean =>
+    typeof recorded === 'object' && recorded !== null && Object.hasOwn(recorded, key);
+  const isTold = (key: string, field: unknown): boolean =>
+    key === 'terminatingReplicas' ? has(key) : !isNothing(field);
+  const entries = Object.entries(value)
+    .filter(([key, field]) => isTold(key, field))
+    .map(([key, field]) => [key, normalise(field)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0);
+}

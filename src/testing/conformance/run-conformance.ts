@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
+import { isJsonObject } from './conformance-format.js';
+
+export interface ConformanceTotals {
+  readonly passed: number;
+  readonly failed: number;
+  /** Cases that differ by a rule of ours. */
+  readonly deliberate: number;
+}
+
+/** A case that differs. */
+export interface FoundDifference {
+  readonly id: string;
+  readonly differences: readonly string[];
+  /** The rules of ours by which it does so on purpose; none where it has failed. */
+  readonly rules: readonly string[];
+}
+
+/**
+ * Holds our controllers against every case in a file of JSON lines, gzipped or not, and hands each that differs to
+ * `report`.
+ * @throws StartupError naming file and line where the file cannot be read as recordings
+ */
+export async function runConformance(
+  file: string,
+  formats: readonly ConformanceFormat[],
+  report: (found: FoundDifference) => void,
+): Promise<ConformanceTotals> {
+  let passed = 0;
+  let failed = 0;
+  let deliberate = 0;
+  const { setup, cases } = await readCases(file, formats);
+  const used = [...new Set(cases.map(({ format }) => format))];
+  try {
+    for (const format of used) await format.open?.(setup);
+    for (const { recorded, format } of cases) {
+      const differences = await runCase(recorded, format);
+      const rules = differences.length === 0 ? [] : await rulesOf(recorded, format);
+      if (differences.length === 0) passed++;
+      else if (rules.length > 0) deliberate++;
+      else failed++;
+      if (differences.length > 0) report({ id: recorded.id, differences, rules });
+    }
+  } finally {
+    for (const format of used) await format.close?.();
+  }
+  return { passed, failed, deliberate };
+}
+
+/** A case in which the controller itself breaks has failed, and takes no other with it. */
+async function runCase(recorded: RecordedCase, format: ConformanceFormat): Promise<readonly string[]> {
+  try {
+    return await format.run(recorded);
+  } catch (error) {
+    return [`threw ${errorMessage(error)}`];
+  }
+}
+
+/** One in which the controller breaks as well by other rules has failed. */
+async function rulesOf(recorded: RecordedCase, format: ConformanceFormat): Promise<readonly string[]> {
+  try {
+    return (await format.deliberate?.(recorded)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+interface CaseOfFormat {
+  readonly recorded: RecordedCase;
+  readonly format: ConformanceFormat;
+}
+
+interface CasesOfFile {
+  /** What the first line says has to be there before the cases. */
+  readonly setup?: Json;
+  readonly cases: readonly CaseOfFormat[];
+}
+
+/** Reads all of it before anything runs, so that a malformed file is told at once. */
+async function readCases(file: string, formats: readonly ConformanceFormat[]): Promise<CasesOfFile> {
+  const lines = (await readText(file))
+    .split('\n')
+    .map((line, index) => ({ line, place: `${file}:${index + 1}` }));
+  const values = lines.filter(({ line }) => line.trim() !== '').map(({ line, place }) => parse(line, place));
+  const setup = values[0]?.value.id === undefined ? values[0]?.value.setup : undefined;
+  const recorded = (setup === undefined ? values : values.slice(1)).map(asCase);
+  if (recorded.length === 0) throw new StartupError(`${file}: holds no case`);
+  const cases = recorded.map(({ recorded, place }) => {
+    const format = formats.find((candidate) => candidate.matches(recorded));
+    if (!format) {
+      const known = formats.map(({ name }) => name).join(', ');
+      throw new StartupError(`${place}: a case of no known format (known: ${known})`);
+    }
+    return { recorded, format };
+  });
+  return { setup, cases };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    const bytes = await readFile(file);
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+  } catch (error) {
+    throw new StartupError(`${file}: cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+interface Line {
+  readonly value: JsonObject;
+  readonly place: string;
+}
+
+function parse(line: string, place: string): Line {
+  let value: unknown;
+  try {
+    value = parseJson(line);
+  } catch (error) {
+    throw new StartupError(`${place}: not JSON: ${errorMessage(error)}`, { cause: error });
+  }
+  return { value: isJsonObject(value) ? value : {}, place };
+}
+
+function asCase({ value, place }: Line): { recorded: RecordedCase; place: string } {
+  if (typeof value.id !== 'string') {
+    throw new StartupError(`${place}: not a recorded case: it has no "id"`);
+  }
+  return { recorded: value as RecordedCase, place };
+}

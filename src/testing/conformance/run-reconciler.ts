@@ -1,0 +1,98 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { SystemRandom } from '@rollkeeper/machinery/clock';
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
+import type { IntentStore, ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
+import { carryThrough } from '@rollkeeper/runtime/controller/reconciler';
+import type { EventNote, EventRecorder } from '@rollkeeper/client/events/event-recorder';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { InMemoryApi } from './in-memory-api.js';
+import { InMemoryInformers } from './in-memory-informers.js';
+
+/** More runs than this do not come to rest. */
+const MAX_RUNS = 50;
+
+/** A genuine controller on an in-memory API, one key at a time. */
+export class ReconcilerRun {
+  /** Every event so far. */
+  readonly notes: EventNote[] = [];
+  /** When the last run wanted to come back. */
+  requeueAfterMs: number | undefined;
+  /** What the last of the runs to rest ended with, if it failed. */
+  error: unknown;
+  private readonly informers: InMemoryInformers;
+  private readonly controller: ReturnType<ControllerDefinition['build']>;
+  private readonly intents = new InMemoryIntents();
+
+  constructor(
+    definition: ControllerDefinition,
+    private readonly api: InMemoryApi,
+    clock: Clock,
+  ) {
+    this.informers = new InMemoryInformers(api);
+    const events: EventRecorder = { record: (_about, note) => void this.notes.push(note) };
+    const random = new SystemRandom();
+    this.controller = definition.build({
+      informers: this.informers,
+      discovery: this.api,
+      events,
+      clock,
+      random,
+      logger: silentLogger,
+    });
+  }
+
+  /** One run on caches that show the API as it is. */
+  async once(ref: ObjectRef): Promise<ReconcileResult> {
+    this.informers.refresh();
+    const { signal } = new AbortController();
+    const request = { ...ref, key: keyOf(ref) };
+    const before = this.api.writes.length + this.notes.length;
+    const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
+    const context = { signal, client: this.api, intents: this.intents };
+    const result = await carryThrough(this.controller.reconciler.reconcile(request, context));
+    this.requeueAfterMs = result.requeueAfterMs;
+    if (!wasNeeded && this.api.writes.length + this.notes.length > before)
+      throw new Error(`${request.key} was said to need no sync, and the sync did something`);
+    return result;
+  }
+
+  /**
+   * Runs until one writes nothing. Returns how many that took, the last included.
+   * @param options whether a run that fails is followed by the next, as in a queue, and the last one's error kept
+   */
+  async toRest(ref: ObjectRef, options: { readonly goesOn?: boolean } = {}): Promise<number> {
+    for (let runs = 1; runs <= MAX_RUNS; runs++) {
+      const before = this.api.writes.length;
+      this.error = undefined;
+      this.requeueAfterMs = undefined;
+      await this.once(ref).catch((error: unknown) => {
+        if (!options.goesOn) throw error;
+        this.error = error;
+      });
+      if (this.api.writes.length === before) return runs;
+    }
+    throw new Error(`did not come to rest in ${MAX_RUNS} runs`);
+  }
+}
+
+/** When a run comes back, as recordings tell it. */
+export function wholeSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.floor(ms / 1000);
+}
+
+class InMemoryIntents implements IntentStore {
+  current: unknown;
+
+  async store(intents: unknown): Promise<void> {
+    this.current = structuredClone(intents);
+  }
+
+  clear(): void {
+    this.current = undefined;
+  }
+
+  /** There is one cache here, and it is never behind. */
+  settledAt(): void {}
+}

@@ -1,0 +1,137 @@
+import { ApiServer, MemoryStorage, createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
+import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
+import { isJsonObject } from './conformance-format.js';
+
+/** A request and what a genuine API server answered to it. */
+export interface RecordedAnswer {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly causes?: readonly { readonly field?: string }[];
+}
+
+/** What a server answers, as far as it is compared. */
+interface Answer {
+  readonly code: number;
+  readonly body: {
+    readonly reason?: string;
+    readonly message?: string;
+    readonly details?: { readonly causes?: RecordedAnswer['causes'] };
+  };
+}
+
+/** The namespaces that the recordings are made in. */
+const NAMESPACES = ['validation', 'validation-q'];
+
+/**
+ * Answers of a genuine API server to slightly wrong objects, held against the embedded one: the code, and for 422 the
+ * reason and the fields that are complained about.
+ */
+class ValidationAnswers implements ConformanceFormat {
+  readonly name = 'validation';
+  private running: { readonly url: string; readonly stop: () => Promise<void> } | undefined;
+
+  matches({ method, path, code }: RecordedCase): boolean {
+    return typeof method === 'string' && typeof path === 'string' && typeof code === 'number';
+  }
+
+  /** Starts a server of its own, in memory, and creates the objects of the set-up. */
+  async open(setup: Json | undefined): Promise<void> {
+    this.running = await startServer();
+    for (const name of NAMESPACES) {
+      await this.expectCreated('/api/v1/namespaces', {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name },
+      });
+    }
+    for (const item of Array.isArray(setup) ? (setup as Json[]) : []) {
+      if (isJsonObject(item)) await this.expectCreated(item.path as string, item.body as JsonObject);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.running?.stop();
+    this.running = undefined;
+  }
+
+  async run(recorded: RecordedCase): Promise<readonly string[]> {
+    const expected = recorded as unknown as RecordedAnswer;
+    const answer = await this.send(expected.method, `${expected.path}?dryRun=All`, expected.body);
+    return compareAnswers(expected, answer);
+  }
+
+  private async expectCreated(path: string, body: JsonObject): Promise<void> {
+    const { code, body: answer } = await this.send('POST', path, body);
+    if (code !== 201) throw new Error(`the set-up is refused: ${path}: ${code} ${answer.message}`);
+  }
+
+  private async send(method: string, path: string, body: JsonObject): Promise<Answer> {
+    const response = await fetch(`${this.running?.url ?? ''}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: stringifyJson(body),
+    });
+    return { code: response.status, body: (await response.json()) as Answer['body'] };
+  }
+}
+
+export const validationAnswers: ConformanceFormat = new ValidationAnswers();
+
+/** One line for each thing that differs. */
+export function compareAnswers(expected: RecordedAnswer, { code, body }: Answer): string[] {
+  if (code !== expected.code) {
+    const shown = (text = ''): string => text.slice(0, 300);
+    return [
+      `code: expected ${expected.code}, got ${code}`,
+      `  expected: ${shown(expected.message)}`,
+      `  got: ${shown(body.message)}`,
+    ];
+  }
+  if (code !== 422) return [];
+  const problems: string[] = [];
+  if (body.reason !== expected.reason)
+    problems.push(`reason: expected ${expected.reason ?? ''}, got ${body.reason ?? ''}`);
+  const wanted = fieldsOf(expected.causes);
+  const found = fieldsOf(body.details?.causes);
+  for (const field of wanted)
+    if (!found.has(field)) problems.push(`${field}: expected a complaint, got none`);
+  for (const field of found)
+    if (!wanted.has(field)) problems.push(`${field}: expected no complaint, got one`);
+  return problems;
+}
+
+function fieldsOf(causes: RecordedAnswer['causes'] = []): ReadonlySet<string> {
+  return new Set(causes.map(({ field = '' }) => field));
+}
+
+async function startServer(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const clock = new SystemClock();
+  const storage = new MemoryStorage({ clock });
+  const server = new ApiServer({
+    storage,
+    kinds: createKindRegistry(),
+    schemas: createSchemaRegistry(),
+    clock,
+    random: new SystemRandom(),
+    logger: silentLogger,
+    drainTimeoutMs: 1000,
+  });
+  const end = new AbortController();
+  const run = Promise.all([storage.run(end.signal), server.run(end.signal)]);
+  const { url } = await Promise.race([server.ready, run.then(() => server.ready)]);
+  return {
+    url,
+    async stop() {
+      end.abort();
+      await run;
+    },
+  };
+}

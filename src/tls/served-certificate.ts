@@ -1,0 +1,101 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { CertificateSource } from './certificate-source.js';
+import type { KeyPair } from './key-pair.js';
+import { fingerprintOf, problemOf } from './key-pair.js';
+
+export interface ServedCertificateDependencies {
+  readonly source: CertificateSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For messages: which options name the certificate. */
+  readonly option: string;
+}
+
+/** As often as controller-runtime's certwatcher looks at its files, milliseconds. */
+const LOOK_EVERY_MS = 10_000;
+
+/**
+ * The certificate with which a server shows itself. It is read anew while it is served; one that cannot be read or does not fit
+ * its key changes nothing, since most often its files are just being replaced.
+ */
+export class ServedCertificate {
+  private readonly listeners = new Set<(certificate: ServedCertificate) => void>();
+  private hasRun = false;
+  private complaint: string | undefined;
+
+  private constructor(
+    private readonly deps: ServedCertificateDependencies,
+    private served: KeyPair,
+    private former?: KeyPair,
+  ) {}
+
+  /** @throws StartupError naming the option */
+  static async load(deps: ServedCertificateDependencies): Promise<ServedCertificate> {
+    const { option, source } = deps;
+    try {
+      const pair = await source.read(undefined);
+      const problem = problemOf(pair);
+      if (problem !== undefined) throw new StartupError(problem);
+      return new ServedCertificate(deps, pair);
+    } catch (error) {
+      throw new StartupError(`${option}: ${source.description}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+
+  get current(): KeyPair {
+    return this.served;
+  }
+
+  /** By which clients know it: that of the current one, then that of the one before, which some may still be shown. */
+  get fingerprints(): readonly string[] {
+    return [this.served, ...(this.former ? [this.former] : [])].map(({ cert }) => fingerprintOf(cert));
+  }
+
+  /** Called at each change; returns the unsubscribe. */
+  onChange(listener: (certificate: ServedCertificate) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Looks for another one until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('a certificate is looked after once');
+    this.hasRun = true;
+    while (!signal.aborted) {
+      await this.deps.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+      if (!signal.aborted) await this.look();
+    }
+  }
+
+  private async look(): Promise<void> {
+    const { logger, source } = this.deps;
+    try {
+      const pair = await source.read(this.served);
+      if (pair.cert === this.served.cert && pair.key === this.served.key) return;
+      const problem = problemOf(pair);
+      if (problem !== undefined) return this.complain(problem);
+      this.complaint = undefined;
+      this.former = this.served;
+      this.served = pair;
+      logger.info('serving another certificate', {
+        source: source.description,
+        sha256: fingerprintOf(pair.cert),
+      });
+      for (const listener of this.listeners) listener(this);
+    } catch (error) {
+      this.complain(errorMessage(error));
+    }
+  }
+
+  /** The same once. */
+  private complain(problem: string): void {
+    if (this.complaint === problem) return;
+    this.complaint = problem;
+    this.deps.logger.warn('the certificate could not be read again; the former one is kept', {
+      source: this.deps.source.description,
+      error: problem,
+    });
+  }
+}

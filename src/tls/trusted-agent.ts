@@ -1,0 +1,67 @@
+import type { TLSSocket } from 'node:tls';
+import { Agent, buildConnector } from 'undici';
+import type { Dispatcher } from 'undici';
+import { RollkeeperError } from '@rollkeeper/machinery/errors';
+
+/** Whose word is taken for who a server is. */
+export type ServerTrust =
+  /** It shows one of these certificates, whoever issued it and whatever its name: SHA-256 fingerprints. */
+  | { readonly by: 'fingerprint'; readonly sha256: readonly string[] }
+  /** One of these authorities (PEM) has issued its certificate, for the name in its URL. */
+  | { readonly by: 'authority'; readonly caPem: string }
+  /** As above, by the authorities that Node.js knows. */
+  | { readonly by: 'well-known-authorities' }
+  | { readonly by: 'nothing' };
+
+/** The server showed another certificate than the one that it must have. Nothing was sent to it. */
+export class WrongCertificateError extends RollkeeperError {
+  readonly code = 'WRONG_CERTIFICATE';
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** Connections to servers that are trusted so. Plain HTTP has nobody to trust, and is left to whoever names such a URL. */
+export function trustedAgent(trust: ServerTrust): Dispatcher {
+  const timeout = CONNECT_TIMEOUT_MS;
+  switch (trust.by) {
+    case 'fingerprint':
+      return new Agent({ connect: pinned(new Set(trust.sha256.map(canonical)), timeout) });
+    case 'authority':
+      return new Agent({ connect: { timeout, ca: trust.caPem } });
+    case 'well-known-authorities':
+      return new Agent({ connect: { timeout } });
+    case 'nothing':
+      return new Agent({ connect: { timeout, rejectUnauthorized: false } });
+  }
+}
+
+/** Whether it is a SHA-256 in hexadecimal digits, with or without colons. */
+export function isFingerprint(text: string): boolean {
+  return /^[0-9A-F]{64}$/.test(canonical(text));
+}
+
+function canonical(fingerprint: string): string {
+  return fingerprint.replaceAll(':', '').toUpperCase();
+}
+
+/**
+ * The handshake proves that the server has the private key of the certificate that it shows; whether it is the right one is
+ * looked at before the first byte of a request is sent.
+ */
+function pinned(wanted: ReadonlySet<string>, timeout: number): buildConnector.connector {
+  // No resumed sessions: each connection shows its certificate.
+  const connect = buildConnector({ timeout, rejectUnauthorized: false, maxCachedSessions: 0 });
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      if (error) return callback(error, null);
+      if (options.protocol === 'https:') {
+        const { fingerprint256: shown } = (socket as TLSSocket).getPeerCertificate();
+        if (!wanted.has(canonical(shown ?? ''))) {
+          socket.destroy();
+          const message = `${options.hostname} shows another certificate than the one it is known by (${shown})`;
+          return callback(new WrongCertificateError(message), null);
+        }
+      }
+      callback(null, socket);
+    });
+}
