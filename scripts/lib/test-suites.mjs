@@ -101,7 +101,7 @@ export function needsOf(files) {
 }
 
 /** The texts of a test and of the test code that it imports. Those that were `read` before are left out. */
-function textsReachedFrom(file, read) {
+export function textsReachedFrom(file, read) {
   if (read.has(file) || !isTestCode(file)) return [];
   read.add(file);
   const text = readFileSync(file, 'utf8');
