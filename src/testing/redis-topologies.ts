@@ -209,7 +209,11 @@ export async function startRedisCluster(
           alive.map(({ port }) => onNode(port, (redis) => redis.cluster('INFO')).catch(() => '')),
         );
         const known = `cluster_known_nodes:${nodes.length}`;
-        return infos.every((info) => info.includes('cluster_state:ok') && info.includes(known));
+        if (!infos.every((info) => info.includes('cluster_state:ok') && info.includes(known))) return false;
+        const tables = await Promise.all(
+          alive.map(({ port }) => onNode(port, (redis) => redis.cluster('NODES')).catch(() => '')),
+        );
+        return hasOneView(tables.map(String));
       },
       { what: 'the Cluster to agree', timeoutMs: 45_000 },
     );
@@ -227,6 +231,7 @@ export async function startRedisCluster(
     );
     await untilFollowing(port, link);
   }
+  await untilAgreed();
   const isMaster = (port: number): Promise<boolean> =>
     onNode(port, (redis) => redis.info('replication')).then(
       (info) => info.includes('role:master'),
@@ -261,6 +266,34 @@ export async function startRedisCluster(
     },
     stop: () => processes.stop(),
   };
+}
+
+/**
+ * Whether nodes say the same of who owns which slots since which epoch, and no two owners have one epoch. A replica that knows an
+ * older epoch of its master is never elected in its place: the others take what it asks for as outdated.
+ */
+export function hasOneView(tables: readonly string[]): boolean {
+  const views = tables.map((table) => ownersIn(table));
+  const epochs = (views[0] ?? []).map(({ epoch }) => epoch);
+  const text = (view: readonly SlotOwner[]): string =>
+    view.map((each) => Object.values(each).join(' ')).join('\n');
+  return new Set(views.map(text)).size === 1 && epochs.length > 0 && new Set(epochs).size === epochs.length;
+}
+
+interface SlotOwner {
+  readonly id: string;
+  readonly epoch: string;
+  readonly slots: string;
+}
+
+/** Of an answer to CLUSTER NODES: one line for each node, with its flags third, its epoch seventh, and its slots at the end. */
+function ownersIn(table: string): SlotOwner[] {
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(' '))
+    .filter(([, , flags = '', , , , , , slots]) => flags.includes('master') && slots !== undefined)
+    .map(([id = '', , , , , , epoch = '', , ...slots]) => ({ id, epoch, slots: slots.join(' ') }))
+    .sort((one, other) => one.id.localeCompare(other.id));
 }
 
 interface ClusterLink {
