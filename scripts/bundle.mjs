@@ -9,7 +9,8 @@ import './inline-lua.mjs';
 import { BUILT, DIST, ROOT } from './lib/workspaces.mjs';
 
 const MODULES = join(DIST, 'main-modules.js');
-/** Files that modules read beside them; the bundle finds them at the same place below `dist`. */
+const PROGRAM = join('rollkeeper', 'main.js');
+/** Files that modules of the packages read beside them; the bundle finds them below `dist/files`. */
 const ASSETS = ['apiserver/schema/generated', 'apiserver/protobuf/generated'];
 
 /** Loaded from node_modules: what has files or threads of its own. All of it is a dependency of ours or done without. */
@@ -97,7 +98,8 @@ const whereTheyWere = {
   setup({ onLoad }) {
     onLoad({ filter: /\.js$/ }, ({ path }) => {
       const place = placeOf(path);
-      if (place === undefined) return undefined;
+      // The program itself is the bundle: its children are started from that.
+      if (place === undefined || place === PROGRAM) return undefined;
       const code = readFileSync(path, 'utf8');
       if (!code.includes('import.meta')) return undefined;
       const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url)`;
@@ -109,18 +111,19 @@ const whereTheyWere = {
   },
 };
 
-/** `apiserver/schema/schema-registry.js` for the module of that package; undefined for what is not ours. */
+/** Where the bundle has a module's files, below `dist`; undefined for what is not ours. */
 function placeOf(path) {
   for (const [name, folder] of BUILT) {
     const real = realpathSync(folder);
-    if (path.startsWith(real + sep)) return join(name, relative(real, path));
+    if (path.startsWith(real + sep))
+      return join(relative(ROOT, folder).startsWith('src') ? 'files' : '', name, relative(real, path));
   }
   return undefined;
 }
 
 for (const asset of ASSETS) {
   const [name, ...rest] = asset.split('/');
-  cpSync(join(BUILT.get(name), ...rest), join(DIST, asset), { recursive: true });
+  cpSync(join(BUILT.get(name), ...rest), join(DIST, 'files', asset), { recursive: true });
 }
 rmSync(join(DIST, 'bundle'), { recursive: true, force: true });
 const { metafile } = await build({

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -28,5 +29,14 @@ describe('the built program', () => {
     expect(loaded.filter((url) => /bull-board|lit-html|openid-client|pino-pretty/.test(url))).toEqual([]);
     expect(loaded.filter((url) => /\/(@nestjs|bullmq|rxjs|undici|zod)\//.test(url))).toEqual([]);
     expect(loaded.length).toBeLessThan(150);
+  });
+
+  it('starts its children from the bundle as well, not from the modules that it is made of', () => {
+    const bundle = join(MAIN, '..', 'bundle');
+    const texts = readdirSync(bundle)
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => readFileSync(join(bundle, name), 'utf8'));
+    expect(texts.filter((text) => text.includes('rollkeeper/main.js'))).toEqual([]);
+    expect(texts.some((text) => text.includes('runProgram('))).toBe(true);
   });
 });
