@@ -105,7 +105,7 @@ const whereTheyWere = {
       const own = `new URL(${JSON.stringify(`../${place}`)}, import.meta.url)`;
       const contents = code
         .replaceAll('import.meta.url', `${own}.href`)
-        .replaceAll('import.meta.dirname', `require('node:url').fileURLToPath(new URL('', ${own}))`);
+        .replaceAll('import.meta.dirname', `require('node:url').fileURLToPath(new URL('.', ${own}))`);
       return { contents };
     });
   },
