@@ -1,4 +1,4 @@
-import { cloneJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../errors/index.js';
 import { validateAnnotations, validateLabels } from '../kinds/index.js';
@@ -57,7 +57,7 @@ export function readConversionReview(
     if (got !== expected)
       throw new ConversionError(`failed: expected webhook response of ${expected}, got ${got}`);
   }
-  if (!isFields(response)) throw new ConversionError('failed: no response provided');
+  if (!isJsonObject(response)) throw new ConversionError('failed: no response provided');
   const { convertedObjects, result, uid: answered } = response;
   // The older version was never checked.
   if (version === 'v1' && answered !== uid)
@@ -99,7 +99,7 @@ export function checkConverted(
 }
 
 function objectOf(answer: unknown, index: number): Fields {
-  if (isFields(answer) && textOf(answer['kind']) !== '') return answer;
+  if (isJsonObject(answer) && textOf(answer['kind']) !== '') return answer;
   const shown = stringifyJson(answer)?.slice(0, 256);
   throw new ConversionError(
     `returned invalid object at index ${index}: Object 'Kind' is missing in '${shown ?? ''}'`,
@@ -116,11 +116,11 @@ function metadataOf(
     ['namespace', 'namespace'],
     ['uid', 'UID'],
   ] as const) {
-    const [was, is] = [textOf(before[field]), textOf(isFields(given) ? given[field] : undefined)];
+    const [was, is] = [textOf(before[field]), textOf(isJsonObject(given) ? given[field] : undefined)];
     if (was !== is)
       throw new ConversionError(`returned invalid object: must have the same ${shown}: ${was} != ${is}`);
   }
-  if (!isFields(given))
+  if (!isJsonObject(given))
     throw new ConversionError(
       `returned invalid metadata: ${given === undefined ? 'missing metadata' : `invalid metadata of type ${goTypeOf(given)}`} in converted object`,
     );
@@ -143,7 +143,7 @@ const VALIDATE = {
 function textsOf(field: 'labels' | 'annotations', converted: Fields, original: Fields): Fields {
   const given = converted[field];
   if (given === undefined || given === null) return {};
-  if (!isFields(given))
+  if (!isJsonObject(given))
     throw new ConversionError(
       `returned invalid metadata: invalid metadata.${field} of type ${goTypeOf(given)} in converted object`,
     );
@@ -164,10 +164,6 @@ function validateTexts(field: keyof typeof VALIDATE, texts: Readonly<Record<stri
   const problems = errors.map((error) => `${error.field}: ${error.message}`);
   const shown = problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`;
   throw new ConversionError(`returned invalid metadata: ${shown}`);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {

@@ -4,7 +4,7 @@ import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js
 import type { SchemaRegistry } from '../schema/index.js';
 import { isEstablished } from './decide-status.js';
 
-/** A kind in a group, and since when somebody wants it. */
+/** The kind that a definition asks for, and when the definition was created. */
 interface Claim {
   readonly name: string;
   readonly group: string;

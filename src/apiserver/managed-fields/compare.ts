@@ -1,8 +1,8 @@
-import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
-import { isNothing, isRecord, itemsByElement, shapeOfValue } from './shape.js';
+import { isNothing, itemsByElement, shapeOfValue } from './shape.js';
 
 /** What differs between two states of an object, as fields. */
 export interface Comparison {
@@ -69,8 +69,8 @@ function walkFields(
   found: Recorder,
   valued: boolean,
 ): void {
-  const old = isRecord(before) ? before : {};
-  const now = isRecord(after) ? after : {};
+  const old = isJsonObject(before) ? before : {};
+  const now = isJsonObject(after) ? after : {};
   const visit = (name: string): void => {
     const [was, is] = [ownField(old, name), ownField(now, name)];
     if (was === is) return;
@@ -116,5 +116,5 @@ function walkBelow(
 function isHollow(value: unknown): boolean {
   if (isNothing(value)) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isRecord(value) && Object.keys(value).length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
 }

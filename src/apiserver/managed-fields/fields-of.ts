@@ -1,7 +1,8 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
-import { isRecord, itemsByElement, shapeOfValue } from './shape.js';
+import { itemsByElement, shapeOfValue } from './shape.js';
 
 /**
  * The fields that a configuration speaks of: its leaves, its list items and the entries of its maps.
@@ -23,7 +24,7 @@ function collect(value: unknown, declared: Shape, into: FieldSetBuilder): void {
       collectStruct(value, shape, into);
       return;
     case 'map':
-      if (isRecord(value)) {
+      if (isJsonObject(value)) {
         for (const [name, item] of Object.entries(value)) {
           const child = into.child(`f:${name}`);
           child.insert();
@@ -48,12 +49,12 @@ function collectStruct(
   shape: Extract<Shape, { kind: 'struct' }>,
   into: FieldSetBuilder,
 ): void {
-  if (!isRecord(value)) return;
+  if (!isJsonObject(value)) return;
   for (const [name, item] of Object.entries(value)) {
     const field = shape.field(name);
     if (!field || item === undefined) continue;
     const child = into.child(`f:${name}`);
     collect(item, field, child);
-    if (item === null || (isRecord(item) && Object.keys(item).length === 0)) child.insert();
+    if (item === null || (isJsonObject(item) && Object.keys(item).length === 0)) child.insert();
   }
 }

@@ -1,7 +1,6 @@
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { parseJson, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder, LEAF, sortedChildren } from './field-set.js';
-import { isRecord } from './shape.js';
 
 /** The `fieldsV1` of a `managedFields` entry: a nested map, in which `.` stands for the path itself. */
 export interface FieldsV1 {
@@ -50,7 +49,7 @@ function isElement(element: string): boolean {
     case 'i:':
       return /^\d+$/.test(value);
     case 'k:':
-      return isRecord(tryParse(value));
+      return isJsonObject(tryParse(value));
     case 'v:':
       return tryParse(value) !== undefined;
     default:

@@ -1,23 +1,22 @@
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { parseJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { compare } from './compare.js';
 import { difference, union } from './field-set.js';
 import type { FieldSet } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
 import type { Shape } from './shape.js';
-import { isRecord } from './shape.js';
 
 /** Where client-side `kubectl apply` keeps what it applied. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** @returns undefined when there is none, or none that can be read */
 export function lastAppliedOf(object: unknown): Record<string, unknown> | undefined {
-  const metadata = isRecord(object) ? object['metadata'] : undefined;
-  const annotations = isRecord(metadata) ? metadata['annotations'] : undefined;
-  const text = isRecord(annotations) ? annotations[LAST_APPLIED] : undefined;
+  const metadata = isJsonObject(object) ? object['metadata'] : undefined;
+  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
+  const text = isJsonObject(annotations) ? annotations[LAST_APPLIED] : undefined;
   if (typeof text !== 'string' || text === '') return undefined;
   try {
     const config: unknown = parseJson(text);
-    return isRecord(config) ? config : undefined;
+    return isJsonObject(config) ? config : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
-import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Shape } from './shape.js';
-import { isNothing, isRecord, itemsByElement } from './shape.js';
+import { isNothing, itemsByElement } from './shape.js';
 
 /**
  * What is there with a configuration laid over it: what the configuration does not speak of stays. Neither is
@@ -12,7 +12,7 @@ export function mergeConfig(live: unknown, config: unknown, shape: Shape): unkno
   switch (shape.kind) {
     case 'struct':
     case 'map':
-      return isRecord(live) && isRecord(config) ? mergeFields(live, config, shape) : config;
+      return isJsonObject(live) && isJsonObject(config) ? mergeFields(live, config, shape) : config;
     case 'list':
     case 'set':
       return mergeItems(live, config, shape);

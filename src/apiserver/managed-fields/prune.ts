@@ -1,8 +1,8 @@
-import { setField } from '@rollkeeper/machinery/kubernetes';
+import { setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldSet } from './field-set.js';
 import { difference, isEmptySet } from './field-set.js';
 import type { Shape } from './shape.js';
-import { elementOf, isRecord } from './shape.js';
+import { elementOf } from './shape.js';
 
 /**
  * Takes away what a manager applied before, does not apply any longer, and nobody else owns.
@@ -36,7 +36,7 @@ function shapeBelow(shape: Shape, element: string): Shape | undefined {
 /** @returns undefined when nothing is left */
 function removeFields(value: unknown, remove: FieldSet, shape: Shape): unknown {
   if (shape.kind === 'list' || shape.kind === 'set') return removeItems(value, remove, shape);
-  if ((shape.kind !== 'struct' && shape.kind !== 'map') || !isRecord(value)) return value;
+  if ((shape.kind !== 'struct' && shape.kind !== 'map') || !isJsonObject(value)) return value;
   const kept: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
     const found = remove.children.get(`f:${name}`);

@@ -1,4 +1,4 @@
-import { ownField, setField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
 
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */
@@ -111,7 +111,7 @@ function structuralShape(schema: StructuralSchema): Shape {
 /** The path element of a list's item. */
 export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 'set' }>): string {
   if (shape.kind === 'set') return `v:${stringifyJson(item)}`;
-  const fields = isRecord(item) ? item : {};
+  const fields = isJsonObject(item) ? item : {};
   const keys: Record<string, unknown> = {};
   for (const name of shape.keys) {
     const value = ownField(fields, name) ?? ownField(KEY_DEFAULTS, name);
@@ -136,11 +136,7 @@ export function itemsByElement(
 /** The shape of a value, or of two states of it: of what nobody has described, the value itself tells. */
 export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
   if (shape.kind !== 'map' || !shape.deduced) return shape;
-  return states.every((state) => isNothing(state) || isRecord(state)) ? shape : ATOMIC;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return states.every((state) => isNothing(state) || isJsonObject(state)) ? shape : ATOMIC;
 }
 
 export function isNothing(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson, ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { StatusError } from '../errors/index.js';
 import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
@@ -7,7 +7,6 @@ import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '.
 import type { SchemaRegistry } from '../schema/index.js';
 import { CopyBudgetError } from './copy-budget.js';
 import { applyJsonPatch, JsonPatchError } from './json-patch.js';
-import { isJsonObject } from './json-pointer.js';
 import type { JsonObject } from './json-pointer.js';
 import type { PatchType } from './patch-type.js';
 import { strategicMerge } from './strategic-merge.js';

@@ -1,6 +1,5 @@
-import { setField } from '@rollkeeper/machinery/kubernetes';
+import { setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { MAX_VALUES } from '../schema/index.js';
-import { isJsonObject } from './json-pointer.js';
 import type { JsonObject } from './json-pointer.js';
 
 /** Characters of JSON that the copies of one patch may add up to: the genuine server's `JSONPatchMaxCopyBytes`. */

@@ -1,14 +1,6 @@
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { CopyBudget } from './copy-budget.js';
-import {
-  isJsonObject,
-  findPlace,
-  insertAt,
-  PointerError,
-  removeAt,
-  replaceAt,
-  valueAt,
-} from './json-pointer.js';
+import { findPlace, insertAt, PointerError, removeAt, replaceAt, valueAt } from './json-pointer.js';
 import type { JsonObject, Place } from './json-pointer.js';
 
 /** A patch that is well-formed and does not fit the document. */

@@ -1,4 +1,4 @@
-import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
 /** What a path leads to cannot be used as the operation wants; the words are those of the genuine server's library. */
 export class PointerError extends Error {}
@@ -82,7 +82,3 @@ function indexIn({ length }: readonly unknown[], key: string, beyond: 0 | 1): nu
 
 /** A JSON object. */
 export type JsonObject = Record<string, unknown>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

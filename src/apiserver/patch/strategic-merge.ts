@@ -1,7 +1,6 @@
-import { ownField, setField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
-import { isJsonObject } from './json-pointer.js';
 import type { JsonObject } from './json-pointer.js';
 import { mergeObjectList, mergeScalarList, without } from './merge-object-list.js';
 

@@ -1,4 +1,4 @@
-import { toInt64, QUANTITY_SYNTAX, canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
+import { toInt64, QUANTITY_SYNTAX, canonicalQuantity, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
@@ -95,7 +95,7 @@ class Coercer implements CoerceResult {
         }
       return;
     }
-    if (!isRecord(value)) return;
+    if (!isJsonObject(value)) return;
     for (const key in value) {
       this.keys++;
       if (schema['x-kubernetes-embedded-resource'] && isResourceField(key)) {
@@ -124,11 +124,11 @@ class Coercer implements CoerceResult {
   private value(value: unknown, field: FieldDecoder): unknown {
     switch (field.kind) {
       case 'object':
-        return isRecord(value) ? this.struct(value, field) : this.mismatch(value, field);
+        return isJsonObject(value) ? this.struct(value, field) : this.mismatch(value, field);
       case 'array':
         return Array.isArray(value) ? this.list(value, field) : this.mismatch(value, field);
       case 'map':
-        return isRecord(value) ? this.map(value, field) : this.mismatch(value, field);
+        return isJsonObject(value) ? this.map(value, field) : this.mismatch(value, field);
       case 'string':
         return typeof value === 'string' ? value : this.mismatch(value, field);
       case 'boolean':
@@ -318,10 +318,6 @@ function showPath(path: Path): string {
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
     '',
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isNumber(value: unknown): value is Int64 {

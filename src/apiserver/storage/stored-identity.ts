@@ -1,6 +1,5 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { StorageKey } from './storage.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What an entry of `ownerReferences` cannot do without. */
 const REFERENCE_FIELDS = ['apiVersion', 'kind', 'name', 'uid'];
@@ -15,9 +14,10 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   annotations: isTexts,
   finalizers: (value) => Array.isArray(value) && value.every(isText),
   ownerReferences: (value) =>
-    Array.isArray(value) && value.every((one) => isFields(one) && REFERENCE_FIELDS.every((field) => isText(one[field]))),
-  managedFields: (value) => Array.isArray(value) && value.every(isFields),
-}; // prettier-ignore
+    Array.isArray(value) &&
+    value.every((one) => isJsonObject(one) && REFERENCE_FIELDS.every((field) => isText(one[field]))),
+  managedFields: (value) => Array.isArray(value) && value.every(isJsonObject),
+};
 
 /**
  * Why what is stored under a key is no object of that name; undefined: it is one. Clients keep objects by their metadata, and
@@ -27,8 +27,8 @@ export function identityProblem(
   object: unknown,
   { name, namespace }: Pick<StorageKey, 'name' | 'namespace'>,
 ): string | undefined {
-  const metadata = isFields(object) ? object['metadata'] : undefined;
-  if (!isFields(metadata)) return 'it has no metadata';
+  const metadata = isJsonObject(object) ? object['metadata'] : undefined;
+  if (!isJsonObject(metadata)) return 'it has no metadata';
   if (metadata['name'] !== name || (metadata['namespace'] ?? '') !== namespace)
     return 'its metadata name another object';
   for (const [field, isSound] of Object.entries(FIELDS)) {
@@ -38,16 +38,12 @@ export function identityProblem(
   return undefined;
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
 function isTexts(value: unknown): boolean {
-  return isFields(value) && Object.values(value).every((text) => text === null || isText(text));
+  return isJsonObject(value) && Object.values(value).every((text) => text === null || isText(text));
 }
 
 function isTime(value: unknown): boolean {

@@ -1,3 +1,5 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+
 /** The parts of an object whose fields the program reads one by one. */
 const PARTS = ['metadata', 'spec', 'status'] as const;
 
@@ -13,12 +15,12 @@ const BUILT_IN = /^([^./]+\/|[^/]+\.k8s\.io\/)?[^/]+$/;
  * @param text what it was read from: most of it has no null, and is not looked at
  */
 export function dropNulls(body: unknown, text: string): unknown {
-  if (!text.includes('null') || !isRecord(body)) return body;
+  if (!text.includes('null') || !isJsonObject(body)) return body;
   const parts =
     typeof body.apiVersion === 'string' && !BUILT_IN.test(body.apiVersion) ? (['metadata'] as const) : PARTS;
   dropFrom(body, parts);
   const { items } = body;
-  if (Array.isArray(items)) for (const item of items) if (isRecord(item)) dropFrom(item, parts);
+  if (Array.isArray(items)) for (const item of items) if (isJsonObject(item)) dropFrom(item, parts);
   return body;
 }
 
@@ -26,14 +28,10 @@ function dropFrom(object: Record<string, unknown>, parts: readonly string[]): vo
   dropFields(object);
   for (const part of parts) {
     const fields = object[part];
-    if (isRecord(fields)) dropFields(fields);
+    if (isJsonObject(fields)) dropFields(fields);
   }
 }
 
 function dropFields(fields: Record<string, unknown>): void {
   for (const name in fields) if (fields[name] === null) delete fields[name];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-export { cloneJson, sameJson, ownField, setField } from './json-values.js';
+export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
   containerAnnotation,
   isPodActive,

@@ -18,6 +18,11 @@ function sameFields(a: JsonFields, b: JsonFields): boolean {
   return true;
 }
 
+/** Whether a value is what JSON calls an object: no array, and not null. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * A deep copy of what JSON can hold: an eighth of what `structuredClone` costs, which is made for all there is. A value
  * of `undefined` stays.

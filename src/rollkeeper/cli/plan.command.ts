@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '@rollkeeper/machinery/errors';
-import { exactIntegerTags, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { exactIntegerTags, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { ApiFlags } from './shared-options.js';
@@ -58,7 +58,7 @@ async function readDeployment(file: string): Promise<Deployment> {
   if (!deployment || deployments.length > 1)
     throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
   for (const [field, value] of NEEDED_FIELDS) {
-    if (!isRecord(value(deployment)) && typeof value(deployment) !== 'string')
+    if (!isJsonObject(value(deployment)) && typeof value(deployment) !== 'string')
       throw new InvalidOptionError('filename', `${file}: the Deployment has no ${field}`);
   }
   return deployment;
@@ -101,15 +101,11 @@ function merge(below: unknown, above: unknown): unknown {
       nameOf(item) === undefined ? item : merge(byName.get(nameOf(item)), item),
     );
   }
-  if (!isRecord(below) || !isRecord(above)) return above === undefined ? below : above;
+  if (!isJsonObject(below) || !isJsonObject(above)) return above === undefined ? below : above;
   const fields = new Set([...Object.keys(below), ...Object.keys(above)]);
   return Object.fromEntries([...fields].map((field) => [field, merge(below[field], above[field])]));
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function nameOf(item: unknown): unknown {
-  return isRecord(item) ? item['name'] : undefined;
+  return isJsonObject(item) ? item['name'] : undefined;
 }

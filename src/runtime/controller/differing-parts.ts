@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 
 /** Changes with every write and says nothing. */
@@ -26,7 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function noteSection(section: string, before: unknown, after: unknown, found: string[]): void {
   if (before === after) return;
-  if (isFields(before) && isFields(after)) noteFields(section, before, after, found);
+  if (isJsonObject(before) && isJsonObject(after)) noteFields(section, before, after, found);
   else if (!sameJson(before, after)) found.push(section);
 }
 
@@ -43,14 +43,10 @@ function noteFields(section: string, before: Fields, after: Fields, found: strin
 
 /** Every traced write changes its annotation, which says nothing either. */
 function sameButForTrace(before: unknown, after: unknown): boolean {
-  const [a, b] = [isFields(before) ? before : NOTHING, isFields(after) ? after : NOTHING];
+  const [a, b] = [isJsonObject(before) ? before : NOTHING, isJsonObject(after) ? after : NOTHING];
   for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== ownField(b, name)) return false;
   for (const name in b) if (name !== TRACE_ANNOTATION && !Object.hasOwn(a, name)) return false;
   return true;
 }
 
 const NOTHING: Fields = {};
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

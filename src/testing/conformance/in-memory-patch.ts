@@ -1,5 +1,5 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
 type Fields = Record<string, unknown>;
 
@@ -16,8 +16,8 @@ export function mergePatch(
 }
 
 function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
-  if (!isFields(patch)) return patch;
-  const result: Fields = isFields(target) ? { ...target } : {};
+  if (!isJsonObject(patch)) return patch;
+  const result: Fields = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
     else if (strategic && name === 'ownerReferences')
@@ -37,9 +37,5 @@ function mergeByUid(target: unknown, patch: unknown): Fields[] {
 }
 
 function asList(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,8 +1,7 @@
-import { ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate } from '../validation/field-errors.js';
-import { isFields } from './structural-defaults.js';
 
 /** Only the items of a list that is a map can be told apart: the one with the same keys is the one of before. */
 export function correlatedItems(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {
@@ -32,6 +31,6 @@ export function validateUnique(
 }
 
 function keysOf(item: unknown, keys: readonly string[]): Record<string, unknown> {
-  const fields = isFields(item) ? item : {};
+  const fields = isJsonObject(item) ? item : {};
   return Object.fromEntries([...keys].sort().map((key) => [key, ownField(fields, key)]));
 }

@@ -2,7 +2,13 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { apiVersionOf, cloneJson, qualifiedResource, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  apiVersionOf,
+  cloneJson,
+  qualifiedResource,
+  stringifyJson,
+  isJsonObject,
+} from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
 import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
@@ -19,7 +25,7 @@ import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
 import { compileJsonPath } from './json-path.js';
-import { applyStructuralDefaults, hasDefaults, isFields } from './structural-defaults.js';
+import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
@@ -233,7 +239,7 @@ function storedView(spec: Spec, version: string, defaulted: StructuralSchema | u
     fromStored(object) {
       if (!defaulted) return { ...object, apiVersion: shown };
       // Defaults that came after the object was written count for it, too.
-      const copy = isFields(object) ? (cloneJson(object) as UnstructuredObject) : object;
+      const copy = isJsonObject(object) ? (cloneJson(object) as UnstructuredObject) : object;
       copy.apiVersion = shown;
       applyStructuralDefaults(copy, defaulted);
       return copy;

@@ -1,7 +1,6 @@
 import type { CustomResourceSubresourceScale } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kind-definition.js';
-import { isFields } from './structural-defaults.js';
 
 /** Where a kind keeps the numbers of its Scale; the paths are simple ones, `.spec.replicas`. */
 export function customScale({
@@ -23,7 +22,7 @@ export function customScale({
       let fields: Record<string, unknown> = object;
       for (const name of names) {
         const below = ownField(fields, name);
-        const next = isFields(below) ? below : {};
+        const next = isJsonObject(below) ? below : {};
         setField(fields, name, next);
         fields = next;
       }
@@ -38,7 +37,7 @@ function namesOf(path: string): string[] {
 
 function valueAt(object: unknown, path: string): unknown {
   return namesOf(path).reduce<unknown>(
-    (value, name) => (isFields(value) ? ownField(value, name) : undefined),
+    (value, name) => (isJsonObject(value) ? ownField(value, name) : undefined),
     object,
   );
 }

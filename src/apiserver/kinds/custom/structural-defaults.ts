@@ -1,4 +1,4 @@
-import { cloneJson, ownField, setField } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
 
 type Fields = Record<string, unknown>;
@@ -20,7 +20,7 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
     if (isSchema(schema.items)) for (const item of value) applyStructuralDefaults(item, schema.items);
     return;
   }
-  if (!isFields(value)) return;
+  if (!isJsonObject(value)) return;
   for (const [name, property] of Object.entries(schema.properties ?? {})) fill(value, name, property);
   const { additionalProperties } = schema;
   for (const name in value) {
@@ -41,9 +41,5 @@ function fill(fields: Fields, name: string, property: StructuralSchema): void {
 }
 
 export function isSchema(value: unknown): value is StructuralSchema {
-  return isFields(value);
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }

@@ -1,11 +1,11 @@
-import { ownField, sameJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { linearPattern } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
 import { hasFormat } from './formats.js';
 import { correlatedItems, validateUnique } from './correlated-items.js';
-import { isFields, isSchema } from './structural-defaults.js';
+import { isSchema } from './structural-defaults.js';
 
 /**
  * Judges a value by a structural schema, in the words of the genuine server.
@@ -32,7 +32,7 @@ export function validateStructural(
   else if (typeof value === 'number' || typeof value === 'bigint')
     validateNumber(value, schema, path, errors);
   else if (Array.isArray(value)) validateList(value, schema, path, errors, old);
-  else if (isFields(value)) validateFields(value, schema, path, errors, old);
+  else if (isJsonObject(value)) validateFields(value, schema, path, errors, old);
   validateJunctors(value, schema, path, errors);
 }
 
@@ -43,7 +43,7 @@ function hasType(value: unknown, schema: StructuralSchema): boolean {
     case '':
       return true;
     case 'object':
-      return isFields(value);
+      return isJsonObject(value);
     case 'array':
       return Array.isArray(value);
     case 'integer':
@@ -141,7 +141,7 @@ function validateFields(
   old: unknown,
 ): void {
   const { properties, additionalProperties, maxProperties, minProperties } = schema;
-  const before = isFields(old) ? old : undefined;
+  const before = isJsonObject(old) ? old : undefined;
   for (const name of schema.required ?? [])
     if (ownField(fields, name) === undefined) errors.push(required(below(path, name)));
   if (schema['x-kubernetes-embedded-resource'])

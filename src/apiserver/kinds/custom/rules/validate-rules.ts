@@ -1,9 +1,8 @@
-import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { CostBudget } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import type { FieldError } from '../../kind-definition.js';
 import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
-import { isFields } from '../structural-defaults.js';
 import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
@@ -58,9 +57,9 @@ function validateNode(node: RuleNode, place: Place, errors: FieldError[], budget
         errors,
         budget,
       );
-  } else if (isFields(value)) {
+  } else if (isJsonObject(value)) {
     const isAtomic = node.schema['x-kubernetes-map-type'] === 'atomic';
-    const before = isFields(old) && !isAtomic ? old : {};
+    const before = isJsonObject(old) && !isAtomic ? old : {};
     for (const name of Object.keys(value)) {
       const property = node.properties.get(name);
       const inner = property ?? node.values;
