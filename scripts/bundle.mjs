@@ -13,6 +13,12 @@ const PROGRAM = join('rollkeeper', 'main.js');
 /** Files that modules of the packages read beside them; the bundle finds them below `dist/files`. */
 const ASSETS = ['apiserver/schema/generated', 'apiserver/protobuf/generated'];
 
+/** Where the modules are, links followed as the bundler follows them, and the place of each package's files below `dist`. */
+const HOMES = [...BUILT].map(([name, folder]) => ({
+  folder: realpathSync(folder),
+  place: name === 'rollkeeper' ? name : join('files', name),
+}));
+
 /** Loaded from node_modules: what has files or threads of its own. All of it is a dependency of ours or done without. */
 const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
 /** What Nest and its terminus look for and do without. */
@@ -113,12 +119,8 @@ const whereTheyWere = {
 
 /** Where the bundle has a module's files, below `dist`; undefined for what is not ours. */
 function placeOf(path) {
-  for (const [name, folder] of BUILT) {
-    const real = realpathSync(folder);
-    if (path.startsWith(real + sep))
-      return join(relative(ROOT, folder).startsWith('src') ? 'files' : '', name, relative(real, path));
-  }
-  return undefined;
+  const home = HOMES.find(({ folder }) => path.startsWith(folder + sep));
+  return home && join(home.place, relative(home.folder, path));
 }
 
 for (const asset of ASSETS) {

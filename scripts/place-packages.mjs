@@ -10,10 +10,8 @@ for (const workspace of WORKSPACES) {
   if (!existsSync(written)) continue;
   const own = join(ROOT, workspace, 'dist');
   rmSync(own, { recursive: true, force: true });
-  rmSync(join(written, 'package.json'), { force: true });
   renameSync(written, own);
 }
-rmSync(join(DIST, 'tsconfig.build.tsbuildinfo'), { force: true });
 if (!existsSync(join(DIST, 'rollkeeper'))) throw new Error('dist has no modules: run the compiler first');
 // For tools that reach into single modules.
 writeFileSync(join(DIST, 'main-modules.js'), "import './rollkeeper/main.js';\n");
