@@ -22,12 +22,13 @@ export function affectedTests({ changed, files, packages }) {
   const shared = others.filter((file) => !/^(test|examples|bench|docs)\//.test(file) && !PROSE.test(file));
   if (shared.length > 0) return files;
   const specs = new Set(changed.filter(isSpec));
-  return files.filter(
-    (file) =>
-      specs.has(file) ||
-      [...packagesOf(file, packages)].some((name) => reached.has(name)) ||
-      others.some((other) => readsOf(file).some((text) => text.includes(nameOf(other)))),
-  );
+  const names = others.map(nameOf);
+  return files.filter((file) => {
+    if (specs.has(file)) return true;
+    const texts = readsOf(file);
+    if (names.some((name) => texts.some((text) => text.includes(name)))) return true;
+    return reached.size > 0 && [...packagesOf(file, texts, packages)].some((name) => reached.has(name));
+  });
 }
 
 /** The packages of the workspace, for {@link affectedTests}. */
@@ -70,9 +71,9 @@ function withDependents(names, packages) {
 }
 
 /** What a test runs code of: the package that it lies in, those that it imports, and all of them where it runs the built program. */
-function packagesOf(file, packages) {
+function packagesOf(file, texts, packages) {
   if (needsOf([file]).has('build')) return new Set(packages.keys());
-  const imported = readsOf(file).flatMap((text) =>
+  const imported = texts.flatMap((text) =>
     [/(?:src|@rollkeeper)\/([a-z]+)/g, /\.\.\/([a-z]+)\//g].flatMap((names) =>
       [...text.matchAll(names)].map(([, name]) => name),
     ),
