@@ -1,5 +1,5 @@
-import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '@rollkeeper/apiserver/discovery';
-import type { KindDefinition, KindRegistry } from '@rollkeeper/apiserver/kinds';
+import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../apiserver/discovery/index.js';
+import type { KindDefinition, KindRegistry } from '../apiserver/kinds/index.js';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */

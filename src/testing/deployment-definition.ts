@@ -1,5 +1,5 @@
-import type { ObjectSchema, SchemaRegistry } from '@rollkeeper/apiserver/schema';
-import { createSchemaRegistry } from '@rollkeeper/apiserver/schema';
+import type { ObjectSchema, SchemaRegistry } from '../apiserver/schema/index.js';
+import { createSchemaRegistry } from '../apiserver/schema/index.js';
 import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 type Schema = Record<string, unknown>;

@@ -5,8 +5,8 @@ import { MemoryActorRuntime, MemoryActorStore } from '@rollkeeper/runtime/actor'
 import { Controller, activationClient } from '@rollkeeper/runtime/controller';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 import { FakeClock } from '@rollkeeper/machinery/clock';
-import { compileDeploymentControllerOptions } from '@rollkeeper/controllers/deployment/deployment.options';
-import { DeploymentReconciler } from '@rollkeeper/controllers/deployment/reconcile';
+import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
+import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
 import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENTS,

@@ -1,4 +1,4 @@
-import { TEMPLATE_HASH_INDEX, templateHashIndex } from '@rollkeeper/controllers/replicaset/related-pods';
+import { TEMPLATE_HASH_INDEX, templateHashIndex } from '../controllers/replicaset/related-pods.js';
 import { ORPHAN_INDEX, orphanIndex } from '@rollkeeper/controllers/shared';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { IndexFunction, Lister } from '@rollkeeper/client/informer/informer';

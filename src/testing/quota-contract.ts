@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Admission, SERVER } from '@rollkeeper/apiserver/admission';
+import { Admission, SERVER } from '../apiserver/admission/index.js';
 import { createSigningKey, ServiceAccountTokens } from '@rollkeeper/apiserver/auth';
 import { createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
 import type { Storage } from '@rollkeeper/apiserver';
-import { FollowedResources } from '@rollkeeper/apiserver/storage';
-import { createObject, deleteObject, updateObject } from '@rollkeeper/apiserver/registry';
-import type { RegistryContext } from '@rollkeeper/apiserver/registry';
-import { SharedEvents } from '@rollkeeper/apiserver/shared-events';
+import { FollowedResources } from '../apiserver/storage/index.js';
+import { createObject, deleteObject, updateObject } from '../apiserver/registry/index.js';
+import type { RegistryContext } from '../apiserver/registry/index.js';
+import { SharedEvents } from '../apiserver/shared-events.js';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';

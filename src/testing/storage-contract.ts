@@ -7,14 +7,14 @@ import type {
   StorageList,
   StorageRecord,
   StoredObject,
-} from '@rollkeeper/apiserver/storage';
+} from '../apiserver/storage/index.js';
 import {
   StorageConflictError,
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
   StorageTooLargeError,
-} from '@rollkeeper/apiserver/storage';
+} from '../apiserver/storage/index.js';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Revision, Storage, StorageKey } from '@rollkeeper/apiserver/storage';
-import { isStorageConflict, isStorageExists, isStorageNotFound } from '@rollkeeper/apiserver/storage';
+import type { Revision, Storage, StorageKey } from '../apiserver/storage/index.js';
+import { isStorageConflict, isStorageExists, isStorageNotFound } from '../apiserver/storage/index.js';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /**

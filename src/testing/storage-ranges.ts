@@ -7,7 +7,7 @@ import type {
   StorageEvent,
   StorageKey,
   StorageListOptions,
-} from '@rollkeeper/apiserver/storage';
+} from '../apiserver/storage/index.js';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /**

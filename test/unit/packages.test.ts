@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../image/dockerfile.js';
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly workspaces?: readonly string[];
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Manifest;
+const product = manifestOf('.');
+const workspaces = product.workspaces ?? [];
+/** Needed by who runs the contract suites: docs/adr/0018. */
+const LEFT_TO_USERS = ['vitest', 'fast-check'];
+/** Imported by scripts/lib/setup.mjs. */
+const PUBLIC = ['@rollkeeper/machinery/process/memory-environment'];
+/** Loaded by a library that is imported: by pino, and by Nest. */
+const NOT_IMPORTED = ['pino-pretty', 'rxjs'];
+/** Its types alone; Nest's platform brings it. */
+const TYPES_ONLY = ['express'];
+
+/** What the build compiles: the files that its configuration names, and what these import of their own package. */
+const BUILT_FILES = withRelativeImports(
+  ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(ROOT, 'tsconfig.build.json'), (path) => ts.sys.readFile(path)).config,
+    ts.sys,
+    ROOT,
+  ).fileNames,
+);
+
+function withRelativeImports(files: readonly string[]): string[] {
+  const all = new Set(files);
+  for (const file of all)
+    for (const specifier of importsIn(file).filter((each) => each.startsWith('.')))
+      all.add(join(file, '..', specifier.replace(/\.js$/, '.ts')));
+  return [...all];
+}
+
+function importsIn(file: string): string[] {
+  return ts
+    .preProcessFile(readFileSync(file, 'utf8'), true, true)
+    .importedFiles.map(({ fileName }) => fileName);
+}
+
+/** `@nestjs/common` of `@nestjs/common/interfaces`. */
+const packageIn = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+function specifiersOf(folder: string): string[] {
+  return BUILT_FILES.filter((file) => file.startsWith(`${join(ROOT, folder)}/`))
+    .flatMap(importsIn)
+    .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier));
+}
+
+const importedBy = new Map([...workspaces, 'src/rollkeeper'].map((folder) => [folder, specifiersOf(folder)]));
+
+describe.each(workspaces)('the package %s', (folder) => {
+  const { dependencies = {}, exports, peerDependencies = {}, version } = manifestOf(folder);
+
+  it('has the version of the product, and takes its sisters in the same', () => {
+    expect(version).toBe(product.version);
+    const sisters = Object.entries({ ...dependencies, ...peerDependencies }).filter(([name]) =>
+      name.startsWith('@rollkeeper/'),
+    );
+    expect(sisters.filter(([, wanted]) => wanted !== version)).toEqual([]);
+  });
+
+  it('declares what it imports', () => {
+    const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...LEFT_TO_USERS]);
+    const imported = new Set((importedBy.get(folder) ?? []).map(packageIn));
+    expect([...imported].filter((name) => !declared.has(name))).toEqual([]);
+  });
+
+  it('declares nothing that it does not import', () => {
+    const imported = new Set((importedBy.get(folder) ?? []).map(packageIn));
+    const declared = Object.keys({ ...dependencies, ...peerDependencies });
+    expect(declared.filter((name) => !imported.has(name) && !NOT_IMPORTED.includes(name))).toEqual([]);
+  });
+
+  it('exports modules that are there, and, but for types and what the launcher needs, that another package imports', () => {
+    const entries = Object.entries(exports).filter(([, target]) => typeof target !== 'string');
+    const missing = entries.filter(
+      ([, target]) =>
+        !existsSync(join(ROOT, folder, (target as Record<string, string>)['rollkeeper:source'] ?? '')),
+    );
+    expect(missing).toEqual([]);
+    const everywhere = new Set([...importedBy.values()].flat());
+    const name = folder.replace('src/', '@rollkeeper/');
+    const unused = entries
+      .map(([entry]) => entry)
+      .filter(
+        (entry) => entry !== '.' && !entry.startsWith('./types/') && !PUBLIC.includes(name + entry.slice(1)),
+      )
+      .filter((entry) => !everywhere.has(name + entry.slice(1)));
+    expect(unused).toEqual([]);
+  });
+});
+
+it('the product declares what it imports', () => {
+  const declared = new Set([...Object.keys(product.dependencies ?? {}), ...TYPES_ONLY]);
+  const imported = new Set((importedBy.get('src/rollkeeper') ?? []).map(packageIn));
+  expect([...imported].filter((name) => !declared.has(name))).toEqual([]);
+});
