@@ -41,11 +41,14 @@ function build(commit, folder, node) {
     if (!runQuietly(command, args, { cwd: half, env })) throw new Error(`${command} ${args[0]} failed`);
   };
   must('sh', ['-c', `git -C '${ROOT}' archive ${commit} | tar -xf -`]);
-  const [theirs, ours] = [half, ROOT].map((root) => readFileSync(join(root, 'package.json'), 'utf8'));
-  if (JSON.stringify(JSON.parse(theirs).dependencies) === JSON.stringify(JSON.parse(ours).dependencies))
-    symlinkSync(join(ROOT, 'node_modules'), join(half, 'node_modules'));
+  const [theirs, ours] = [half, ROOT].map((root) =>
+    JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')),
+  );
+  const hasSame = JSON.stringify(theirs.dependencies) === JSON.stringify(ours.dependencies);
+  // The packages of a workspace are links in node_modules, to the sources beside it.
+  if (hasSame && !theirs.workspaces) symlinkSync(join(ROOT, 'node_modules'), join(half, 'node_modules'));
   else must('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
-  must(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
+  must('npm', ['run', 'build']);
   mkdirSync(dirname(folder), { recursive: true });
   // It may be another disk.
   must('mv', [half, folder]);
