@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { HealthIndicatorResult } from '@nestjs/terminus';
 import { HealthIndicatorService } from '@nestjs/terminus';
+import { abortable } from '@rollkeeper/machinery/cancellation';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { HealthCheck, HealthEndpoint } from '@rollkeeper/runtime';
 import { ControllerManager } from '@rollkeeper/runtime';
 
@@ -26,16 +28,25 @@ export class RollkeeperHealthIndicator {
   }
 }
 
+/** What terminus has in all its releases, and what it has since 12. */
+type Session = ReturnType<HealthIndicatorService['check']>;
+type SessionOfAnyRelease = Pick<Session, 'up' | 'down'> & Partial<Pick<Session, 'attempt'>>;
+
 /** Runs a check as terminus wants it. What it returns as text is shown with its state. */
 export async function attemptCheck(
-  indicators: HealthIndicatorService,
+  indicators: { check(name: string): SessionOfAnyRelease },
   check: HealthCheck,
+  timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<HealthIndicatorResult> {
-  return indicators
-    .check(check.name)
-    .attempt(async () => {
-      const note = await check.check();
-      return typeof note === 'string' ? { message: note } : undefined;
-    })
-    .withTimeout(CHECK_TIMEOUT_MS);
+  const session = indicators.check(check.name);
+  const run = async (): Promise<{ message: string } | undefined> => {
+    const note = await check.check();
+    return typeof note === 'string' ? { message: note } : undefined;
+  };
+  if (session.attempt) return session.attempt(run).withTimeout(timeoutMs);
+  try {
+    return session.up(await abortable(run(), AbortSignal.timeout(timeoutMs)));
+  } catch (error) {
+    return session.down({ message: errorMessage(error) });
+  }
 }
