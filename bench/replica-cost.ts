@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
-import { listOf, number, numbers, readFlags } from '../test/support/flags.js';
+import { listOf, number, numbers, readFlags, texts } from '../test/support/flags.js';
 import type { RolloutWorld, Usage } from './support/rollout-world.js';
 import { median, spread } from './support/spread.js';
 import type { StartWorld, WorldName } from './support/worlds.js';
@@ -20,14 +20,14 @@ const flags = readFlags('npm run bench -- --replica-cost', {
   deployments: number('Deployments', 50),
   pods: number('pods of each', 10),
   rounds: number('times that everything is measured', 3),
-  // What processes spend on compiling their own code is not what is asked for. Each of three replicas comes by the work that
-  // warms it in three times as many of them as one alone.
-  warm: number('rollouts before those that are measured', 30),
+  // With as few as this, what processes spend on compiling their own code still counts; that is what short-lived ones cost.
+  warm: number('rollouts before those that are measured', 4),
   measured: number('rollouts that are measured', 4),
   latency: number('what every call to the API takes longer, milliseconds', 2),
-  'idle-seconds': number('how long nothing happens before that is measured, seconds', 5),
+  idleSeconds: number('how long nothing happens before that is measured, seconds', 5),
   api: listOf('which', WORLD_NAMES),
   replicas: numbers('controller processes; one measurement each', [1, 3]),
+  arg: texts('an argument of the replicas, --arg=--reconcile-on=leader; again for more', []),
 });
 const names = Array.from({ length: flags.deployments }, (_, index) => `web-${index}`);
 const sizes = flags.replicas;
@@ -77,7 +77,7 @@ async function compare(api: WorldName): Promise<void> {
 
 async function measure(startWorld: StartWorld, replicas: number): Promise<Cost> {
   const dist = join(import.meta.dirname, '..', 'dist');
-  const world = await startWorld({ dist, replicas, controllerArgs: [] });
+  const world = await startWorld({ dist, replicas, controllerArgs: [...flags.arg] });
   try {
     const { measured, pods } = flags;
     await Promise.all(names.map((name) => world.create(aDeployment({ name, replicas: pods }))));
@@ -90,7 +90,7 @@ async function measure(startWorld: StartWorld, replicas: number): Promise<Cost> 
       seconds += await rollOut(world, `web:${firstMeasured + index}`);
     const used = await world.usage();
     const each = (what: keyof Usage): number => (used[what] - before[what]) / measured;
-    const idleSeconds = flags['idle-seconds'];
+    const idleSeconds = flags.idleSeconds;
     await sleep(SETTLE_MS);
     const resting = await world.usage();
     await sleep(idleSeconds * 1000);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { WorkHandler, WorkItem, WorkQueueOptions } from '@rollkeeper/runtime/work-queue';
+import { LeaderPrecedence } from '@rollkeeper/runtime/work-queue';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 import type {
   MakeWorkQueueHarness,
@@ -599,6 +600,54 @@ export function runWorkQueueContract(
         behind.release();
         await harness.until(() => behind.items.length === 7);
         expect(behind.items.map((item) => item.key).slice(0, 2)).toEqual(['first', 'old']);
+      });
+    });
+
+    describe('precedence', () => {
+      /** Consumes without coming first, until it is told that it does. */
+      const consumeBehind = (seen: string[]): LeaderPrecedence => {
+        const precedence = new LeaderPrecedence();
+        const handler = async ({ key }: { key: string }): Promise<void> => void seen.push(key);
+        stopped.push(harness.consumer().run(handler, { concurrency: 4, precedence }, stop.signal));
+        return precedence;
+      };
+
+      it('leaves keys to the consumer that comes first', async () => {
+        const queue = await setUp({ spreadAfterMs: 60_000 });
+        const seen = { first: [] as string[], behind: [] as string[] };
+        consumeBehind(seen.behind);
+        consumeBehind(seen.first).set(true);
+        for (let index = 0; index < 20; index++) await queue.add(`key-${index}`);
+        await harness.until(() => seen.first.length === 20);
+        expect(seen.behind).toEqual([]);
+      });
+
+      it('takes a key that has waited for spreadAfterMs wherever it is taken', async () => {
+        const queue = await setUp({ spreadAfterMs: 300 });
+        const seen: string[] = [];
+        consumeBehind(seen);
+        await queue.add('a', { priority: 'low' });
+        await harness.until(() => seen.length === 1);
+        await queue.addAfter('b', 10);
+        await harness.until(() => seen.length === 2);
+        expect(seen).toEqual(['a', 'b']);
+      });
+
+      it('takes what waits as soon as it comes first', async () => {
+        const queue = await setUp({ spreadAfterMs: 60_000 });
+        const seen: string[] = [];
+        const precedence = consumeBehind(seen);
+        await queue.add('a');
+        await harness.pass(500);
+        expect(seen).toEqual([]);
+        precedence.set(true);
+        await harness.until(() => seen.length === 1);
+        precedence.set(false);
+        await queue.add('b');
+        await harness.pass(100);
+        precedence.set(true);
+        await harness.until(() => seen.length === 2);
+        expect(seen).toEqual(['a', 'b']);
       });
     });
 

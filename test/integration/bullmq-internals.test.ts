@@ -194,6 +194,7 @@ describe('BullMQ, as our file on its insides knows it,', () => {
       },
       { renewed: (id) => void told.renewed.add(id), lost: (id) => void told.lost.add(id) },
       () => 0,
+      { takesAtOnce: () => true, isWanted: async () => true, untilNextLook: async () => undefined },
     );
     const [kept, lost] = [await queue.add('key', {}), await queue.add('key', {})];
     observed.on('error', () => undefined);

@@ -7,12 +7,20 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '../connection/index.js';
 import { createRedisConnection } from '../connection/index.js';
+import type { TakingRule } from './bullmq-internals.js';
 import { ObservedWorker, withCopies } from './bullmq-internals.js';
 import { BullMqLockGuard } from './bullmq-lock-guard.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
 import { JOB_FORMAT } from './bullmq-work-queue.js';
 import { RunningWork } from '@rollkeeper/runtime/work-queue/running-work';
-import type { WorkHandler, WorkItem, WorkQueueConsumer } from '@rollkeeper/runtime/work-queue/work-queue';
+import type { Precedence } from '@rollkeeper/runtime/work-queue';
+import { ALWAYS_FIRST } from '@rollkeeper/runtime/work-queue';
+import type {
+  ConsumeOptions,
+  WorkHandler,
+  WorkItem,
+  WorkQueueConsumer,
+} from '@rollkeeper/runtime/work-queue/work-queue';
 
 export interface BullMqWorkQueueConsumerDependencies<Started extends object = object> {
   queue: BullMqWorkQueue<Started>;
@@ -67,13 +75,13 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
 
   async run(
     handler: WorkHandler<WorkItem & Partial<Started>>,
-    options: { concurrency: number },
+    options: ConsumeOptions,
     signal: AbortSignal,
   ): Promise<void> {
     if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
     this.started = true;
     try {
-      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options.concurrency, signal)]);
+      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options, signal)]);
     } finally {
       this.started = false;
     }
@@ -82,12 +90,12 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   /** One worker after the other, until aborted. */
   private async runWorkers(
     handler: WorkHandler<WorkItem & Partial<Started>>,
-    concurrency: number,
+    options: ConsumeOptions,
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.runWorker(handler, concurrency, signal);
+        await this.runWorker(handler, options, signal);
       } catch (error) {
         if (signal.aborted) return;
         this.logger.warn('the queue worker failed and is started again', { error });
@@ -99,7 +107,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */
   private async runWorker(
     handler: WorkHandler<WorkItem & Partial<Started>>,
-    concurrency: number,
+    { concurrency, precedence = ALWAYS_FIRST }: ConsumeOptions,
     signal: AbortSignal,
   ): Promise<void> {
     const connection = createRedisConnection({
@@ -116,7 +124,10 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       // BullMQ gives up on a connection that is not there at first, so it gets ours only once Redis has answered.
       await untilAborted(connection.ping(), signal);
       if (signal.aborted) return;
-      worker = this.createWorker(connection, drainTimeout.signal, handler, concurrency);
+      worker = this.createWorker(connection, drainTimeout.signal, handler, {
+        concurrency,
+        taking: this.takingRule(precedence, signal),
+      });
       this.worker = worker;
       const loop = worker.run();
       await untilAborted(loop, signal);
@@ -132,7 +143,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     connection: RedisConnection,
     drainTimeout: AbortSignal,
     handler: WorkHandler<WorkItem & Partial<Started>>,
-    concurrency: number,
+    { concurrency, taking }: { readonly concurrency: number; readonly taking: TakingRule },
   ): QueueWorker {
     const { lockDurationMs, stalledIntervalMs } = this.queue.options;
     const worker: QueueWorker = new ObservedWorker(
@@ -156,9 +167,30 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       },
       this.guard,
       () => this.clock.monotonicNow(),
+      taking,
     );
     worker.on('error', (error) => this.logger.warn('bullmq worker error', { error }));
     return worker;
+  }
+
+  /** Where others come first, a look now and then whether they keep up; what makes us the first ends the wait for it. */
+  private takingRule(precedence: Precedence, signal: AbortSignal): TakingRule {
+    const { spreadAfterMs } = this.queue.options;
+    return {
+      takesAtOnce: () => precedence.isFirst || spreadAfterMs === 0,
+      isWanted: () => this.queue.wantsHelp(),
+      untilNextLook: async () => {
+        const first = new AbortController();
+        const unsubscribe = precedence.onChange(() => first.abort());
+        const wait = new LinkedAbort(signal, first.signal);
+        try {
+          await this.clock.sleep(spreadAfterMs, wait.signal).catch(() => undefined);
+        } finally {
+          wait.close();
+          unsubscribe();
+        }
+      },
+    };
   }
 
   /**

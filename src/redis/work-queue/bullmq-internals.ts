@@ -23,6 +23,8 @@ export const BULLMQ_LAYOUT = {
   pc: 'string',
   /** Workers block on it. */
   marker: 'zset',
+  /** Has `paused` while the queue is paused. */
+  meta: 'hash',
   /** The job that stands for a deduplicated key. */
   'de:<key>': 'string',
   /** What is to become of the key when its active job ends. */
@@ -56,6 +58,7 @@ type KeysOf = Pick<Queue, 'toKey'>;
 
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
+const waitsSince = new LuaScript(new URL('./lua/waits-since-4.lua', import.meta.url));
 
 /** What `clear-stray` finds, by the number that it returns. */
 const STRAY_FINDINGS = [
@@ -135,6 +138,12 @@ export class BullMqInternals {
     return STRAY_FINDINGS[Number(await clearStray.run(this.redis, keys, [queue.toKey(''), key]))];
   }
 
+  /** Whether a job has waited since `beforeMs`, or a delayed one has been due for as long. */
+  async waitsSince(queue: KeysOf, beforeMs: number): Promise<boolean> {
+    const keys = ['wait', 'prioritized', 'delayed', 'meta'].map((name) => queue.toKey(name));
+    return (await waitsSince.run(this.redis, keys, [queue.toKey(''), beforeMs])) === 1;
+  }
+
   /** Forgets what was added while the key's job has been active, so that no run follows the present one. */
   async dropSuccessor(queue: KeysOf, key: string): Promise<void> {
     await this.redis.del(queue.toKey(`dn:${key}`));
@@ -155,16 +164,57 @@ export interface RenewalObserver {
   lost(jobId: string): void;
 }
 
-/** A worker that reports its renewals. BullMQ itself only emits `lockRenewalFailed` and lets the job run on. */
+/** When a worker takes jobs. */
+export interface TakingRule {
+  /** Whether it takes a job as soon as one waits. Otherwise it takes one only where {@link isWanted} says so. */
+  readonly takesAtOnce: () => boolean;
+  readonly isWanted: () => Promise<boolean>;
+  /** Resolves when it is time to ask again, or when the worker closes. */
+  readonly untilNextLook: () => Promise<void>;
+}
+
+/** What BullMQ's wait for the marker resolves to, when there may be something to take. */
+const LOOK_NOW = { member: '0', score: 0 };
+
+/**
+ * A worker that reports its renewals, and takes jobs by a rule. BullMQ itself only emits `lockRenewalFailed` and lets the job
+ * run on, and its workers all take what they can.
+ */
 export class ObservedWorker<Data, Result, Name extends string> extends Worker<Data, Result, Name> {
+  private hasMarker = false;
+
   constructor(
     name: string,
     processor: Processor<Data, Result, Name>,
     options: WorkerOptions,
     private readonly renewals: RenewalObserver,
     private readonly monotonicNow: () => number,
+    private readonly taking: TakingRule,
   ) {
     super(name, processor, options);
+    const { backend } = this;
+    const waitForJob = backend.waitForJob.bind(backend);
+    backend.waitForJob = async (timeout) => {
+      if (!taking.takesAtOnce()) return taking.untilNextLook().then(() => LOOK_NOW);
+      const marker = await waitForJob(timeout);
+      this.hasMarker = marker !== null;
+      return marker;
+    };
+  }
+
+  protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result, Name>> {
+    // Who has popped the marker looks, whatever the rule says by now: it wakes no other worker any more.
+    const mayTake = this.hasMarker || this.taking.takesAtOnce() || (await this.taking.isWanted());
+    this.hasMarker = false;
+    return mayTake ? super.moveToActive(token, name) : this.nextJobFromJobData();
+  }
+
+  override processJob(
+    job: Job<Data, Result, Name>,
+    token: string,
+    fetchNext: () => boolean = () => true,
+  ): Promise<void | Job<Data, Result, Name>> {
+    return super.processJob(job, token, () => this.taking.takesAtOnce() && fetchNext());
   }
 
   override async extendJobLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {

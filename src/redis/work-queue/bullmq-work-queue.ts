@@ -280,6 +280,12 @@ export class BullMqWorkQueue<Started extends object = object>
     await this.addNow(key, add);
   }
 
+  /** For the consumer: whether a key has waited longer than `spreadAfterMs`, so that replicas that do not lead are to help. */
+  async wantsHelp(): Promise<boolean> {
+    const longAgoMs = this.clock.now() - this.options.spreadAfterMs;
+    return this.internals.waitsSince(await this.open(), longAgoMs);
+  }
+
   /** Whether somebody has paused the queue for everyone (bull-board can). */
   async isPaused(): Promise<boolean> {
     return (await this.open()).isPaused();

@@ -12,6 +12,7 @@ import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/m
 import { parseKey, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { activeTraceparent } from '@rollkeeper/machinery/trace-context';
+import type { Precedence } from '../work-queue/precedence.js';
 import type { WorkHandler, WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
 import { waitUntilCaughtUp } from './caught-up.js';
@@ -103,12 +104,20 @@ export class Controller {
 
   /**
    * Works until aborted, then finishes what runs. May be run again after that.
-   * @param endNow aborted: what runs ends at once, and its keys are handed over
+   * @param options.endNow aborted: what runs ends at once, and its keys are handed over
+   * @param options.precedence see {@link ConsumeOptions}
    */
-  run(signal: AbortSignal, endNow?: AbortSignal): Promise<void> {
+  run(
+    signal: AbortSignal,
+    { endNow, precedence }: { readonly endNow?: AbortSignal; readonly precedence?: Precedence } = {},
+  ): Promise<void> {
     const { consumer, workers } = this.options;
     const work: WorkHandler<ActorWorkItem> = (item, itemSignal) => this.process(item, itemSignal);
-    return consumer.run(endNow ? endingNow(work, endNow) : work, { concurrency: workers }, signal);
+    return consumer.run(
+      endNow ? endingNow(work, endNow) : work,
+      { concurrency: workers, precedence },
+      signal,
+    );
   }
 
   private async process(item: ActorWorkItem, signal: AbortSignal): Promise<void> {

@@ -23,11 +23,17 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   );
 
 describe('a replica', () => {
-  it('works on keys whether it leads or not, where all reconcile', async () => {
-    const { controller, end, queue, reconciled } = setUp('all');
+  it('takes keys at once while it leads, and otherwise when they have waited, where all reconcile', async () => {
+    const { clock, controller, elector, end, queue, reconciled } = setUp('all');
     await waitFor(() => controller.isConsuming);
     await queue.add('ns/a');
+    await clock.advance(249);
+    expect(reconciled).toEqual([]);
+    await clock.advance(1);
     await waitFor(() => reconciled.includes('ns/a'));
+    void elector.win(1);
+    await queue.add('ns/b');
+    await waitFor(() => reconciled.includes('ns/b'));
     await end();
     expect(controller.isConsuming).toBe(false);
   });

@@ -10,6 +10,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { CausedAdds, ControllerQueue } from '../actor-queue/index.js';
 import { beginTerm, tellingOfRefusal } from '../actor-queue/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
+import { LeaderPrecedence } from '../work-queue/index.js';
 import type { NeededInformer } from './needs.js';
 import { missingOf } from './needs.js';
 
@@ -93,6 +94,7 @@ export interface ManagerOptions {
  */
 export class Manager {
   private current: ManagerState = 'created';
+  private readonly precedence = new LeaderPrecedence();
 
   constructor(private readonly options: ManagerOptions) {}
 
@@ -176,12 +178,14 @@ export class Manager {
     const { controllers, logger } = this.options;
     const { epoch } = term;
     logger.info('leading', { epoch });
+    this.precedence.set(true);
     // One that fails, or whose adds are refused, takes the others with it: we are about to give up the lease.
     const failed = new AbortController();
     const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
     try {
       await Promise.all([aborted(signal), ...work]);
     } finally {
+      this.precedence.set(false);
       await Promise.allSettled(work);
       logger.info('no longer leading', { epoch });
     }
@@ -279,7 +283,7 @@ export class Manager {
     onAbort(signal, () => {
       if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
     });
-    await managed.controller.run(signal, lost.signal);
+    await managed.controller.run(signal, { endNow: lost.signal, precedence: this.precedence });
   }
 }
 

@@ -14,6 +14,8 @@ export type {
   WorkQueueTending,
   WorkQueueView,
 } from './queue-inspection.js';
+export { ALWAYS_FIRST, LeaderPrecedence } from './precedence.js';
+export type { Precedence } from './precedence.js';
 export { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 export type { BackoffOptions, TokenBucketOptions, TokenBucketState } from './rate-limiters.js';
 export { noWorkQueueMetrics } from './work-queue-metrics.js';
@@ -22,6 +24,7 @@ export { compileWorkQueueOptions } from './work-queue.options.js';
 export type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
 export type {
   AddOptions,
+  ConsumeOptions,
   LeaderAdds,
   LeaderTerm,
   Priority,

@@ -1,10 +1,12 @@
+import type { TimerHandle } from '@rollkeeper/machinery/clock';
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import { IllegalStateError, ShutdownError, isCancellation } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { MemoryWorkQueue } from './memory-work-queue.js';
 import { RunningWork } from './running-work.js';
-import type { WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
+import { ALWAYS_FIRST } from './precedence.js';
+import type { ConsumeOptions, WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
 
 /** Works off a {@link MemoryWorkQueue}; several on one queue play several replicas. */
 export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
@@ -23,21 +25,34 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
     return this.consuming;
   }
 
-  async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
+  async run(handler: WorkHandler, options: ConsumeOptions, signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
     this.started = true;
     try {
-      if (!signal.aborted) await this.consume(handler, options.concurrency, signal);
+      if (!signal.aborted) await this.consume(handler, options, signal);
     } finally {
       this.started = false;
     }
   }
 
-  private async consume(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
+  private async consume(
+    handler: WorkHandler,
+    { concurrency, precedence = ALWAYS_FIRST }: ConsumeOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
     const drainTimeout = new AbortController();
     const runs = new Set<Promise<void>>();
+    let look: TimerHandle | undefined;
     const takeMore = (): void => {
+      look?.cancel();
+      look = undefined;
       while (this.consuming && runs.size < concurrency) {
+        const leftMs = precedence.isFirst ? 0 : this.queue.untilHelpIsWantedMs();
+        if (leftMs === undefined) return;
+        if (leftMs > 0) {
+          look = this.queue.clock.setTimeout(takeMore, leftMs);
+          return;
+        }
         const item = this.queue.takeNext();
         if (!item) return;
         const run = this.work(item, handler, drainTimeout.signal).finally(() => {
@@ -47,12 +62,13 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
         runs.add(run);
       }
     };
-    const stopListening = this.queue.onWork(takeMore);
+    const stopListening = [this.queue.onWork(takeMore), precedence.onChange(takeMore)];
     this.consuming = true;
     takeMore();
     await aborted(signal);
     this.consuming = false;
-    stopListening();
+    look?.cancel();
+    for (const stop of stopListening) stop();
     await this.drain(runs, drainTimeout);
   }
 

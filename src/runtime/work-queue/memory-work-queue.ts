@@ -172,6 +172,16 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     return { key, retries: this.failures.get(key) ?? 0, comesBack, ...pending };
   }
 
+  /**
+   * For a consumer that does not come first: how long until a key has waited for `spreadAfterMs`, milliseconds; 0 or less when
+   * one has, undefined when none waits.
+   */
+  untilHelpIsWantedMs(): number | undefined {
+    const since = [...this.waiting].flatMap((key) => this.pending.get(key)?.readySinceMs ?? []);
+    if (since.length === 0) return undefined;
+    return Math.min(...since) + this.options.spreadAfterMs - this.clock.now();
+  }
+
   /** For the consumer: the run of a taken key ended. */
   done(key: string): void {
     this.processing.delete(key);

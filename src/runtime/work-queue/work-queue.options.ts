@@ -17,6 +17,11 @@ export interface WorkQueueOptions {
   bucketBurst?: number;
   /** A key that waited this long goes ahead of newer keys, whatever their priority. @default 5000 */
   agingMs?: number;
+  /**
+   * How long replicas that do not lead leave a key to the one that does, so that they work only where it does not keep up. 0: all
+   * take keys at once. @default 250
+   */
+  spreadAfterMs?: number;
   /** A worker that renews no longer than this is taken for dead. @default 2000 */
   lockDurationMs?: number;
   /** How often somebody looks for keys of dead workers. @default 300 */
@@ -43,6 +48,7 @@ const schema = z
     bucketRatePerSecond: z.number().positive().default(10),
     bucketBurst: z.int().min(1).default(100),
     agingMs: z.int().min(1).default(5000),
+    spreadAfterMs: z.int().min(0).default(250),
     lockDurationMs: z.int().min(200).default(2000),
     stalledIntervalMs: z.int().min(50).default(300),
     drainTimeoutMs: z.int().min(0).default(10_000),

@@ -1,4 +1,5 @@
 import type { AddTraces } from './merge-traces.js';
+import type { Precedence } from './precedence.js';
 
 /** Of adds with which a run asks for the next one of its key. */
 export const REASONS_OF_RUNS: ReadonlySet<ReconcileReason | undefined> = new Set([
@@ -115,6 +116,13 @@ export type WorkHandler<Item extends WorkItem = WorkItem> = (
   signal: AbortSignal,
 ) => Promise<void>;
 
+export interface ConsumeOptions {
+  /** Keys at once, at most. */
+  readonly concurrency: number;
+  /** Who takes a key first where several consume; the others leave it alone for `spreadAfterMs`. @default all at once */
+  readonly precedence?: Precedence;
+}
+
 /** The consumer's side, one per replica and queue. */
 export interface WorkQueueConsumer<Item extends WorkItem = WorkItem> {
   /**
@@ -123,7 +131,7 @@ export interface WorkQueueConsumer<Item extends WorkItem = WorkItem> {
    * the abort. May be run again after it has ended.
    * @throws IllegalStateError while it runs
    */
-  run(handler: WorkHandler<Item>, options: { concurrency: number }, signal: AbortSignal): Promise<void>;
+  run(handler: WorkHandler<Item>, options: ConsumeOptions, signal: AbortSignal): Promise<void>;
   /** Whether keys are being taken at this moment. */
   readonly isConsuming: boolean;
 }
