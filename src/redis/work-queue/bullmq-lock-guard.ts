@@ -1,21 +1,13 @@
-import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { KeyLockLostError } from '@rollkeeper/machinery/errors';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { HeldLock } from '@rollkeeper/runtime/actor';
 import type { RenewalObserver } from './bullmq-internals.js';
 
 interface GuardedJob {
   readonly key: string;
-  readonly controller: AbortController;
-  timer: TimerHandle;
+  readonly lock: HeldLock;
 }
 
-/** This share of the lock's duration is held back, because clocks run at different speeds. */
-const SAFETY_SHARE = 0.05;
-
-/**
- * Aborts the handler of a job whose lock BullMQ could not renew: at once when Redis says that it is lost, otherwise
- * by the local monotonic clock, counted from before the last renewal was sent, and before another worker can get
- * the job.
- */
+/** The locks of the jobs that run, as BullMQ renews them or fails to: each aborts the handler of its job before another worker can get it. */
 export class BullMqLockGuard implements RenewalObserver {
   private readonly jobs = new Map<string, GuardedJob>();
 
@@ -29,37 +21,28 @@ export class BullMqLockGuard implements RenewalObserver {
    * @returns the signal of the job's handler
    */
   track(jobId: string, key: string, takenAtMs: number): AbortSignal {
-    const controller = new AbortController();
-    const ageMs = Math.min(Math.max(this.clock.now() - takenAtMs, 0), this.lockDurationMs);
-    const timer = this.expiryTimer(key, controller, this.clock.monotonicNow() - ageMs);
-    this.jobs.set(jobId, { key, controller, timer });
-    return controller.signal;
+    const { clock, lockDurationMs } = this;
+    const ageMs = Math.min(Math.max(clock.now() - takenAtMs, 0), lockDurationMs);
+    const expiredMessage = `the queue's lock on ${key} could not be renewed in time`;
+    const lock = new HeldLock(
+      { clock, durationMs: lockDurationMs, expiredMessage },
+      clock.monotonicNow() - ageMs,
+    );
+    this.jobs.set(jobId, { key, lock });
+    return lock.signal;
   }
 
   untrack(jobId: string): void {
-    this.jobs.get(jobId)?.timer.cancel();
+    this.jobs.get(jobId)?.lock.letGo();
     this.jobs.delete(jobId);
   }
 
   renewed(jobId: string, sentAtMs: number): void {
-    const job = this.jobs.get(jobId);
-    if (!job || job.controller.signal.aborted) return;
-    job.timer.cancel();
-    job.timer = this.expiryTimer(job.key, job.controller, sentAtMs);
+    this.jobs.get(jobId)?.lock.renewed(sentAtMs);
   }
 
   lost(jobId: string): void {
     const job = this.jobs.get(jobId);
-    if (!job) return;
-    job.timer.cancel();
-    job.controller.abort(new KeyLockLostError(`the queue gave ${job.key} to another worker`));
-  }
-
-  private expiryTimer(key: string, controller: AbortController, fromMs: number): TimerHandle {
-    const deadlineMs = fromMs + this.lockDurationMs * (1 - SAFETY_SHARE);
-    return this.clock.setTimeout(
-      () => controller.abort(new KeyLockLostError(`the queue's lock on ${key} could not be renewed in time`)),
-      deadlineMs - this.clock.monotonicNow(),
-    );
+    job?.lock.lose(`the queue gave ${job.key} to another worker`);
   }
 }
