@@ -76,8 +76,9 @@ export default defineConfig({
         test: {
           name: 'nightly',
           setupFiles,
-          ...withRedis,
+          globalSetup: [...withRedis.globalSetup, 'test/e2e/sets.global-setup.ts'],
           ...LONG,
+          hookTimeout: 2 * HANGS_MS,
           ...TWO_WORKERS,
           sequence: { groupOrder: 3 },
           include: includeOf('nightly'),

@@ -9,8 +9,6 @@ import { ROOT } from './lib/setup.mjs';
 
 const SEED = process.env.SEED ?? String(randomInt(2 ** 31));
 const SCRIPTS = [
-  // Twice as many Deployments as in the gate.
-  ['test.mjs', 'test/e2e/stop-under-load.test.ts'],
   // What is late on a shared machine says nothing; what is lost or done twice does.
   ['chaos.mjs', '--seed', '1', '--minutes', '2', '--patience', '6'],
   ['chaos.mjs', '--minutes', '5', '--patience', '6'],

@@ -18,7 +18,7 @@ describe('the tests that a change can reach', () => {
         Math.max(1, unit.filter(inPackage(name)).length),
       );
     expect(reached).toEqual(
-      expect.arrayContaining(['test/e2e/up.test.ts', 'test/integration/simulated-cluster.test.ts']),
+      expect.arrayContaining(['test/e2e/up-running.test.ts', 'test/integration/simulated-cluster.test.ts']),
     );
   });
 
@@ -34,9 +34,9 @@ describe('the tests that a change can reach', () => {
 
   it('are those that read a file of test code, or a document', () => {
     expect(reachedBy('test/support/moved-time.ts')).toContain('test/integration/work-queue.test.ts');
-    expect(reachedBy('test/support/moved-time.ts')).not.toContain('test/e2e/up.test.ts');
+    expect(reachedBy('test/support/moved-time.ts')).not.toContain('test/e2e/up-running.test.ts');
     expect(reachedBy('docs/KIT.md')).toContain('test/e2e/package.test.ts');
-    expect(reachedBy('docs/KIT.md')).not.toContain('test/e2e/up.test.ts');
+    expect(reachedBy('docs/KIT.md')).not.toContain('test/e2e/up-running.test.ts');
   });
 
   it('are all, for a change of what all stand on', () => {

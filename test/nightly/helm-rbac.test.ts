@@ -8,7 +8,7 @@ import type { ManifestObject, TestCluster } from '../../src/testing/cluster/inde
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { Rendered } from '../unit/support/helm.js';
 import { helm, render } from '../unit/support/helm.js';
-import { DEFINITION } from './support/managed-cluster.js';
+import { DEFINITION } from '../integration/support/managed-cluster.js';
 
 const ACCOUNT = 'system:serviceaccount:ops:rk-rollkeeper';
 /** What a rollout without an accident does not need, and who does. */

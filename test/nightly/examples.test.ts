@@ -8,8 +8,8 @@ import { freePort } from '../../src/testing/free-port.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
-import type { StartedProgram } from './support/packed-project.js';
-import { PackedProject } from './support/packed-project.js';
+import type { StartedProgram } from '../e2e/support/packed-project.js';
+import { PackedProject } from '../e2e/support/packed-project.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>
   waitForUpTo(condition, { what, timeoutMs: 90_000, intervalMs: 50 });

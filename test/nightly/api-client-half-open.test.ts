@@ -8,9 +8,9 @@ import type { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { RunningApiServer } from './api-server-harness.js';
-import { aDeployment, startApiServer } from './api-server-harness.js';
-import { SwallowingLink } from './support/swallowing-link.js';
+import type { RunningApiServer } from '../integration/api-server-harness.js';
+import { aDeployment, startApiServer } from '../integration/api-server-harness.js';
+import { SwallowingLink } from '../integration/support/swallowing-link.js';
 
 const clock = new SystemClock();
 let server: RunningApiServer;

@@ -6,9 +6,9 @@ import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import type { Deployment, Pod } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, PODS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import type { Finished } from './support/up.js';
-import { Up, run } from './support/up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import type { Finished } from '../e2e/support/up.js';
+import { Up, run } from '../e2e/support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));

@@ -5,8 +5,8 @@ import { SeededRandom, SystemClock } from '../../src/machinery/clock/index.js';
 import { PROPERTY_SEED } from '../../src/testing/property-runs.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/redis/index.js';
-import { proofKeys } from './support/queue-proof.js';
-import { WorkerProcesses } from './support/worker-processes.js';
+import { proofKeys } from '../integration/support/queue-proof.js';
+import { WorkerProcesses } from '../integration/support/worker-processes.js';
 
 const clock = new SystemClock();
 

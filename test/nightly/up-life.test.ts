@@ -5,9 +5,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import { readRunState } from '../../src/rollkeeper/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { isAlive, pidsOf, processEnded, takePort } from './support/processes.js';
-import { Up } from './support/up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { isAlive, pidsOf, processEnded, takePort } from '../e2e/support/processes.js';
+import { Up } from '../e2e/support/up.js';
 
 const ADMISSION_POLICIES = {
   group: 'admissionregistration.k8s.io',

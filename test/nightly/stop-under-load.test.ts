@@ -7,9 +7,9 @@ import type { ReplicaLine } from '../../src/rollkeeper/supervisor/status.js';
 import { isNightly } from '../../src/testing/property-runs.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { Stillness } from './support/stillness.js';
-import { SharedUp } from './support/shared-up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { Stillness } from '../e2e/support/stillness.js';
+import { SharedUp } from '../e2e/support/shared-up.js';
 
 const namespace = 'stopped';
 /** `ROLLKEEPER_TEST_ROLLOUTS=50` for a machine that does nothing else. */

@@ -5,8 +5,8 @@ import type { ClusterSnapshot } from '../../src/rollkeeper/admin/index.js';
 import type { ReplicaLine } from '../../src/rollkeeper/supervisor/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { trustedAgent } from '../../src/tls/index.js';
-import { SharedUp } from './support/shared-up.js';
-import { run } from './support/up.js';
+import { SharedUp } from '../e2e/support/shared-up.js';
+import { run } from '../e2e/support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 

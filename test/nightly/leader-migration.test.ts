@@ -7,9 +7,9 @@ import type { Lease } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, LEASES, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
 import { LeaderElector, LeaseResourceLock } from '../../src/runtime/leader-election/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { Rollouts } from './support/rollouts.js';
-import { Up } from './support/up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { Rollouts } from '../e2e/support/rollouts.js';
+import { Up } from '../e2e/support/up.js';
 
 const MIGRATION = `apiVersion: controllermanager.config.k8s.io/v1
 kind: LeaderMigrationConfiguration

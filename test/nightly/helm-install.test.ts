@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Values } from '../unit/support/helm.js';
 import { CHART, helm, helmEnv, render, withRedis } from '../unit/support/helm.js';
-import { startApiServer } from './api-server-harness.js';
-import { ObjectApi } from './support/object-api.js';
+import { startApiServer } from '../integration/api-server-harness.js';
+import { ObjectApi } from '../integration/support/object-api.js';
 
 interface Secret {
   readonly data: Readonly<Record<string, string>>;

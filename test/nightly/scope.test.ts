@@ -7,7 +7,7 @@ import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
 import type { ChaosSetOptions } from '../chaos/set/chaos-set.js';
 import { ChaosSet } from '../chaos/set/chaos-set.js';
 import type { ChaosReplica } from '../chaos/set/replica.js';
-import { aDeployment } from './support/a-deployment.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 const CONTROLLERS = ['--controllers', 'deployment,replicaset'];

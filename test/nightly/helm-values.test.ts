@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { Chart } from '../unit/support/chart.js';
+import type { Values } from '../unit/support/helm.js';
+import { defaultValues, helm, valueSchema } from '../unit/support/helm.js';
+
+describe.skipIf(!helm)('each value of the chart does something:', () => {
+  /** Values that matter only where another one says so. */
+  const WHERE: Readonly<Record<string, Values>> = {
+    'deployments.definition': { deployments: { api: 'rollkeeper.dev/v1' } },
+    'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
+    'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
+    'kubeApi.burst': { kubeApi: { qps: 5 } },
+    'redis.tls.existingSecret': { redis: { url: 'rediss://redis' } },
+    'redis.tls.caKey': { redis: { url: 'rediss://redis', tls: { existingSecret: 'theirs' } } },
+    'redis.tls.clientCertificate': { redis: { existingSecret: 'url', tls: { existingSecret: 'theirs' } } },
+    'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
+    'metrics.serviceMonitor.labels': { metrics: { serviceMonitor: { enabled: true } } },
+    'metrics.serviceMonitor.interval': { metrics: { serviceMonitor: { enabled: true } } },
+    'metrics.dashboard.labels.grafana_dashboard': { metrics: { dashboard: { enabled: true } } },
+  };
+  /** Those of the network policy, but whether there is one. */
+  const NETWORK: Values = { networkPolicy: { enabled: true }, otlp: { endpoint: 'http://otel:4318' } };
+  const leaves = leavesOf(defaultValues());
+
+  /** The token is another one each time. */
+  const rendered = (values: Values) => new Chart(values).objects.filter(({ kind }) => kind !== 'Secret');
+
+  it.each(leaves)('%s', (path, value) => {
+    const where = WHERE[path] ?? (path.startsWith('networkPolicy.') ? NETWORK : {});
+    const before = path === 'networkPolicy.enabled' ? {} : where;
+    const changed = merged(before, valueAt(path, another(path, value)));
+    expect(rendered(changed)).not.toEqual(rendered(before));
+  });
+});
+
+function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const path = prefix + name;
+    const isBranch = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+    // A list or a map that is passed on whole.
+    if (!isBranch || Array.isArray(value) || path === 'resources')
+      return [[path, value] as [string, unknown]];
+    return leavesOf(value as Values, `${path}.`);
+  });
+}
+
+/** A value that the schema takes and that is not the default. */
+function another(path: string, value: unknown): unknown {
+  const { enum: choices, examples } = valueSchema(path);
+  if (examples) return examples[0];
+  if (choices) return choices.find((choice) => choice !== value);
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'string') return 'another';
+  return Array.isArray(value)
+    ? [path === 'namespaces' ? 'another' : { key: 'another' }]
+    : { another: 'value' };
+}
+
+function valueAt(path: string, value: unknown): Values {
+  return path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Values;
+}
+
+function merged(a: Values, b: Values): Values {
+  const result: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const existing = result[name];
+    const both = isRecord(existing) && isRecord(value);
+    result[name] = both ? merged(existing, value) : value;
+  }
+  return result;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
