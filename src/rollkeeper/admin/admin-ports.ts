@@ -9,7 +9,6 @@ import type { ServedCertificate } from '@rollkeeper/tls';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
 import type { LocalReads } from './decide-access.js';
 import type { StatusSource } from './status-source.js';
-import type { WatchedStore } from './store-watch.js';
 
 /** A replica as the others find it. */
 export interface Peer {
@@ -26,6 +25,13 @@ export interface Peer {
 export interface PeerRegistry {
   /** All replicas that were there lately, this one included. */
   peers(): Promise<readonly Peer[]>;
+}
+
+/** What the replicas share. */
+export interface WatchedStore {
+  readonly name: string;
+  /** Rejects, or does not settle, while it does not answer. */
+  ping(): Promise<void>;
 }
 
 /** The lease as it was read just now. */
@@ -52,37 +58,37 @@ export interface DeploymentCaches {
   readonly nodes?: Informer<Node>;
 }
 
-/** Everything that the admin API shows and does, as this replica has it. */
-export interface AdminPorts {
-  readonly identity: string;
-  readonly startedAtMs: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
+/** Everything that the admin API shows and does, as this replica has it. A class, so that it is its own injection token. */
+export abstract class AdminPorts {
+  abstract readonly identity: string;
+  abstract readonly startedAtMs: number;
+  abstract readonly clock: Clock;
+  abstract readonly logger: Logger;
   /** Whoever knows it may change things, and read from anywhere. Absent: nothing can be changed. */
-  readonly token?: string;
+  abstract readonly token?: string;
   /** Judges other tokens. Absent: they are wrong. */
-  readonly delegated?: AccessJudge;
+  abstract readonly delegated?: AccessJudge;
   /** Whether metrics are for everybody who reaches the port. @default false */
-  readonly openMetrics?: boolean;
+  abstract readonly openMetrics?: boolean;
   /** Who on this machine reads without a token. @default 'anyone' */
-  readonly localReads?: LocalReads;
+  abstract readonly localReads?: LocalReads;
   /** What the port is served with. Absent: plain HTTP. */
-  readonly certificate?: ServedCertificate;
-  readonly status: StatusSource;
+  abstract readonly certificate?: ServedCertificate;
+  abstract readonly status: StatusSource;
   /** What the replicas share. */
-  readonly store: WatchedStore;
+  abstract readonly store: WatchedStore;
   /** The options in force, without secrets. */
-  config(): Readonly<Record<string, unknown>>;
-  readonly logLevel: { get(): string; set(level: string): void };
+  abstract readonly config: () => Readonly<Record<string, unknown>>;
+  abstract readonly logLevel: { get(): string; set(level: string): void };
   /** By controller. */
-  queues(): ReadonlyMap<string, WorkQueueInspector & WorkQueueTending>;
+  abstract readonly queues: () => ReadonlyMap<string, WorkQueueInspector & WorkQueueTending>;
   /** Whether a controller's caches have an object under a key. Undefined: they cannot tell, or not yet. */
-  hasObject(controller: string, key: string): boolean | undefined;
+  abstract readonly hasObject: (controller: string, key: string) => boolean | undefined;
   /** One for each API whose Deployments a controller here watches. */
-  caches(): readonly DeploymentCaches[];
-  readonly decisions: DecisionLog;
-  readonly running: RunningSyncs;
-  readonly traces: { of(traceId: string): readonly ShownSpan[] };
-  lease(): Promise<LeaseView | undefined>;
-  readonly peers: PeerRegistry;
+  abstract readonly caches: () => readonly DeploymentCaches[];
+  abstract readonly decisions: DecisionLog;
+  abstract readonly running: RunningSyncs;
+  abstract readonly traces: { of(traceId: string): readonly ShownSpan[] };
+  abstract readonly lease: () => Promise<LeaseView | undefined>;
+  abstract readonly peers: PeerRegistry;
 }

@@ -1,11 +1,11 @@
-import type { DynamicModule, Provider } from '@nestjs/common';
-import { Module } from '@nestjs/common';
+import type { InjectionToken, Provider } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import type { HealthRegistry } from '@rollkeeper/runtime/health';
+import { HealthRegistry } from '@rollkeeper/runtime/health';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { HealthController } from './health.controller.js';
 import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
-import type { AdminPorts } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
 import { ConsoleFeed } from './console-feed.js';
@@ -14,22 +14,13 @@ import { DebugController } from './debug.controller.js';
 import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
+import { MetricsSource } from './metrics-source.js';
 import { QueuesController } from './queues.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
-import type { StatusSource } from './status-source.js';
-import {
-  ADMIN_PORTS,
-  CLUSTER_VIEW,
-  CONSOLE_FEED,
-  EVENT_STREAMS,
-  EXPLAIN_SOURCE,
-  HEALTH_REGISTRY,
-  METRICS_SOURCE,
-  STATUS_SOURCE,
-  STORE_WATCH,
-} from './tokens.js';
+import { StatusSource } from './status-source.js';
 
+/** What the admin pages show. */
 export interface AdminModuleOptions {
   readonly health: HealthRegistry;
   readonly metrics: Metrics;
@@ -37,83 +28,47 @@ export interface AdminModuleOptions {
   readonly ports: AdminPorts;
 }
 
-/** The same, as tokens of providers that `imports` export. */
-export interface AdminModuleAsyncOptions {
-  readonly imports: NonNullable<DynamicModule['imports']>;
-  readonly health: symbol;
-  readonly metrics: symbol;
-  readonly status: symbol;
-  readonly ports: symbol;
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<AdminModuleOptions>({
+  moduleName: 'Admin',
+})
+  .setClassMethodName('forRoot')
+  .build();
+
+/** Makes one of the options injectable by its class. */
+function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionToken, key: Key): Provider {
+  return {
+    provide,
+    inject: [MODULE_OPTIONS_TOKEN],
+    useFactory: (options: AdminModuleOptions): AdminModuleOptions[Key] => options[key],
+  };
 }
 
 /** The admin port's pages: health, metrics, status, the admin API, the console. */
-@Module({})
-export class AdminModule {
-  static forRoot({ health, metrics, ports, status }: AdminModuleOptions): DynamicModule {
-    return describeModule([
-      { provide: HEALTH_REGISTRY, useValue: health },
-      { provide: METRICS_SOURCE, useValue: metrics },
-      { provide: STATUS_SOURCE, useValue: status },
-      { provide: ADMIN_PORTS, useValue: ports },
-    ]);
-  }
-
-  static forRootAsync({ health, imports, metrics, ports, status }: AdminModuleAsyncOptions): DynamicModule {
-    const providers = [
-      { provide: HEALTH_REGISTRY, useExisting: health },
-      { provide: METRICS_SOURCE, useExisting: metrics },
-      { provide: STATUS_SOURCE, useExisting: status },
-      { provide: ADMIN_PORTS, useExisting: ports },
-    ];
-    return describeModule(providers, imports);
-  }
-}
-
-const VIEWS: Provider[] = [
-  { provide: EVENT_STREAMS, useFactory: () => new EventStreams() },
-  {
-    provide: STORE_WATCH,
-    inject: [ADMIN_PORTS],
-    useFactory: ({ clock, store }: AdminPorts) => new StoreWatch(store, clock),
-  },
-  {
-    provide: CLUSTER_VIEW,
-    inject: [ADMIN_PORTS, STORE_WATCH],
-    useFactory: (ports: AdminPorts, store: StoreWatch) => new ClusterView(ports, store),
-  },
-  {
-    provide: EXPLAIN_SOURCE,
-    inject: [ADMIN_PORTS, CLUSTER_VIEW, STORE_WATCH],
-    useFactory: (ports: AdminPorts, cluster: ClusterView, store: StoreWatch) =>
-      new ExplainSource(ports, cluster, store),
-  },
-  {
-    provide: CONSOLE_FEED,
-    inject: [ADMIN_PORTS, CLUSTER_VIEW, EXPLAIN_SOURCE, STORE_WATCH],
-    useFactory: (ports: AdminPorts, cluster: ClusterView, source: ExplainSource, store: StoreWatch) =>
-      new ConsoleFeed(ports, cluster, source, store),
-  },
-];
-
-function describeModule(
-  providers: Provider[],
-  imports: NonNullable<DynamicModule['imports']> = [],
-): DynamicModule {
-  return {
-    module: AdminModule,
-    imports: [TerminusModule.forRoot({ logger: false }), ...imports],
-    controllers: [
-      HealthController,
-      MetricsController,
-      StatusController,
-      ClusterController,
-      QueuesController,
-      ExplainController,
-      DebugController,
-      ConsoleController,
-      OpenApiController,
-      ZPagesController,
-    ],
-    providers: [...providers, ...VIEWS],
-  };
-}
+@Module({
+  imports: [TerminusModule.forRoot({ logger: false })],
+  controllers: [
+    HealthController,
+    MetricsController,
+    StatusController,
+    ClusterController,
+    QueuesController,
+    ExplainController,
+    DebugController,
+    ConsoleController,
+    OpenApiController,
+    ZPagesController,
+  ],
+  providers: [
+    fromOptions(HealthRegistry, 'health'),
+    fromOptions(MetricsSource, 'metrics'),
+    fromOptions(StatusSource, 'status'),
+    fromOptions(AdminPorts, 'ports'),
+    { provide: EventStreams, useFactory: () => new EventStreams() },
+    StoreWatch,
+    ClusterView,
+    ExplainSource,
+    ConsoleFeed,
+  ],
+  exports: [AdminPorts],
+})
+export class AdminModule extends ConfigurableModuleClass {}

@@ -1,11 +1,14 @@
-import type { OnModuleDestroy } from '@nestjs/common';
+import type { BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, RunningSync } from '../explain/index.js';
 import { isAbout } from '../explain/index.js';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
-import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
+import type { LeaseView, Peer } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
 import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
-import type { StoreView, StoreWatch } from './store-watch.js';
+import type { StoreView } from './status-source.js';
+import { StoreWatch } from './store-watch.js';
 
 /** What one replica knows of itself, `/admin/local`. */
 export interface LocalView extends Omit<Peer, 'proof'> {
@@ -33,19 +36,20 @@ export interface ClusterSnapshot {
 }
 
 /** Asks all replicas, so that each of them can show the whole. */
-export class ClusterView implements OnModuleDestroy {
+@Injectable()
+export class ClusterView implements BeforeApplicationShutdown {
   private readonly client: PeerClient;
   /** Those that were known last: the registry is in the store, which may be silent. */
   private lastPeers: readonly Peer[] = [];
 
   constructor(
-    private readonly ports: AdminPorts,
-    private readonly store: StoreWatch,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(StoreWatch) private readonly store: StoreWatch,
   ) {
     this.client = new PeerClient(ports.token);
   }
 
-  onModuleDestroy(): void {
+  beforeApplicationShutdown(): void {
     this.client.close();
   }
 

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { LoggedDecision } from '../explain/index.js';
 import { LOG_LEVELS } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
-import type { AdminPorts } from './admin-ports.js';
-import type { ClusterSnapshot, ClusterView, LocalView } from './cluster-view.js';
+import { AdminPorts } from './admin-ports.js';
+import type { ClusterSnapshot, LocalView } from './cluster-view.js';
+import { ClusterView } from './cluster-view.js';
 import { parseBody, parseCount, parseKeyText, parseName } from './request-parsing.js';
 import type { ReplicaStatus } from './status-source.js';
-import { ADMIN_PORTS, CLUSTER_VIEW } from './tokens.js';
 
 const logLevelBody = z.object({ level: z.enum(LOG_LEVELS) });
 
@@ -16,8 +16,8 @@ const logLevelBody = z.object({ level: z.enum(LOG_LEVELS) });
 @Controller('admin')
 export class ClusterController {
   constructor(
-    @Inject(ADMIN_PORTS) private readonly ports: AdminPorts,
-    @Inject(CLUSTER_VIEW) private readonly cluster: ClusterView,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(ClusterView) private readonly cluster: ClusterView,
   ) {}
 
   @Get('local')

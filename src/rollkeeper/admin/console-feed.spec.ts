@@ -22,7 +22,7 @@ describe('the live feed of the console', () => {
   beforeEach(async () => {
     cluster = new FakeCluster();
     ports = anAdminPorts({ informers: new FakeInformers(cluster) });
-    store = new StoreWatch(ports.store, ports.clock);
+    store = new StoreWatch(ports);
     const view = new ClusterView(ports, store);
     feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view, store), store);
     leave = new AbortController();
@@ -63,7 +63,7 @@ describe('the live feed of the console', () => {
 
   it('says where there are no rollouts to be shown, because no controller watches Deployments', async () => {
     const others = anAdminPorts();
-    const silent = new StoreWatch(others.store, others.clock);
+    const silent = new StoreWatch(others);
     const view = new ClusterView(others, silent);
     const source = new ExplainSource(others, view, silent);
     const seen: FeedEvent[] = [];

@@ -1,13 +1,16 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { LoggedDecision } from '../explain/index.js';
 import type { DeepReadonly, KubernetesObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
-import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
+import type { DeploymentCaches } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
+import type { ClusterSnapshot } from './cluster-view.js';
+import { ClusterView } from './cluster-view.js';
 import type { DeploymentSummary } from './console-summary.js';
 import { summarize, summaryKey } from './console-summary.js';
-import type { ExplainSource } from './explain-source.js';
-import type { StoreWatch } from './store-watch.js';
+import { ExplainSource } from './explain-source.js';
+import { StoreWatch } from './store-watch.js';
 import type { ParkedKey, WorkQueueCounts, WorkQueueInspector } from '@rollkeeper/runtime/work-queue';
 
 /** What the console is told, an event at a time. */
@@ -61,15 +64,16 @@ const DECISIONS_AT_FIRST = 200;
  * The console's live view. Works only while somebody looks: the caches are listened to, and the others asked, once
  * for all who look.
  */
+@Injectable()
 export class ConsoleFeed {
   private readonly viewers = new Set<Viewer>();
   private stopWork: AbortController | undefined;
 
   constructor(
-    private readonly ports: AdminPorts,
-    private readonly cluster: ClusterView,
-    private readonly source: ExplainSource,
-    private readonly store: StoreWatch,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(ClusterView) private readonly cluster: ClusterView,
+    @Inject(ExplainSource) private readonly source: ExplainSource,
+    @Inject(StoreWatch) private readonly store: StoreWatch,
   ) {}
 
   /** Sends everything there is, and then what changes, until aborted. */

@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { Controller, Get, Inject, NotFoundException, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { clientOf } from './access.middleware.js';
-import type { ConsoleFeed } from './console-feed.js';
-import type { EventStreams } from './event-streams.js';
-import { CONSOLE_FEED, EVENT_STREAMS } from './tokens.js';
+import { ConsoleFeed } from './console-feed.js';
+import { EventStreams } from './event-streams.js';
 
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
@@ -35,8 +34,8 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
 @Controller()
 export class ConsoleController {
   constructor(
-    @Inject(CONSOLE_FEED) private readonly feed: ConsoleFeed,
-    @Inject(EVENT_STREAMS) private readonly streams: EventStreams,
+    @Inject(ConsoleFeed) private readonly feed: ConsoleFeed,
+    @Inject(EventStreams) private readonly streams: EventStreams,
   ) {}
 
   /** The address that people are shown leads to the page that people want. */

@@ -4,9 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { getHeapSnapshot } from 'node:v8';
 import type { Response } from 'express';
 import { ConflictException } from '@nestjs/common';
-import type { AdminPorts } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
 import { parseCount } from './request-parsing.js';
-import { ADMIN_PORTS } from './tokens.js';
 
 const LONGEST_PROFILE_S = 60;
 
@@ -15,7 +14,7 @@ const LONGEST_PROFILE_S = 60;
 export class DebugController {
   private busy = false;
 
-  constructor(@Inject(ADMIN_PORTS) private readonly ports: AdminPorts) {}
+  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
 
   /** Stops the process while it is taken, about a second for each 100 MB. */
   @Post('heap-snapshot')

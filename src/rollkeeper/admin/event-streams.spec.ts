@@ -101,7 +101,7 @@ describe('event streams', () => {
   it('all end with the replica', () => {
     const streams = new EventStreams();
     const opened = [open(streams), open(streams, 'somebody else')];
-    streams.onModuleDestroy();
+    streams.beforeApplicationShutdown();
     expect(opened.map(({ response }) => response.state)).toEqual(['ended', 'ended']);
   });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { OnModuleDestroy } from '@nestjs/common';
+import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Response } from 'express';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FeedEvent, Viewer } from './console-feed.js';
@@ -24,7 +24,7 @@ const DEFAULTS: Required<EventStreamLimits> = {
  * The open streams of server-sent events. Bounded for each client, and not in number over all: whoever opens many takes room from
  * themselves, and others are always let in.
  */
-export class EventStreams implements OnModuleDestroy {
+export class EventStreams implements BeforeApplicationShutdown {
   /** By client, in the order in which they were opened. */
   private readonly byClient = new Map<string, Set<EventStream>>();
   private readonly limits: Required<EventStreamLimits>;
@@ -55,7 +55,7 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   /** Nothing that stops has to wait for somebody to close a page. */
-  onModuleDestroy(): void {
+  beforeApplicationShutdown(): void {
     for (const stream of this.all()) stream.end();
   }
 

@@ -1,18 +1,22 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
-import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
-import type { StoreWatch } from './store-watch.js';
+import type { DeploymentCaches } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
+import type { ClusterSnapshot } from './cluster-view.js';
+import { ClusterView } from './cluster-view.js';
+import { StoreWatch } from './store-watch.js';
 
 /** Explains Deployments from this replica's caches, and with what all replicas know. */
+@Injectable()
 export class ExplainSource {
   constructor(
-    private readonly ports: AdminPorts,
-    private readonly cluster: ClusterView,
-    private readonly store: StoreWatch,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(ClusterView) private readonly cluster: ClusterView,
+    @Inject(StoreWatch) private readonly store: StoreWatch,
   ) {}
 
   /** Undefined: no such Deployment in the cache. */

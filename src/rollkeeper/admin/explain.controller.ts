@@ -9,17 +9,17 @@ import {
   ServiceUnavailableException,
 } from '@nestjs/common';
 import type { Explanation } from '../explain/index.js';
-import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
-import type { ExplainSource } from './explain-source.js';
+import type { DeploymentCaches } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
+import { ExplainSource } from './explain-source.js';
 import { parseName } from './request-parsing.js';
-import { ADMIN_PORTS, EXPLAIN_SOURCE } from './tokens.js';
 
 /** Why a rollout is where it is. */
 @Controller('admin')
 export class ExplainController {
   constructor(
-    @Inject(ADMIN_PORTS) private readonly ports: AdminPorts,
-    @Inject(EXPLAIN_SOURCE) private readonly source: ExplainSource,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(ExplainSource) private readonly source: ExplainSource,
   ) {}
 
   @Get('explain/deployments/:namespace/:name')

@@ -2,13 +2,13 @@ import { Controller, Get, Inject, Req, Res, ServiceUnavailableException } from '
 import type { HealthCheckResult } from '@nestjs/terminus';
 import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import type { Request, Response } from 'express';
-import type { HealthCheck, HealthRegistry } from '@rollkeeper/runtime/health';
+import type { HealthCheck } from '@rollkeeper/runtime/health';
+import { HealthRegistry } from '@rollkeeper/runtime/health';
 import { attemptCheck } from '@rollkeeper/nest/rollkeeper.health';
 import { factsOf } from './access.middleware.js';
-import type { AdminPorts } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
 import { ReasonAccess } from './reason-access.js';
 import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
-import { ADMIN_PORTS, HEALTH_REGISTRY } from './tokens.js';
 
 /**
  * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
@@ -22,8 +22,8 @@ export class HealthController {
   constructor(
     @Inject(HealthCheckService) private readonly terminus: HealthCheckService,
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
-    @Inject(HEALTH_REGISTRY) private readonly registry: HealthRegistry,
-    @Inject(ADMIN_PORTS) ports: AdminPorts,
+    @Inject(HealthRegistry) private readonly registry: HealthRegistry,
+    @Inject(AdminPorts) ports: AdminPorts,
   ) {
     this.reasons = new ReasonAccess(ports);
   }

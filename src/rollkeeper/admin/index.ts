@@ -1,6 +1,7 @@
 export { AdminModule } from './admin.module.js';
-export type { AdminModuleAsyncOptions, AdminModuleOptions } from './admin.module.js';
-export type { AdminPorts, DeploymentCaches, LeaseView, Peer, PeerRegistry } from './admin-ports.js';
+export type { AdminModuleOptions } from './admin.module.js';
+export { AdminPorts } from './admin-ports.js';
+export type { DeploymentCaches, LeaseView, Peer, PeerRegistry } from './admin-ports.js';
 export { LOCAL_READS } from './decide-access.js';
 export type { LocalReads } from './decide-access.js';
 export { proofOf } from './peer-client.js';

@@ -1,4 +1,4 @@
-import type { DynamicModule, INestApplication, InjectionToken } from '@nestjs/common';
+import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Server } from 'node:https';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -6,17 +6,16 @@ import type { ServedCertificate } from '@rollkeeper/tls';
 import { guardAdminPages } from './access.middleware.js';
 import type { ConnectionLimits } from './admin-http-adapter.js';
 import { AdminHttpAdapter } from './admin-http-adapter.js';
-import type { AdminPorts } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
-import { ADMIN_PORTS } from './tokens.js';
 import { RollkeeperError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { writeIntegers } from '@rollkeeper/machinery/kubernetes';
 
 /** A Nest application whose HTTP side is the admin port. */
 export interface AdminServer {
   readonly url: string;
-  /** A provider of the application. */
-  get<T>(token: InjectionToken<T>): T;
+  /** The application's own service that its main function runs. */
+  get<T>(service: Type<T>): T;
   /** Answers what is under way, for half a second at most, and ends every connection. */
   close(): Promise<void>;
   /** The paths that are served. */
@@ -48,7 +47,7 @@ export async function startAdminServer(
     abortOnError: false,
   });
   try {
-    const ports = app.get<AdminPorts>(ADMIN_PORTS, { strict: false });
+    const ports = app.get(AdminPorts, { strict: false });
     // What is told of objects may hold integers that `JSON.stringify` alone refuses.
     expressOf(app).set('json replacer', writeIntegers);
     if (tls) serveCertificate(app.getHttpServer() as Server, ports);
@@ -82,7 +81,7 @@ function serveCertificate(server: Server, { certificate, logger }: AdminPorts): 
 function describe(app: INestApplication, url: string): AdminServer {
   return {
     url,
-    get: <T>(token: InjectionToken<T>): T => app.get<T>(token, { strict: false }),
+    get: <T>(service: Type<T>): T => app.get(service, { strict: false }),
     close: () => app.close(),
     routes: () => routesOf(app),
   };

@@ -18,10 +18,9 @@ import type {
   WorkQueueTending,
   WorkQueueView,
 } from '@rollkeeper/runtime/work-queue';
-import type { AdminPorts } from './admin-ports.js';
-import type { ClusterView } from './cluster-view.js';
+import { AdminPorts } from './admin-ports.js';
+import { ClusterView } from './cluster-view.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
-import { ADMIN_PORTS, CLUSTER_VIEW } from './tokens.js';
 
 /** A key that some replica works on. */
 export interface RunningKey {
@@ -49,8 +48,8 @@ interface KeyBody {
 @Controller('admin/queues')
 export class QueuesController {
   constructor(
-    @Inject(ADMIN_PORTS) private readonly ports: AdminPorts,
-    @Inject(CLUSTER_VIEW) private readonly cluster: ClusterView,
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(ClusterView) private readonly cluster: ClusterView,
   ) {}
 
   @Get()

@@ -1,5 +1,15 @@
 import type { UnreadableResource } from '@rollkeeper/runtime/controller';
-import type { StoreView } from './store-watch.js';
+
+/** What the replicas share their queues and the lease in, as this replica finds it. */
+export interface StoreView {
+  /** `redis`, or `memory`. */
+  readonly name: string;
+  readonly answers: boolean;
+  /** When it answered last, epoch milliseconds; with `answers: false` alone. */
+  readonly silentSinceMs?: number;
+  /** What goes on and what does not; with `answers: false` alone. */
+  readonly meanwhile?: string;
+}
 
 /** What a replica says of itself on `/admin/status`. */
 export interface ReplicaStatus {
@@ -59,7 +69,8 @@ export interface LeadershipStatus {
   }[];
 }
 
-export interface StatusSource {
-  leadership(): LeadershipStatus;
-  status(): Promise<ReplicaStatus>;
+/** Answers both; a class, so that it is its own injection token. */
+export abstract class StatusSource {
+  abstract leadership(): LeadershipStatus;
+  abstract status(): Promise<ReplicaStatus>;
 }

@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Header } from '@nestjs/common';
-import type { LeadershipStatus, ReplicaStatus, StatusSource } from './status-source.js';
-import type { StoreWatch } from './store-watch.js';
-import { METRICS_SOURCE, STATUS_SOURCE, STORE_WATCH } from './tokens.js';
-import type { Metrics } from '@rollkeeper/runtime/telemetry';
+import type { LeadershipStatus, ReplicaStatus } from './status-source.js';
+import { StatusSource } from './status-source.js';
+import { StoreWatch } from './store-watch.js';
+import { MetricsSource } from './metrics-source.js';
 import { OPENAPI_DOCUMENT } from './openapi-document.js';
 
 /**
@@ -12,8 +12,8 @@ import { OPENAPI_DOCUMENT } from './openapi-document.js';
 @Controller('admin')
 export class StatusController {
   constructor(
-    @Inject(STATUS_SOURCE) private readonly source: StatusSource,
-    @Inject(STORE_WATCH) private readonly store: StoreWatch,
+    @Inject(StatusSource) private readonly source: StatusSource,
+    @Inject(StoreWatch) private readonly store: StoreWatch,
   ) {}
 
   @Get('status')
@@ -31,7 +31,7 @@ export class StatusController {
 /** `/metrics` for Prometheus. */
 @Controller()
 export class MetricsController {
-  constructor(@Inject(METRICS_SOURCE) private readonly metrics: Metrics) {}
+  constructor(@Inject(MetricsSource) private readonly metrics: MetricsSource) {}
 
   @Get('metrics')
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')

@@ -15,7 +15,7 @@ describe('the watch over what replicas share', () => {
     clock = new FakeClock(START_MS);
     stop = new AbortController();
     store = 'answers';
-    watch = new StoreWatch({ name: 'redis', ping }, clock);
+    watch = new StoreWatch({ store: { name: 'redis', ping }, clock });
     void watch.run(stop.signal);
   });
   afterEach(() => stop.abort());

@@ -1,25 +1,12 @@
-import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { OnApplicationBootstrap, BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
+import type { WatchedStore } from './admin-ports.js';
+import { AdminPorts } from './admin-ports.js';
+import type { StoreView } from './status-source.js';
 import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
-
-/** What the replicas share their queues and the lease in, as this replica finds it. */
-export interface StoreView {
-  /** `redis`, or `memory`. */
-  readonly name: string;
-  readonly answers: boolean;
-  /** When it answered last, epoch milliseconds; with `answers: false` alone. */
-  readonly silentSinceMs?: number;
-  /** What goes on and what does not; with `answers: false` alone. */
-  readonly meanwhile?: string;
-}
-
-export interface WatchedStore {
-  readonly name: string;
-  /** Rejects, or does not settle, while it does not answer. */
-  ping(): Promise<void>;
-}
 
 /** Together they bound how long a store that hangs goes unnoticed. */
 const PING_EVERY_MS = 400;
@@ -29,15 +16,18 @@ const ANSWER_WITHIN_MS = 1200;
  * Knows whether the store answers. One that hangs is otherwise noticed by each question on its own, after the whole timeout of a
  * command; with this, people hear within two seconds what is wrong, and nothing that needs the store is waited for.
  */
-export class StoreWatch implements OnApplicationBootstrap, OnModuleDestroy {
+@Injectable()
+export class StoreWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stop = new AbortController();
   private lastAnswerMs: number;
   private silence: AbortController | undefined;
 
-  constructor(
-    private readonly store: WatchedStore,
-    private readonly clock: Clock,
-  ) {
+  private readonly store: WatchedStore;
+  private readonly clock: Clock;
+
+  constructor(@Inject(AdminPorts) { clock, store }: Pick<AdminPorts, 'clock' | 'store'>) {
+    this.store = store;
+    this.clock = clock;
     this.lastAnswerMs = clock.now();
   }
 
@@ -45,7 +35,7 @@ export class StoreWatch implements OnApplicationBootstrap, OnModuleDestroy {
     void this.run(this.stop.signal);
   }
 
-  onModuleDestroy(): void {
+  beforeApplicationShutdown(): void {
     this.stop.abort();
   }
 

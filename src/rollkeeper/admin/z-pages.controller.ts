@@ -2,8 +2,7 @@ import { Controller, Get, Inject, NotAcceptableException, Req, Res } from '@nest
 import type { Request, Response } from 'express';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { VERSION } from '@rollkeeper/machinery/version';
-import type { AdminPorts } from './admin-ports.js';
-import { ADMIN_PORTS } from './tokens.js';
+import { AdminPorts } from './admin-ports.js';
 import { structuredVersionAsked, renderFlagz, renderStatusz } from './z-pages.js';
 import type { ComponentStatus } from './z-pages.js';
 
@@ -16,7 +15,7 @@ const PATHS = ['/configz', '/console', '/flagz', '/healthz', '/livez', '/metrics
 /** `/configz`, `/flagz` and `/statusz`, as the components of Kubernetes serve them. Read with the rights of the admin pages. */
 @Controller()
 export class ZPagesController {
-  constructor(@Inject(ADMIN_PORTS) private readonly ports: AdminPorts) {}
+  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
 
   @Get('configz')
   configz(): Readonly<Record<string, object>> {

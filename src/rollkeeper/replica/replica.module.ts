@@ -1,36 +1,29 @@
 import type { DynamicModule } from '@nestjs/common';
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AdminModule } from '../admin/index.js';
-import { PortsModule } from './ports.module.js';
+import { KubernetesApiModule } from './kubernetes-api.module.js';
+import { ManagerModule } from './manager.module.js';
+import { ObservationModule } from './observation.module.js';
+import { ReplicaAdminOptions } from './replica-admin-options.provider.js';
+import { ReplicaOptionsModule } from './replica-options.module.js';
+import { ReplicaRunner } from './replica-runner.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { TelemetryModule } from './telemetry.module.js';
-import { HEALTH, METRICS, OPTIONS, PORTS, STATUS } from './tokens.js';
 
-@Global()
-@Module({})
-class OptionsModule {}
-
-/** One replica of the controller manager, put together; nothing runs before its manager does. */
-@Module({})
+/** One replica of the controller manager, put together; nothing runs before its {@link ReplicaRunner} does. */
+@Module({ providers: [ReplicaRunner] })
 export class ReplicaModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
-    const ports = PortsModule.forRoot(options);
     return {
       module: ReplicaModule,
       imports: [
-        {
-          module: OptionsModule,
-          providers: [{ provide: OPTIONS, useValue: options }],
-          exports: [OPTIONS],
-        },
+        ReplicaOptionsModule.forRoot(options),
         TelemetryModule,
-        ports,
+        ObservationModule,
+        ManagerModule.forRoot(options),
         AdminModule.forRootAsync({
-          imports: [ports],
-          health: HEALTH,
-          metrics: METRICS,
-          status: STATUS,
-          ports: PORTS,
+          imports: [KubernetesApiModule, ObservationModule],
+          useClass: ReplicaAdminOptions,
         }),
       ],
     };

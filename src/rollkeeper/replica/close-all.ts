@@ -1,0 +1,9 @@
+import type { Logger } from '@rollkeeper/machinery/logging';
+
+/** Waits for all of them. A failure goes to the log and no further: the other parts have to close as well. */
+export async function closeAll(logger: Logger, closings: readonly Promise<unknown>[]): Promise<void> {
+  for (const closing of await Promise.allSettled(closings)) {
+    if (closing.status === 'rejected')
+      logger.warn('a part did not close cleanly', { error: closing.reason as unknown });
+  }
+}

@@ -1,0 +1,51 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import { ControllerManager } from '@rollkeeper/runtime';
+import type { AdminModuleOptions } from '../admin/index.js';
+import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
+import { DelegatedAccess } from '../delegated-access/index.js';
+import { AdminCredentials } from './admin-credentials.js';
+import { KubernetesApi } from './kubernetes-api.js';
+import { Observation } from './observation.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { REPLICA_OPTIONS } from './replica-options.module.js';
+import { ReplicaTelemetry } from './replica-telemetry.js';
+import { withoutSecrets } from './shown-options.js';
+
+/** What the admin pages show and do, out of the replica's parts. */
+@Injectable()
+export class ReplicaAdminOptions {
+  constructor(
+    @Inject(REPLICA_OPTIONS) private readonly options: CompiledReplicaOptions,
+    @Inject(SystemClock) private readonly clock: SystemClock,
+    @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
+    @Inject(KubernetesApi) private readonly api: KubernetesApi,
+    @Inject(Observation) private readonly observation: Observation,
+    @Inject(AdminCredentials) private readonly credentials: AdminCredentials,
+    @Inject(ControllerManager) private readonly manager: ControllerManager,
+  ) {}
+
+  create(): AdminModuleOptions {
+    const { clock, credentials, manager, observation, options } = this;
+    const { logger, metrics, traces } = this.telemetry;
+    const { certificate, token } = credentials;
+    const { decisions, peers, running } = observation;
+    const status = new ReplicaStatusSource(manager, clock);
+    return {
+      ...{ health: manager.health, metrics, status },
+      ports: createAdminPorts({
+        openMetrics: options['admin-open-metrics'],
+        localReads: options['admin-local-reads'],
+        config: () => withoutSecrets(options),
+        delegated: this.delegatedAccess(),
+        ...{ certificate, clock, decisions, logger, manager, peers, running, status, token, traces },
+      }),
+    };
+  }
+
+  private delegatedAccess(): DelegatedAccess | null {
+    if (this.options['admin-auth'] !== 'delegated') return null;
+    const { client } = this.api;
+    return new DelegatedAccess({ client, clock: this.clock, logger: this.telemetry.logger });
+  }
+}

@@ -1,0 +1,59 @@
+import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { deploymentTypeOf } from '@rollkeeper/controllers/deployment';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import type { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import { ControllerManager } from '@rollkeeper/runtime';
+import { createRolloutMetrics, observeDeployments } from '../app-metrics.js';
+import { countDeploymentStates } from '../deployment-states/deployment-states.js';
+import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { REPLICA_OPTIONS } from './replica-options.module.js';
+import { ReplicaTelemetry } from './replica-telemetry.js';
+
+/** Times rollouts and counts Deployments by state, where Deployments are worked on, and so watched. */
+@Injectable()
+export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
+  private stop: (() => void) | undefined;
+
+  constructor(
+    @Inject(REPLICA_OPTIONS) private readonly options: CompiledReplicaOptions,
+    @Inject(ControllerManager) private readonly manager: ControllerManager,
+    @Inject(SystemClock) private readonly clock: SystemClock,
+    @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
+  ) {}
+
+  /** Before the application starts: the manager fills the caches that have been asked for by then. */
+  onModuleInit(): void {
+    const { clock, manager } = this;
+    const { meter } = this.telemetry.metrics;
+    const metrics = createRolloutMetrics(meter);
+    const types = this.watchedTypes();
+    if (types.length === 0) return;
+    const { informers } = manager;
+    const deployments = types.map((type) => informers.informerFor<Deployment>(type));
+    observeDeployments(meter, () =>
+      manager.isLeader
+        ? countDeploymentStates(deployments.flatMap(({ lister }) => lister.list()))
+        : undefined,
+    );
+    const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
+    this.stop = rollouts.watch({
+      deployments,
+      replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
+      pods: informers.informerFor<Pod>(PODS),
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.stop?.();
+  }
+
+  private watchedTypes() {
+    const { definitions, deploymentApis } = this.options;
+    return deploymentApis
+      .map(deploymentTypeOf)
+      .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
+  }
+}
