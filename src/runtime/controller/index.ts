@@ -21,7 +21,7 @@ export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
 export { dueObjects } from './controller-definition.js';
-export { ABANDON_AFTER_MS, DEFAULT_SYNC_TIMEOUT_MS } from './sync-overruns.js';
+export { ABANDON_AFTER_MS } from './sync-overruns.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';
 export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';

@@ -1,13 +1,8 @@
 import type { WorkLimit } from '../actor/actor.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';
 import type { ControllerMetrics } from './controller-metrics.js';
-
-/**
- * How long a sync may take unless its controller says otherwise, milliseconds. Three requests in a row that each take all of the
- * 32 s that a request has fit in; and a sync that hangs keeps its object waiting for no longer.
- */
-export const DEFAULT_SYNC_TIMEOUT_MS = 120_000;
 
 /**
  * How long after its abort a sync is waited for, milliseconds. Longer than the 32 s that a request has, so that when its key

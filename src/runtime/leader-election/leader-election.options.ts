@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import { LEADER_ELECTION_DEFAULTS as DEFAULTS } from '../defaults.js';
 
 /** What the elector counts. */
 export interface LeaderElectionMetrics {
@@ -64,14 +65,14 @@ export interface LeaderElectionOptions {
 }
 
 const schema = z.object({
-  leaseDurationMs: z.number().positive().default(2500),
-  renewDeadlineMs: z.number().positive().default(1800),
-  retryPeriodMs: z.number().positive().default(400),
-  jitterFactor: z.number().positive().default(1.2),
-  healthToleranceMs: z.number().nonnegative().default(10_000),
-  takeover: z.enum(['witness', 'expiry']).default('witness'),
-  witnessPeriodMs: z.number().positive().default(80),
-  witnessGraceMs: z.number().nonnegative().default(100),
+  leaseDurationMs: z.number().positive().default(DEFAULTS.leaseDurationMs),
+  renewDeadlineMs: z.number().positive().default(DEFAULTS.renewDeadlineMs),
+  retryPeriodMs: z.number().positive().default(DEFAULTS.retryPeriodMs),
+  jitterFactor: z.number().positive().default(DEFAULTS.jitterFactor),
+  healthToleranceMs: z.number().nonnegative().default(DEFAULTS.healthToleranceMs),
+  takeover: z.enum(['witness', 'expiry']).default(DEFAULTS.takeover),
+  witnessPeriodMs: z.number().positive().default(DEFAULTS.witnessPeriodMs),
+  witnessGraceMs: z.number().nonnegative().default(DEFAULTS.witnessGraceMs),
 });
 
 export type CompiledLeaderElectionOptions = Readonly<z.infer<typeof schema>>;

@@ -12,6 +12,7 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition } from '../controller/index.js';
 import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
+import { DEFAULT_CAUGHT_UP_TIMEOUT_MS, DEFAULT_DRAIN_TIMEOUT_MS } from '../defaults.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
@@ -139,8 +140,8 @@ const schema = z.object({
     .optional(),
   reconcileOn: z.enum(['all', 'leader'], 'must be all or leader').optional(),
   onlyProcess: z.boolean().default(false),
-  drainTimeoutMs: milliseconds(3000),
-  caughtUpTimeoutMs: milliseconds(5000),
+  drainTimeoutMs: milliseconds(DEFAULT_DRAIN_TIMEOUT_MS),
+  caughtUpTimeoutMs: milliseconds(DEFAULT_CAUGHT_UP_TIMEOUT_MS),
 });
 
 const clusterIdentity = z

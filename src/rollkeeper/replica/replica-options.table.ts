@@ -1,0 +1,309 @@
+import { LOG_LEVELS } from '@rollkeeper/machinery/logging';
+import type { CompiledTable, GivenOptions } from '@rollkeeper/machinery/options/option-table';
+import {
+  decimal,
+  file,
+  flag,
+  milliseconds,
+  onOrOff,
+  oneOf,
+  text,
+  wholeNumber,
+} from '@rollkeeper/machinery/options/option-table';
+import {
+  DEFAULT_CAUGHT_UP_TIMEOUT_MS,
+  DEFAULT_DRAIN_TIMEOUT_MS,
+  DEFAULT_SYNC_TIMEOUT_MS,
+  LEADER_ELECTION_DEFAULTS,
+} from '@rollkeeper/runtime/defaults';
+import { LOCAL_READS } from '../admin/decide-access.js';
+
+/** A stop that waits longer for a single key is one that nothing relies on. */
+const LONGEST_DRAIN_MS = 3_600_000;
+
+const clusterIdentity = {
+  value: 'word',
+  pattern: { matches: /^[\x21-\x7e]{1,253}$/, says: 'must be one word of at most 253 characters' },
+} as const;
+/** Empty in the chart: none. */
+const clusterIdentityOfChart = { type: 'string', pattern: '^[!-~]{0,253}$' } as const;
+
+/** The options of one replica, `rollkeeper controller`. */
+export const REPLICA_OPTIONS_TABLE = {
+  'redis-url': text({
+    help: 'the Redis that all replicas share; redis://, rediss://, redis+sentinel://, redis+cluster://',
+    value: 'url',
+    env: 'REDIS_URL',
+    required: 'is required: redis://host:port, also as REDIS_URL',
+  }),
+  kubeconfig: file({
+    help: 'the API to work on',
+    shownDefault: "kubectl's rules, down to the pod's service account",
+  }),
+  context: text({
+    help: 'context of the kubeconfig',
+    value: 'name',
+    notEmpty: 'must name a context',
+    shownDefault: "the file's own",
+  }),
+  'key-prefix': text({
+    help: 'keeps installations on one Redis apart',
+    value: 'prefix',
+    default: 'rollkeeper',
+    pattern: { matches: /^[\w.-]+$/, says: 'must be letters, digits, dots, hyphens and underscores' },
+    chart: { path: 'redis.keyPrefix', schema: { pattern: '^[A-Za-z0-9_.-]+$' } },
+  }),
+  'cluster-identity': text({
+    ...clusterIdentity,
+    help: 'identifies the cluster; the keys in Redis belong to one cluster, and a replica of another one ends with an error',
+    shownDefault: 'the UID of its namespace kube-system',
+    chart: { path: 'redis.clusterIdentity', default: '', schema: clusterIdentityOfChart },
+  }),
+  'replaces-cluster': text({
+    ...clusterIdentity,
+    help: 'the identity of a cluster that is gone, or has become this one: its keys become those of this cluster',
+    chart: { path: 'redis.replacesCluster', default: '', schema: clusterIdentityOfChart },
+  }),
+  identity: text({
+    help: "this replica's unique name, in leases, logs and spans",
+    value: 'name',
+    required: 'is required',
+    notEmpty: 'must not be empty',
+    maxLength: 253,
+    shownDefault: 'host name and process id',
+  }),
+  namespaces: text({
+    help: 'work in these namespaces alone and watch each by itself, so that Roles in them are enough',
+    value: 'list',
+    shownDefault: 'all',
+    chart: {
+      path: 'namespaces',
+      default: [],
+      schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    },
+  }),
+  selector: text({
+    help: 'work on Deployments with such labels alone, for example shard=a, and on everything that they own',
+    value: 'labels',
+    shownDefault: 'all',
+    chart: { path: 'selector', default: '' },
+  }),
+  'use-service-account-credentials': flag({
+    help: 'each controller works as a service account of its own; caches and leases keep using the kubeconfig',
+    shownDefault: 'all as the kubeconfig says',
+    chart: { path: 'serviceAccount.perController' },
+  }),
+  'service-account-namespace': text({
+    help: 'the namespace of those service accounts',
+    value: 'name',
+    notEmpty: 'must name a namespace',
+    default: 'kube-system',
+  }),
+  'service-account-prefix': text({
+    help: 'goes before their names, such as deployment-controller',
+    value: 'text',
+    default: '',
+    shownDefault: 'none',
+  }),
+  'kube-api-qps': decimal({
+    help: 'requests per second of each controller, in the long run',
+    value: 'number',
+    least: 0,
+    default: 0,
+    shownDefault: "0, the server's own limits",
+    chart: { path: 'kubeApi.qps' },
+  }),
+  'kube-api-burst': wholeNumber({
+    help: 'requests of each controller at once',
+    value: 'count',
+    least: 1,
+    most: 100_000,
+    shownDefault: 'twice as many',
+    // 0: the program's default.
+    chart: { path: 'kubeApi.burst', default: 0, schema: { minimum: 0 } },
+  }),
+  controllers: text({
+    help: "which controllers run, by kube-controller-manager's names; * for all (without --standalone: deployment, replicaset, garbage-collector, namespace), -name for all but one; the first mention counts; names of what has nothing to do here are passed over",
+    value: 'list',
+    default: '*',
+    chart: { path: 'controllers', default: 'deployment,replicaset', schema: { minLength: 1 } },
+  }),
+  'deployment-api': text({
+    help: 'whose Deployments: apps/v1, rollkeeper.dev/v1 (for clusters whose own controller cannot be switched off), or both',
+    value: 'list',
+    default: 'apps/v1',
+    chart: {
+      path: 'deployments.api',
+      schema: { enum: ['apps/v1', 'rollkeeper.dev/v1', 'apps/v1,rollkeeper.dev/v1'] },
+    },
+  }),
+  standalone: flag({
+    help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
+  }),
+  'cluster-signing-cert-file': file({
+    help: 'the authority that signs approved CertificateSigningRequests, PEM; read at each signature',
+    shownDefault: 'nothing is signed',
+  }),
+  'cluster-signing-key-file': file({ help: 'its private key, PEM' }),
+  workers: text({
+    help: 'keys worked on at once, for example deployment=5,replicaset=10',
+    value: 'list',
+    chart: {
+      path: 'workers',
+      default: '',
+      schema: { pattern: '^([a-z-]+=[0-9]+(,[a-z-]+=[0-9]+)*)?$' },
+    },
+  }),
+  'admin-host': text({
+    help: 'the address of the admin port, which serves health, metrics, status and the console',
+    value: 'address',
+    notEmpty: 'must name an address',
+    default: '127.0.0.1',
+  }),
+  'admin-port': wholeNumber({
+    help: 'the number of that port; 0 lets the system choose',
+    value: 'port',
+    least: 0,
+    most: 65_535,
+    default: 0,
+    chart: { path: 'admin.port', default: 8080, schema: { minimum: 1 } },
+  }),
+  'recent-traces': wholeNumber({
+    help: 'traces kept in memory for the console',
+    value: 'count',
+    least: 0,
+    most: 100_000,
+    default: 0,
+    shownDefault: '0, none',
+  }),
+  'admin-token-file': file({
+    help: 'holds the token with which people change things, and read from other machines',
+    shownDefault: 'nobody may',
+  }),
+  'admin-auth': oneOf(['token', 'delegated'], {
+    help: 'token: that token alone; delegated: the API is asked about others, by TokenReview and SubjectAccessReview',
+    value: 'how',
+    default: 'token',
+    chart: { path: 'admin.auth' },
+  }),
+  'admin-tls-cert-file': file({
+    help: 'serve the admin port over TLS with this certificate, PEM; read again when it changes',
+    shownDefault: 'self-made where they can be reached from elsewhere',
+  }),
+  'admin-tls-private-key-file': file({ help: 'its private key, PEM' }),
+  'admin-insecure-http': flag({
+    help: 'serve the admin port over plain HTTP even where it can be reached from elsewhere',
+  }),
+  'admin-local-reads': oneOf(LOCAL_READS, {
+    help: 'who on this machine reads without a token: anyone, own-user (and root; on Linux), or nobody: token',
+    value: 'how',
+    default: 'anyone',
+    chart: { path: 'admin.localReads' },
+  }),
+  'admin-open-metrics': flag({
+    help: 'let everybody who reaches the port read /metrics',
+    shownDefault: 'read like anything else',
+    chart: { path: 'admin.openMetrics' },
+  }),
+  'lease-duration-ms': milliseconds({
+    help: 'leader lease',
+    default: LEADER_ELECTION_DEFAULTS.leaseDurationMs,
+    chart: { path: 'leaderElection.leaseDurationMs' },
+  }),
+  'renew-deadline-ms': milliseconds({
+    help: 'the leader gives up after so long without a renewal',
+    default: LEADER_ELECTION_DEFAULTS.renewDeadlineMs,
+    chart: { path: 'leaderElection.renewDeadlineMs' },
+  }),
+  'retry-period-ms': milliseconds({
+    help: 'between attempts to acquire or renew the lease',
+    default: LEADER_ELECTION_DEFAULTS.retryPeriodMs,
+    chart: { path: 'leaderElection.retryPeriodMs' },
+  }),
+  'leader-takeover': oneOf(['witness', 'expiry'], {
+    help: 'witness: as soon as Redis sees that the leader is gone; expiry: at the end of its lease',
+    value: 'when',
+    shownDefault: LEADER_ELECTION_DEFAULTS.takeover,
+    chart: { path: 'leaderElection.takeover', default: LEADER_ELECTION_DEFAULTS.takeover },
+  }),
+  'leader-takeover-grace-ms': milliseconds({
+    help: 'how long its connections must have been gone',
+    least: 0,
+    default: LEADER_ELECTION_DEFAULTS.witnessGraceMs,
+    chart: { path: 'leaderElection.takeoverGraceMs' },
+  }),
+  'leader-health-tolerance-ms': milliseconds({
+    help: 'leading work that goes on for so long after the lease ended fails /livez',
+    least: 0,
+    default: LEADER_ELECTION_DEFAULTS.healthToleranceMs,
+    chart: { path: 'leaderElection.healthToleranceMs' },
+  }),
+  'leader-elect': onOrOff({
+    help: 'false: this replica leads without being elected; for installations of one replica',
+    default: true,
+  }),
+  'leader-elect-resource-lock': oneOf(['redis', 'leases'], {
+    help: 'where the lease is: redis or leases',
+    value: 'kind',
+    shownDefault: 'redis',
+    chart: { path: 'leaderElection.resourceLock', default: 'redis' },
+  }),
+  'leader-elect-resource-namespace': text({
+    help: "the Lease's namespace; events about the leadership are about that Lease with both locks",
+    value: 'name',
+    notEmpty: 'must name a namespace',
+    default: 'kube-system',
+  }),
+  'leader-elect-resource-name': text({
+    help: "the Lease's name",
+    value: 'name',
+    notEmpty: 'must name a Lease',
+    shownDefault: 'rollkeeper',
+  }),
+  'leader-elect-coordinated': flag({
+    help: "stand for the Lease by a LeaseCandidate: the API server's coordinator gives it to the oldest release",
+    chart: { path: 'leaderElection.coordinated' },
+  }),
+  'leader-migration-config': file({
+    help: 'a LeaderMigrationConfiguration: what runs here while controllers go over from or to another manager',
+  }),
+  'reconcile-on': oneOf(['all', 'leader'], {
+    help: 'all: every replica works on keys; leader: only that one',
+    value: 'who',
+    shownDefault: 'all',
+    chart: { path: 'reconcileOn', default: 'all' },
+  }),
+  'drain-timeout-ms': milliseconds({
+    help: 'how long running keys may go on after a stop, an hour at most; then others take them',
+    most: LONGEST_DRAIN_MS,
+    default: DEFAULT_DRAIN_TIMEOUT_MS,
+    chart: { path: 'drainTimeoutMs' },
+  }),
+  'caught-up-timeout-ms': milliseconds({
+    help: 'how long a sync waits for its caches',
+    default: DEFAULT_CAUGHT_UP_TIMEOUT_MS,
+  }),
+  'sync-timeout-ms': text({
+    help: 'how long a sync may take before it is aborted and tried again, for example 60000,namespace=300000',
+    value: 'list',
+    shownDefault: `${DEFAULT_SYNC_TIMEOUT_MS}, namespace 600000`,
+    chart: { path: 'syncTimeoutMs', default: '', schema: { type: ['string', 'integer'] } },
+  }),
+  'log-level': oneOf(LOG_LEVELS, {
+    help: 'debug, info, warn or error',
+    value: 'level',
+    default: 'info',
+    chart: { path: 'logLevel' },
+  }),
+  'log-format': oneOf(['json', 'pretty'], {
+    help: 'json or pretty',
+    value: 'format',
+    default: 'json',
+  }),
+};
+
+/** The options of a replica, as values or as they were typed. */
+export type ReplicaOptions = GivenOptions<typeof REPLICA_OPTIONS_TABLE>;
+
+/** Each one checked by itself, with its default. */
+export type CheckedReplicaOptions = CompiledTable<typeof REPLICA_OPTIONS_TABLE>;
