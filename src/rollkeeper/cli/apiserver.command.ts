@@ -4,56 +4,32 @@ import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery
 import { createProcessMetrics, startTracing } from '@rollkeeper/opentelemetry';
 import { createApiServerMetrics } from '../app-metrics.js';
 import { VERSION } from '@rollkeeper/machinery/version';
-import type { RedisFlags } from './shared-options.js';
-import { addRedisOptions, redisUrlOf } from './shared-options.js';
-
-interface ApiServerCommandOptions extends RedisFlags {
-  dataDir: string;
-  port: string;
-  host: string;
-  advertiseHost?: string;
-  kubeconfig?: string;
-  tokenFile?: string;
-  tokenAuthFile?: string;
-  clientCaFile?: string;
-  disableAdmissionPlugins?: string;
-  unknownServiceAccounts?: string;
-  insecure?: boolean;
-}
+import { APISERVER_OPTIONS_TABLE } from './apiserver-options.table.js';
+import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
+import { addOptions, byTableName } from './table-options.js';
 
 /** `rollkeeper apiserver`: the embedded Kubernetes API on Redis. */
 export function registerApiServerCommand(program: Command): void {
-  addRedisOptions(program.command('apiserver'), 'where the objects are kept')
-    .description('serve a Kubernetes API that keeps its objects in Redis')
-    .option('--data-dir <folder>', 'where certificates and token are kept', '.rollkeeper')
-    .option('--port <port>', 'port to listen on; 0 lets the system choose', '6443')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--advertise-host <name>', 'a further name or address of it, for clients on other machines')
-    .option('--kubeconfig <file>', 'write a kubeconfig with all rights there once it listens (default: none)')
-    .option(
-      '--token-file <file>',
-      'bearer token; made when it is missing (default: token in the data folder)',
-    )
-    .option('--token-auth-file <file>', 'further users: token,name,uid,"group,group" a line (default: none)')
-    .option(
-      '--client-ca-file <file>',
-      'whose client certificates are taken (default: ca.crt in the data folder)',
-    )
-    .option(
-      '--disable-admission-plugins <names>',
-      'plug-ins that let everything pass, for example LimitRanger,Priority (default: none)',
-    )
-    .option(
-      '--unknown-service-accounts <what>',
-      'warn or refuse: what becomes of pods whose service account is not there (default: warn)',
-    )
-    .option('--insecure', 'plain HTTP without TLS, for measurements')
-    .action((options: ApiServerCommandOptions) => runUntilStopped((signal) => run(options, signal)));
+  const { 'redis-url': redisUrl, ...others } = APISERVER_OPTIONS_TABLE;
+  const command = program
+    .command('apiserver')
+    .description('serve a Kubernetes API that keeps its objects in Redis');
+  addOptions(command, { 'redis-url': redisUrl, ...REDIS_CA_FILE_OPTION, ...others }).action(
+    (flags: Record<string, string>) => runUntilStopped((signal) => run(flags, signal)),
+  );
 }
 
-async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promise<void> {
+async function run(
+  { redisCaFile, redisUrl, ...flags }: Record<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
   // Only now: a process shall not hold in memory what another command needs.
   const { runApiServerProcess } = await import('@rollkeeper/apiserver');
+  const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
+  const options = compileTable(APISERVER_OPTIONS_TABLE, {
+    ...byTableName(flags),
+    'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),
+  });
   const tracing = startTracing({
     serviceName: 'rollkeeper-apiserver',
     instance: `${options.host}:${options.port}`,
@@ -64,9 +40,18 @@ async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promi
   try {
     await runApiServerProcess(
       {
-        ...options,
-        redisUrl: redisUrlOf(options, process.env) ?? '',
-        port: Number(options.port),
+        redisUrl: options['redis-url'] ?? '',
+        dataDir: options['data-dir'],
+        port: options.port,
+        host: options.host,
+        advertiseHost: options['advertise-host'],
+        kubeconfig: options.kubeconfig,
+        tokenFile: options['token-file'],
+        tokenAuthFile: options['token-auth-file'],
+        clientCaFile: options['client-ca-file'],
+        disableAdmissionPlugins: options['disable-admission-plugins'],
+        unknownServiceAccounts: options['unknown-service-accounts'],
+        insecure: options.insecure,
       },
       {
         logger: createPinoLogger({ base: { role: 'apiserver' } }),

@@ -3,33 +3,24 @@ import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { heapIsLoaded, runUntilStopped, tellParent } from '@rollkeeper/machinery/process';
 import { startTracing } from '@rollkeeper/opentelemetry';
 import { VERSION } from '@rollkeeper/machinery/version';
-
-interface NodeCommandOptions {
-  kubeconfig?: string;
-  nodes: string;
-  readyDelayMs: string;
-  terminationDelayMs: string;
-  concurrency: string;
-  podsPerNode: string;
-}
+import { NODE_OPTIONS_TABLE } from './node-options.table.js';
+import { addOptions, byTableName } from './table-options.js';
 
 /** `rollkeeper node`: plays the scheduler and the kubelets of N nodes. */
 export function registerNodeCommand(program: Command): void {
-  program
+  const command = program
     .command('node')
-    .description('play the kubelets of N nodes: pods become Running and Ready, deletions finish')
-    .option('--nodes <count>', 'nodes to play', '3')
-    .option('--kubeconfig <file>', 'the API to play on (default: as kubectl finds it)')
-    .option('--ready-delay-ms <ms>', 'from the start of a container until it is ready', '0')
-    .option('--termination-delay-ms <ms>', 'from the deletion of a pod until it is gone', '0')
-    .option('--concurrency <count>', 'writes to the API at once', '32')
-    .option('--pods-per-node <count>', 'pods that fit on one node', '10000')
-    .action((options: NodeCommandOptions) => runUntilStopped((signal) => run(options, signal)));
+    .description('play the kubelets of N nodes: pods become Running and Ready, deletions finish');
+  addOptions(command, NODE_OPTIONS_TABLE).action((flags: Record<string, string>) =>
+    runUntilStopped((signal) => run(flags, signal)),
+  );
 }
 
-async function run(options: NodeCommandOptions, signal: AbortSignal): Promise<void> {
+async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
   // Only now: a process shall not hold in memory what another command needs.
   const { runNodeProcess } = await import('@rollkeeper/simulator');
+  const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
+  const options = compileTable(NODE_OPTIONS_TABLE, byTableName(flags));
   const tracing = startTracing({
     serviceName: 'rollkeeper-node',
     instance: String(process.pid),
@@ -40,11 +31,11 @@ async function run(options: NodeCommandOptions, signal: AbortSignal): Promise<vo
     await runNodeProcess(
       {
         kubeconfig: options.kubeconfig,
-        nodes: Number(options.nodes),
-        readyDelayMs: Number(options.readyDelayMs),
-        terminationDelayMs: Number(options.terminationDelayMs),
-        concurrency: Number(options.concurrency),
-        podsPerNode: Number(options.podsPerNode),
+        nodes: options.nodes,
+        readyDelayMs: options['ready-delay-ms'],
+        terminationDelayMs: options['termination-delay-ms'],
+        concurrency: options.concurrency,
+        podsPerNode: options['pods-per-node'],
       },
       {
         logger: createPinoLogger({ base: { role: 'node' } }),

@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { file, text } from '@rollkeeper/machinery/options/option-table';
 import { withRedisCaFile } from '@rollkeeper/redis/connection';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+import { addOptions } from './table-options.js';
 
 /** Options and arguments that several commands have. */
 
@@ -11,22 +14,23 @@ export interface RedisFlags {
   redisCaFile?: string;
 }
 
-/** `--redis-url` and `--redis-ca-file`; also from the environment, where other users cannot read a password. */
-export function addRedisOptions(command: Command, what: string): Command {
-  return command
-    .option(
-      '--redis-url <url>',
-      `${what} (also REDIS_URL); redis://, rediss://, redis+sentinel://, redis+cluster://`,
-    )
-    .option(
-      '--redis-ca-file <file>',
-      'authority that a rediss:// server is checked against (also REDIS_CA_FILE)',
-    );
+/** Where a command takes `--redis-url`; both also from the environment, where other users cannot read a password. */
+export const REDIS_CA_FILE_OPTION = {
+  'redis-ca-file': file({
+    help: 'authority that a rediss:// server is checked against',
+    env: 'REDIS_CA_FILE',
+  }),
+};
+
+/** `--redis-url` and `--redis-ca-file`. @param use what the command does with that Redis */
+export function addRedisOptions(command: Command, use: string): Command {
+  const redisUrl = text({ ...REDIS_URL_OPTION, help: redisUrlHelp(use) });
+  return addOptions(command, { 'redis-url': redisUrl, ...REDIS_CA_FILE_OPTION });
 }
 
 /** The one URL that says everything about Redis, if one was given. @throws InvalidOptionError */
 export function redisUrlOf(flags: RedisFlags, env: NodeJS.ProcessEnv): string | undefined {
-  const url = flags.redisUrl ?? env['REDIS_URL'];
+  const url = flags.redisUrl ?? env[REDIS_URL_OPTION.env];
   return url === undefined ? undefined : withRedisCaFile(url, flags.redisCaFile ?? env['REDIS_CA_FILE']);
 }
 

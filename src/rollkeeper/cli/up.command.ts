@@ -4,16 +4,17 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
 import type { UpSummary } from '../supervisor/index.js';
-import { addRedisOptions, redisUrlOf } from './shared-options.js';
+import { UP_OPTIONS_TABLE } from '../supervisor/up-options.table.js';
+import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
+import { addOptions, byTableName } from './table-options.js';
 
 /** `rollkeeper up`: everything on this machine. */
 export function registerUpCommand(program: Command, main: string): void {
-  addRedisOptions(program.command('up'), 'use this Redis instead of starting one')
-    .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine')
-    .option('--replicas <count>', 'controller processes', '3')
-    .option('--nodes <count>', 'simulated nodes', '3')
-    .option('--data-dir <folder>', 'where everything is kept', '.rollkeeper')
-    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '16443')
+  const { 'redis-url': redisUrl, ...others } = UP_OPTIONS_TABLE;
+  const command = program
+    .command('up')
+    .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine');
+  addOptions(command, { 'redis-url': redisUrl, ...REDIS_CA_FILE_OPTION, ...others })
     .argument(
       '[controllerArgs...]',
       'behind --: further options of every controller, see `controller --help`',
@@ -23,18 +24,19 @@ export function registerUpCommand(program: Command, main: string): void {
     );
 }
 
-async function runUp(flags: Record<string, string>, controllerArgs: string[], main: string): Promise<void> {
+async function runUp(
+  { redisCaFile, redisUrl, ...others }: Record<string, string>,
+  controllerArgs: string[],
+  main: string,
+): Promise<void> {
   // Whatever this and its children write, Redis too, is for this user alone.
   process.umask(0o077);
   await runUntilStopped(async (signal) => {
     // Only now: a process shall not hold in memory what another command needs.
     const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
     const up = compileUpOptions({
-      replicas: flags['replicas'],
-      nodes: flags['nodes'],
-      port: flags['port'],
-      'data-dir': flags['dataDir'],
-      'redis-url': redisUrlOf(flags, process.env),
+      ...byTableName<typeof UP_OPTIONS_TABLE>(others),
+      'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),
       'controller-args': controllerArgs,
     });
     const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });

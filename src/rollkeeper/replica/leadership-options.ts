@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { LeaderMigration } from './leader-migration.js';
+import { LEADERSHIP_DEFAULTS } from './replica-options.table.js';
 
 /** The options of the leadership that depend on each other. */
 export interface LeadershipOptions {
@@ -30,15 +31,15 @@ const CANDIDATE_NAME = /^[\w.-]{1,216}$/;
 export function decideLeadershipOptions(
   given: GivenLeadershipOptions,
   migration: LeaderMigration | undefined,
-  defaultName = 'rollkeeper',
+  defaultName: string = LEADERSHIP_DEFAULTS.name,
 ): LeadershipOptions {
   if (!given['leader-elect']) assertNeedsNoElection(given, migration);
-  const lock = given['leader-elect-resource-lock'] ?? (migration ? 'leases' : 'redis');
+  const lock = given['leader-elect-resource-lock'] ?? (migration ? 'leases' : LEADERSHIP_DEFAULTS.lock);
   const decided = {
     'leader-elect-resource-lock': given['leader-elect'] ? lock : 'none',
     'leader-elect-resource-name': given['leader-elect-resource-name'] ?? migration?.leaderName ?? defaultName,
-    'leader-takeover': given['leader-takeover'] ?? (migration ? 'expiry' : 'witness'),
-    'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : 'all'),
+    'leader-takeover': given['leader-takeover'] ?? (migration ? 'expiry' : LEADERSHIP_DEFAULTS.takeover),
+    'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : LEADERSHIP_DEFAULTS.reconcileOn),
   } as const;
   if (migration) assertFitsMigration(decided, migration);
   if (given['leader-elect-coordinated']) assertMayStand(given.identity, decided, migration);

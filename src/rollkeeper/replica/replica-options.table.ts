@@ -17,6 +17,7 @@ import {
   LEADER_ELECTION_DEFAULTS,
 } from '@rollkeeper/runtime/defaults';
 import { LOCAL_READS } from '../admin/decide-access.js';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 
 /** A stop that waits longer for a single key is one that nothing relies on. */
 const LONGEST_DRAIN_MS = 3_600_000;
@@ -28,12 +29,19 @@ const clusterIdentity = {
 /** Empty in the chart: none. */
 const clusterIdentityOfChart = { type: 'string', pattern: '^[!-~]{0,253}$' } as const;
 
+/** Of the options that a leader migration gives other defaults. */
+export const LEADERSHIP_DEFAULTS = {
+  lock: 'redis',
+  name: 'rollkeeper',
+  takeover: LEADER_ELECTION_DEFAULTS.takeover,
+  reconcileOn: 'all',
+} as const;
+
 /** The options of one replica, `rollkeeper controller`. */
 export const REPLICA_OPTIONS_TABLE = {
   'redis-url': text({
-    help: 'the Redis that all replicas share; redis://, rediss://, redis+sentinel://, redis+cluster://',
-    value: 'url',
-    env: 'REDIS_URL',
+    ...REDIS_URL_OPTION,
+    help: redisUrlHelp('the Redis that all replicas share'),
     required: 'is required: redis://host:port, also as REDIS_URL',
   }),
   kubeconfig: file({
@@ -178,7 +186,7 @@ export const REPLICA_OPTIONS_TABLE = {
   }),
   'admin-token-file': file({
     help: 'holds the token with which people change things, and read from other machines',
-    shownDefault: 'nobody may',
+    shownDefault: 'no token: nothing can be changed',
   }),
   'admin-auth': oneOf(['token', 'delegated'], {
     help: 'token: that token alone; delegated: the API is asked about others, by TokenReview and SubjectAccessReview',
@@ -223,8 +231,8 @@ export const REPLICA_OPTIONS_TABLE = {
   'leader-takeover': oneOf(['witness', 'expiry'], {
     help: 'witness: as soon as Redis sees that the leader is gone; expiry: at the end of its lease',
     value: 'when',
-    shownDefault: LEADER_ELECTION_DEFAULTS.takeover,
-    chart: { path: 'leaderElection.takeover', default: LEADER_ELECTION_DEFAULTS.takeover },
+    shownDefault: LEADERSHIP_DEFAULTS.takeover,
+    chart: { path: 'leaderElection.takeover', default: LEADERSHIP_DEFAULTS.takeover },
   }),
   'leader-takeover-grace-ms': milliseconds({
     help: 'how long its connections must have been gone',
@@ -245,8 +253,8 @@ export const REPLICA_OPTIONS_TABLE = {
   'leader-elect-resource-lock': oneOf(['redis', 'leases'], {
     help: 'where the lease is: redis or leases',
     value: 'kind',
-    shownDefault: 'redis',
-    chart: { path: 'leaderElection.resourceLock', default: 'redis' },
+    shownDefault: LEADERSHIP_DEFAULTS.lock,
+    chart: { path: 'leaderElection.resourceLock', default: LEADERSHIP_DEFAULTS.lock },
   }),
   'leader-elect-resource-namespace': text({
     help: "the Lease's namespace; events about the leadership are about that Lease with both locks",
@@ -258,7 +266,7 @@ export const REPLICA_OPTIONS_TABLE = {
     help: "the Lease's name",
     value: 'name',
     notEmpty: 'must name a Lease',
-    shownDefault: 'rollkeeper',
+    shownDefault: LEADERSHIP_DEFAULTS.name,
   }),
   'leader-elect-coordinated': flag({
     help: "stand for the Lease by a LeaseCandidate: the API server's coordinator gives it to the oldest release",
@@ -270,8 +278,8 @@ export const REPLICA_OPTIONS_TABLE = {
   'reconcile-on': oneOf(['all', 'leader'], {
     help: 'all: every replica works on keys; leader: only that one',
     value: 'who',
-    shownDefault: 'all',
-    chart: { path: 'reconcileOn', default: 'all' },
+    shownDefault: LEADERSHIP_DEFAULTS.reconcileOn,
+    chart: { path: 'reconcileOn', default: LEADERSHIP_DEFAULTS.reconcileOn },
   }),
   'drain-timeout-ms': milliseconds({
     help: 'how long running keys may go on after a stop, an hour at most; then others take them',

@@ -121,7 +121,7 @@ describe('the options of a replica', () => {
     { wrong: { 'lease-duration-ms': 'soon' }, says: 'lease-duration-ms: is not a number' },
     { wrong: { 'leader-health-tolerance-ms': '-1' }, says: 'leader-health-tolerance-ms: must be at least 0' },
     { wrong: { 'drain-timeout-ms': '86400000' }, says: 'drain-timeout-ms: must be at most 3600000' },
-    { wrong: { 'log-level': 'loud' }, says: 'log-level: must be one of' },
+    { wrong: { 'log-level': 'loud' }, says: 'log-level: must be debug, info, warn or error' },
     { wrong: { workers: 'deployment' }, says: 'workers: "deployment" is not of the form' },
     { wrong: { workers: 'daemonset=2' }, says: 'workers: no controller named "daemonset" runs' },
     { wrong: { workers: 'deployment=0' }, says: 'workers: "deployment=0" must be from 1 to' },

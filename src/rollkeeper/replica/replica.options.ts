@@ -21,7 +21,7 @@ import type { LeadershipOptions } from './leadership-options.js';
 import { decideLeadershipOptions } from './leadership-options.js';
 import { numbersPerController } from './per-controller.js';
 import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.table.js';
-import { REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
+import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
 import { compileScope } from './scope.js';
 
@@ -73,7 +73,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const suffix = scope.id === undefined ? '' : `-${scope.id}`;
   return Object.freeze({
     ...compiled,
-    ...decideLeadershipOptions(compiled, migration, `rollkeeper${suffix}`),
+    ...decideLeadershipOptions(compiled, migration, LEADERSHIP_DEFAULTS.name + suffix),
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
     elsewhere: controllersElsewhere(compiled.controllers),

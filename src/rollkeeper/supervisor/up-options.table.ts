@@ -1,0 +1,22 @@
+import { text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+
+/** The options of `rollkeeper up`. */
+export const UP_OPTIONS_TABLE = {
+  'redis-url': text({ ...REDIS_URL_OPTION, help: redisUrlHelp('use this Redis instead of starting one') }),
+  replicas: wholeNumber({ help: 'controller processes', value: 'count', least: 1, most: 20, default: 3 }),
+  nodes: wholeNumber({ help: 'simulated nodes', value: 'count', least: 0, most: 1000, default: 3 }),
+  'data-dir': text({
+    help: 'where everything is kept',
+    value: 'folder',
+    notEmpty: 'must name a folder',
+    default: '.rollkeeper',
+  }),
+  port: wholeNumber({
+    help: 'port of the API server on 127.0.0.1; 0 lets the system choose',
+    value: 'port',
+    least: 0,
+    most: 65_535,
+    default: 16_443,
+  }),
+};
