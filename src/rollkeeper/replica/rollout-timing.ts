@@ -32,7 +32,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     const types = this.watchedTypes();
     if (types.length === 0) return;
     const { informers } = manager;
-    const deployments = types.map((type) => informers.informerFor<Deployment>(type));
+    const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
     observeDeployments(meter, () =>
       manager.isLeader
         ? countDeploymentStates(deployments.flatMap(({ lister }) => lister.list()))
