@@ -1,4 +1,4 @@
-import type { Container as IContainer } from '@rollkeeper/machinery/types/core-v1';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
@@ -13,7 +13,7 @@ import {
 } from './pod-behaviour.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-type Container = DeepReadonly<IContainer>;
+type Container = DeepReadonly<coreV1.Container>;
 
 export interface ContainersFacts {
   readonly nowMs: number;

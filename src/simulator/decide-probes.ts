@@ -1,11 +1,12 @@
-import type { Container as IContainer, Probe } from '@rollkeeper/machinery/types/core-v1';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
+import type { Probe } from '@rollkeeper/machinery/types/core-v1';
 import { EXEC_ANNOTATION, answerTo, readExecAnswers } from '@rollkeeper/machinery/exec-answers';
 import type { ExecAnswers } from '@rollkeeper/machinery/exec-answers';
 import { containerAnnotation, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { failureOfCommand } from './command-end.js';
 
-type Container = DeepReadonly<IContainer>;
+type Container = DeepReadonly<coreV1.Container>;
 export type ProbeType = 'Readiness' | 'Liveness' | 'Startup';
 
 /** Why a probe does not succeed. */

@@ -1,4 +1,4 @@
-import type { Container as IContainer } from '@rollkeeper/machinery/types/core-v1';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 import { containerAnnotation, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { failureOfCommand } from './command-end.js';
@@ -94,7 +94,7 @@ function endOf({ afterMs, exitCode }: CommandEnd): ContainerEnd {
   return { afterMs: Math.max(afterMs, ENDS_AFTER_MS), exitCode, isReadyBefore: afterMs > ENDS_AFTER_MS };
 }
 
-type Container = DeepReadonly<IContainer>;
+type Container = DeepReadonly<coreV1.Container>;
 
 function argvOf({ args = [], command = [] }: Container): readonly string[] {
   return [...command, ...args];

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStreams } from '../../src/rollkeeper/admin/event-streams.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/index.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/index.js';
-import { KubernetesApi } from '../../src/rollkeeper/replica/kubernetes-api.js';
-import { Observation } from '../../src/rollkeeper/replica/observation.js';
+import { KubernetesApi } from '../../src/rollkeeper/replica/kubernetes-api.service.js';
+import { Observation } from '../../src/rollkeeper/replica/observation.service.js';
 import { ReplicaModule } from '../../src/rollkeeper/replica/replica.module.js';
 import { compileReplicaOptions } from '../../src/rollkeeper/replica/replica.options.js';
 import { ReplicaRunner } from '../../src/rollkeeper/replica/replica-runner.service.js';
-import { ReplicaTelemetry } from '../../src/rollkeeper/replica/replica-telemetry.js';
+import { ReplicaTelemetry } from '../../src/rollkeeper/replica/replica-telemetry.service.js';
 import { ControllerManager } from '../../src/runtime/index.js';
 
 /** Nothing listens there: what this replica connects to is not needed here. */

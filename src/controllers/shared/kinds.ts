@@ -1,47 +1,46 @@
-import type { HorizontalPodAutoscaler as IHorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
-import type { CertificateSigningRequest as ICertificateSigningRequest } from '@rollkeeper/machinery/types/certificates-v1';
-import type {
-  Endpoints as IEndpoints,
-  ResourceQuota as IResourceQuota,
-} from '@rollkeeper/machinery/types/core-v1';
-import type { EndpointSlice as IEndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
-import type { PodDisruptionBudget as IPodDisruptionBudget } from '@rollkeeper/machinery/types/policy-v1';
-import type { ClusterRole as IClusterRole } from '@rollkeeper/machinery/types/rbac-v1';
+import type * as autoscalingV2 from '@rollkeeper/machinery/types/autoscaling-v2';
+import type * as certificatesV1 from '@rollkeeper/machinery/types/certificates-v1';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
+import type * as discoveryV1 from '@rollkeeper/machinery/types/discovery-v1';
+import type * as policyV1 from '@rollkeeper/machinery/types/policy-v1';
+import type * as rbacV1 from '@rollkeeper/machinery/types/rbac-v1';
 import type { Int64, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '@rollkeeper/runtime';
 
 /** The kinds that the kit has no name for. */
 
-export type Endpoints = KubernetesObject & Pick<IEndpoints, 'subsets'>;
+export type Endpoints = KubernetesObject & Pick<coreV1.Endpoints, 'subsets'>;
 export const Endpoints = defineKind<Endpoints>({
   ...{ group: '', version: 'v1', kind: 'Endpoints', resource: 'endpoints' },
 });
 
-export type EndpointSlice = KubernetesObject & Pick<IEndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
+export type EndpointSlice = KubernetesObject &
+  Pick<discoveryV1.EndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
 export const EndpointSlice = defineKind<EndpointSlice>({
   ...{ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' },
 });
 
-export type PodDisruptionBudget = KubernetesObject & Pick<IPodDisruptionBudget, 'spec' | 'status'>;
+export type PodDisruptionBudget = KubernetesObject & Pick<policyV1.PodDisruptionBudget, 'spec' | 'status'>;
 export const PodDisruptionBudget = defineKind<PodDisruptionBudget>({
   ...{ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' },
 });
 
-export type ResourceQuota = KubernetesObject & Pick<IResourceQuota, 'spec' | 'status'>;
+export type ResourceQuota = KubernetesObject & Pick<coreV1.ResourceQuota, 'spec' | 'status'>;
 export const ResourceQuota = defineKind<ResourceQuota>({ group: '', version: 'v1', kind: 'ResourceQuota' });
 
-export type ClusterRole = KubernetesObject & Pick<IClusterRole, 'aggregationRule' | 'rules'>;
+export type ClusterRole = KubernetesObject & Pick<rbacV1.ClusterRole, 'aggregationRule' | 'rules'>;
 export const ClusterRole = defineKind<ClusterRole>({
   ...{ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', namespaced: false },
 });
 
-export type HorizontalPodAutoscaler = KubernetesObject & Pick<IHorizontalPodAutoscaler, 'spec' | 'status'>;
+export type HorizontalPodAutoscaler = KubernetesObject &
+  Pick<autoscalingV2.HorizontalPodAutoscaler, 'spec' | 'status'>;
 export const HorizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>({
   ...{ group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
 });
 
 export type CertificateSigningRequest = KubernetesObject &
-  Pick<ICertificateSigningRequest, 'spec' | 'status'>;
+  Pick<certificatesV1.CertificateSigningRequest, 'spec' | 'status'>;
 export const CertificateSigningRequest = defineKind<CertificateSigningRequest>({
   ...{ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', namespaced: false },
 });

@@ -1,19 +1,7 @@
-import type {
-  DeploymentSpec as IDeploymentSpec,
-  DeploymentStatus as IDeploymentStatus,
-  ReplicaSetSpec as IReplicaSetSpec,
-  ReplicaSetStatus as IReplicaSetStatus,
-} from '../generated/types/apps-v1.js';
+import type * as appsV1 from '../generated/types/apps-v1.js';
 import type { LeaseSpec } from '../generated/types/coordination-v1.js';
-import type {
-  NamespaceSpec,
-  NamespaceStatus,
-  NodeSpec,
-  NodeStatus,
-  PodSpec as IPodSpec,
-  PodStatus as IPodStatus,
-  PodTemplateSpec as IPodTemplateSpec,
-} from '../generated/types/core-v1.js';
+import type * as coreV1 from '../generated/types/core-v1.js';
+import type { NamespaceSpec, NamespaceStatus, NodeSpec, NodeStatus } from '../generated/types/core-v1.js';
 import type { Int64 } from './int64.js';
 
 /** An entry of `metadata.ownerReferences`. */
@@ -59,15 +47,15 @@ export interface UnstructuredObject extends KubernetesObject {
 /** The models call every integer a `number`. These fields are int64, and somebody computes with them. */
 type WithInt64<T, Field extends keyof T> = Omit<T, Field> & { [Name in Field]?: Int64 };
 
-export type PodTemplateSpec = IPodTemplateSpec;
-export type DeploymentSpec = IDeploymentSpec;
-export type DeploymentStatus = IDeploymentStatus;
-export type DeploymentCondition = NonNullable<IDeploymentStatus['conditions']>[number];
-export type ReplicaSetSpec = IReplicaSetSpec;
-export type ReplicaSetStatus = IReplicaSetStatus;
-export type ReplicaSetCondition = NonNullable<IReplicaSetStatus['conditions']>[number];
-export type PodSpec = WithInt64<IPodSpec, 'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'>;
-export type PodStatus = IPodStatus;
+export type PodTemplateSpec = coreV1.PodTemplateSpec;
+export type DeploymentSpec = appsV1.DeploymentSpec;
+export type DeploymentStatus = appsV1.DeploymentStatus;
+export type DeploymentCondition = NonNullable<appsV1.DeploymentStatus['conditions']>[number];
+export type ReplicaSetSpec = appsV1.ReplicaSetSpec;
+export type ReplicaSetStatus = appsV1.ReplicaSetStatus;
+export type ReplicaSetCondition = NonNullable<appsV1.ReplicaSetStatus['conditions']>[number];
+export type PodSpec = WithInt64<coreV1.PodSpec, 'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'>;
+export type PodStatus = coreV1.PodStatus;
 
 export interface Deployment extends KubernetesObject {
   spec: DeploymentSpec;

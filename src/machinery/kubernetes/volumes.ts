@@ -4,7 +4,7 @@ import type {
   PersistentVolumeSpec,
   PersistentVolumeStatus,
 } from '../generated/types/core-v1.js';
-import type { StorageClass as IStorageClass } from '../generated/types/storage-v1.js';
+import type * as storageV1 from '../generated/types/storage-v1.js';
 import type { DeepReadonly, KubernetesObject, Pod } from './objects.js';
 
 /** Volumes and the claims to them: the words that the API server, the controllers and the nodes share. */
@@ -21,7 +21,7 @@ export interface PersistentVolume extends KubernetesObject {
 
 export type StorageClass = KubernetesObject &
   Pick<
-    IStorageClass,
+    storageV1.StorageClass,
     | 'allowVolumeExpansion'
     | 'allowedTopologies'
     | 'mountOptions'

@@ -3,7 +3,7 @@ import type { ServedCertificate } from '@rollkeeper/tls';
 import { loadAdminCertificate, readAdminToken } from '../admin-pages/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { ADMIN_TLS_NAMES } from './replica.options.js';
-import type { ReplicaTelemetry } from './replica-telemetry.js';
+import type { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** The token of those who may change things, and the certificate that the admin port shows. */
 export class AdminCredentials {

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
-import { KubernetesApi } from './kubernetes-api.js';
+import { KubernetesApi } from './kubernetes-api.service.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 @Module({
   providers: [

@@ -6,7 +6,7 @@ import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { RolloutTiming } from './rollout-timing.js';
+import { RolloutTiming } from './rollout-timing.service.js';
 
 /** The replica's manager with its controllers, made as anybody makes theirs with the kit. */
 @Module({ providers: [RolloutTiming] })

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { AdminCredentials } from './admin-credentials.js';
-import { Observation } from './observation.js';
+import { Observation } from './observation.service.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** What the admin pages show besides the manager, and who may see it. */
 @Module({

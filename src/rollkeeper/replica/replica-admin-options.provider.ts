@@ -5,11 +5,11 @@ import type { AdminModuleOptions } from '../admin/index.js';
 import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import { AdminCredentials } from './admin-credentials.js';
-import { KubernetesApi } from './kubernetes-api.js';
-import { Observation } from './observation.js';
+import { KubernetesApi } from './kubernetes-api.service.js';
+import { Observation } from './observation.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 import { withoutSecrets } from './shown-options.js';
 
 /** What the admin pages show and do, out of the replica's parts. */

@@ -6,12 +6,12 @@ import type { CreateManagerOptions } from '@rollkeeper/runtime';
 import { trimsFor } from '@rollkeeper/client/informer';
 import { redisCoordination } from '@rollkeeper/redis';
 import { AdminCredentials } from './admin-credentials.js';
-import { KubernetesApi } from './kubernetes-api.js';
-import { Observation } from './observation.js';
+import { KubernetesApi } from './kubernetes-api.service.js';
+import { Observation } from './observation.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { leaderElectionOf } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** The options of a replica's manager, as anybody gives them to `RollkeeperModule.forRootAsync`. */
 @Injectable()

@@ -3,10 +3,10 @@ import { ControllerManager } from '@rollkeeper/runtime';
 import { AdminPorts } from '../admin/index.js';
 import type { OnServing } from '../admin-pages/index.js';
 import { announceReplica } from '../admin-pages/index.js';
-import { Observation } from './observation.js';
+import { Observation } from './observation.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** Runs the manager behind admin pages that are served already. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** What every part uses: time, chance, log, metrics, spans. */
 @Global()

@@ -6,7 +6,7 @@ import { RedisPeerRegistry } from '../admin-pages/index.js';
 import { DecisionLog, ObservedReconciler, RunningSyncs } from '../explain/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** What is noted for people: decisions, running syncs, the other replicas. */
 @Injectable()

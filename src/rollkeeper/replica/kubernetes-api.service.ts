@@ -9,7 +9,7 @@ import { createApiClientMetrics } from '@rollkeeper/runtime/telemetry';
 import { closeAll } from './close-all.js';
 import { ControllerClients } from './controller-clients.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import type { ReplicaTelemetry } from './replica-telemetry.js';
+import type { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 interface Parts {
   readonly connection: ClusterConnection;

@@ -10,7 +10,7 @@ import { countDeploymentStates } from '../deployment-states/deployment-states.js
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
-import { ReplicaTelemetry } from './replica-telemetry.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** Times rollouts and counts Deployments by state, where Deployments are worked on, and so watched. */
 @Injectable()
