@@ -10,7 +10,7 @@ import { trimsFor } from '@rollkeeper/client/informer';
 import { redisCoordination } from '@rollkeeper/redis';
 import type { Metrics, Tracing } from '@rollkeeper/runtime/telemetry';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
-import { ObservedReconciler } from '../explain/index.js';
+import { SyncJournal } from '../explain/index.js';
 import type { ControllerClients } from './controller-clients.js';
 import type { RedisPeerRegistry } from '../admin-pages/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -69,11 +69,7 @@ export class ReplicaManagerOptions {
       drainTimeoutMs: options['drain-timeout-ms'],
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       background: [peers, ...(certificate ? [certificate] : [])],
-      around: (reconciler, controller, objectOf) =>
-        new ObservedReconciler(reconciler, {
-          ...{ controller, replica: identity, log, running, clock },
-          uidOf: (key) => objectOf(key)?.metadata.uid,
-        }),
+      observers: [new SyncJournal({ replica: identity, log, running, clock })],
     };
   }
 }
