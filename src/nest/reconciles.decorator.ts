@@ -2,24 +2,27 @@ import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import type {
   ControllerDefinition,
-  ControllerTuning,
+  ControllerExtras,
+  ControllerTraits,
   ControllerWatches,
+  DecidingReconciler,
   Kind,
   KubernetesObject,
   Reconciler,
 } from '@rollkeeper/runtime';
-import { defineController } from '@rollkeeper/runtime';
+import { defineController, workOf } from '@rollkeeper/runtime';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 
 /** Of {@link Reconciles}: what else wakes the controller, and how it works. */
-export type ReconcilesOptions<T extends KubernetesObject> = Omit<ControllerWatches<T>, 'for'> &
-  Omit<ControllerTuning<T>, 'name'> & {
+export type ReconcilesOptions<T extends KubernetesObject> = ControllerWatches<T> &
+  ControllerExtras<T> &
+  Omit<ControllerTraits<T>, 'for' | 'name'> & {
     /** Names the queue, spans, metrics and log lines. @default the class's name with hyphens: `office-hours` of OfficeHours */
     readonly name?: string;
   };
 
-type Declared = ControllerWatches<KubernetesObject> & ControllerTuning;
+type Declared = ControllerTraits & ControllerWatches<KubernetesObject> & ControllerExtras;
 
 /**
  * Makes an injectable class the controller of a kind. It runs once it is a provider, of `RollkeeperModule.forFeature` or of any
@@ -31,9 +34,12 @@ type Declared = ControllerWatches<KubernetesObject> & ControllerTuning;
  *   async reconcile(request: ReconcileRequest, context: ReconcileContext<Deployment>) { … }
  * }
  * ```
+ * A class that `implements DecidingReconciler<Deployment, Seen, Plan>` has `observe`, `decide` and `act` in place of `reconcile`.
  */
 export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: ReconcilesOptions<T> = {}) {
-  return <Target extends abstract new (...args: never[]) => Reconciler<T>>(target: Target): void => {
+  return <Target extends abstract new (...args: never[]) => Reconciler<T> | DecidingReconciler<T>>(
+    target: Target,
+  ): void => {
     const declared = { name: hyphenated(target.name), ...options, for: kind };
     Injectable()(target);
     Reflect.defineMetadata(METADATA, declared, target);
@@ -51,11 +57,7 @@ export function controllerOfProvider(instance: unknown): ControllerDefinition | 
   if (instance instanceof DefinedController) return instance.definition;
   const declared = Reflect.getMetadata(METADATA, instance.constructor) as Declared | undefined;
   if (!declared) return undefined;
-  const reconciler = instance as Reconciler;
-  return defineController({
-    ...declared,
-    reconcile: (request, context) => reconciler.reconcile(request, context),
-  });
+  return defineController({ ...declared, ...workOf(instance as DecidingReconciler) });
 }
 
 function hyphenated(className: string): string {

@@ -17,16 +17,23 @@ export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';
-export { defineController, indexBy } from './operator/define-controller.js';
+export { defineController } from './operator/define-controller.js';
+export { indexBy, workOf } from './operator/controller-spec.js';
 export type {
+  BehaviourOf,
+  ControllerBehaviour,
+  ControllerExtras,
   ControllerSpec,
-  ControllerTuning,
+  ControllerTraits,
   ControllerWatches,
+  ControllerWork,
+  DecidingReconciler,
+  KeyLimit,
   KindIndex,
-  OwnedKind,
   ReconcileContext,
   Reconciler,
-} from './operator/define-controller.js';
+} from './operator/controller-spec.js';
+export { findAdopters, findOwner, ownerRefOf } from './operator/find-owners.js';
 export { withFinalizer } from './operator/finalizer.js';
 export type { FinalizerSteps } from './operator/finalizer.js';
 export {
@@ -68,23 +75,42 @@ export type { Predicate } from './operator/predicates.js';
 export type {
   ExtendedManager,
   ManagerExtension,
-  ReconcilerWrapper,
   ManagerExtensionContext,
   ManagerExtensionFactory,
 } from './operator/manager-extension.js';
+export type { PlannedWrite, SyncPlan } from './operator/plan-sync.js';
 export type { ProbeServerOptions } from './operator/probe-server.js';
 export { stopSignal } from './operator/stop-signal.js';
-export { watch } from './operator/watched-events.js';
-export type { ListerOf, WatchedKind } from './operator/watched-events.js';
+export {
+  POD_TEMPLATE_HASH,
+  SELECTOR_INDEX,
+  labelIndexValue,
+  selectorIndex,
+  selectorIndexValue,
+  selectorIndexValuesFor,
+} from './operator/selector-index.js';
+export type { LabelSelecting } from './operator/selector-index.js';
+export { own, usualUrgency, watch } from './operator/watched-events.js';
+export type {
+  ListerOf,
+  OwnOptions,
+  OwnedKind,
+  OwnerRelation,
+  Urgency,
+  WatchedKind,
+} from './operator/watched-events.js';
 export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
 export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
 
 // What a reconciler is given, and what it gives back.
 export type {
+  ActResult,
+  BegunSync,
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
   Decided,
+  DecideStep,
   Decision,
   DueWork,
   Enqueue,
@@ -93,21 +119,16 @@ export type {
   InformerSource,
   IntentStore,
   LeadingWork,
-  Observed,
-  ReconcileContext as SyncContext,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler as SyncReconciler,
-  SyncStep,
+  SyncAccess,
+  SyncFollower,
+  SyncKey,
+  SyncObserver,
+  SyncSteps,
   UnreadableResource,
 } from './controller/index.js';
-export {
-  carryThrough,
-  classifyFailure,
-  dueObjects,
-  hasToDecide,
-  noteCachesRead,
-} from './controller/index.js';
+export { classifyFailure, noteCachesRead } from './controller/index.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from '@rollkeeper/client/events';
 
 // The API.

@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeeper/client/api-client';
 import { MemoryActorRuntime, MemoryActorStore } from '@rollkeeper/runtime/actor';
-import { Controller, activationClient } from '@rollkeeper/runtime/controller';
+import { Controller, activationClient, runSteps } from '@rollkeeper/runtime/controller';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
@@ -151,6 +151,7 @@ export class DeploymentHarness {
     const pods = new LaggingCache<Pod>(cluster, PODS);
     const events = new MemoryEventRecorder();
     const { rules } = compileDeploymentControllerOptions();
+    const reconciler = new DeploymentReconciler({ deployments, replicaSets, pods, clock, rules });
     const queue = new MemoryWorkQueue({ name: CONTROLLER, clock });
     const client = this.breakingClient();
     const caches = [
@@ -159,7 +160,7 @@ export class DeploymentHarness {
     ] as const;
     const controller = new Controller({
       name: CONTROLLER,
-      reconciler: new DeploymentReconciler({ deployments, replicaSets, pods, events, clock, rules }),
+      sync: (request, access, decide) => runSteps(reconciler, request, { ...access, events }, decide),
       queue,
       consumer: new MemoryWorkQueueConsumer(queue),
       actors: new MemoryActorRuntime({ clock, store: this.store }),

@@ -2,7 +2,7 @@ import { aborted } from '@rollkeeper/machinery/cancellation';
 import { trace } from '@opentelemetry/api';
 import { MemoryActorRuntime } from '@rollkeeper/runtime/actor';
 import { FakeClock } from '@rollkeeper/machinery/clock';
-import type { BuiltController, Reconciler } from '@rollkeeper/runtime/controller';
+import type { BuiltController, SyncKey } from '@rollkeeper/runtime/controller';
 import { Controller } from '@rollkeeper/runtime/controller';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -51,7 +51,7 @@ export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'wor
   /** @default 'test' */
   readonly name?: string;
   /** @default does nothing */
-  readonly reconcile?: Reconciler['reconcile'];
+  readonly reconcile?: SyncKey;
   readonly built?: Partial<Pick<BuiltController, 'watch' | 'leading'>>;
 }
 
@@ -111,11 +111,9 @@ export class ManagerHarness {
     const reconciled: string[] = [];
     const controller = new Controller({
       name,
-      reconciler: {
-        reconcile: (request, context) => {
-          reconciled.push(request.key);
-          return reconcile(request, context);
-        },
+      sync: (request, access, decide) => {
+        reconciled.push(request.key);
+        return reconcile(request, access, decide);
       },
       queue,
       consumer: new MemoryWorkQueueConsumer(queue),
@@ -129,7 +127,7 @@ export class ManagerHarness {
       caughtUpTimeoutMs: 1000,
       replica: 'test',
     });
-    const parts = { reconciler: { reconcile }, watch: () => () => undefined, ...built };
+    const parts = { sync: reconcile, watch: () => () => undefined, ...built };
     return { managed: { controller, queue, built: parts, needs, worksOn }, controller, queue, reconciled };
   }
 }

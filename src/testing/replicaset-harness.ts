@@ -3,7 +3,7 @@ import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import type { ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
-import { carryThrough } from '@rollkeeper/runtime/controller/reconciler';
+import { decideUnobserved, runSteps } from '@rollkeeper/runtime/controller';
 import { KeyLockLostError } from '@rollkeeper/machinery/errors';
 import type { Pod, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS, isControlledBy, isPodActive } from '@rollkeeper/machinery/kubernetes';
@@ -140,11 +140,11 @@ export class ReplicaSetHarness {
       const context = {
         signal: run.signal,
         client,
+        events: this.events,
         intents: { ...intents, clear: () => void intents.clear() },
       };
-      const result = await carryThrough(
-        process.reconciler.reconcile({ namespace, name, key: this.key }, context),
-      );
+      const request = { namespace, name, key: this.key };
+      const result = await runSteps(process.reconciler, request, context, decideUnobserved);
       if (cleared) this.storedIntents = undefined;
       return { effects: run.effects, result };
     } catch (error) {
@@ -195,7 +195,6 @@ export class ReplicaSetHarness {
       replicaSets,
       pods,
       podAbsencesSeen: () => pods.resourceVersion,
-      events: this.events,
       clock: this.clock,
       random: this.random,
       logger: silentLogger,

@@ -6,7 +6,7 @@ import type {
   Decision,
   EnqueueRequest,
 } from '@rollkeeper/runtime/controller';
-import { carryThrough } from '@rollkeeper/runtime/controller';
+import { buildController } from '@rollkeeper/runtime/controller';
 import type { EventNote } from '@rollkeeper/client/events';
 import { keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -84,7 +84,7 @@ interface Sketch {
 function build(definition: ControllerDefinition, cluster: FakeCluster, options: RunOptions): Sketch {
   const informers = options.informers ?? new FakeInformers(cluster);
   const events: string[] = [];
-  const built = definition.build({
+  const built = buildController(definition, {
     informers,
     discovery: cluster,
     clock: options.clock ?? new FakeClock(),
@@ -129,10 +129,9 @@ function watching({ built, cluster, events, informers }: Sketch): RunningControl
         keys.delete(key);
         if (++syncs > 10_000) throw new Error(`no rest after ${syncs} syncs`);
         try {
-          const context = { client: cluster, signal, intents };
-          const sync = built.reconciler.reconcile({ key, ...parseKey(key) }, context);
-          const result = await carryThrough(sync, (observed) => {
-            const decided = observed.decide();
+          const access = { client: cluster, signal, intents };
+          const result = await built.sync({ key, ...parseKey(key) }, access, (decide) => {
+            const decided = decide();
             decisions.push(decided.decision);
             return decided;
           });

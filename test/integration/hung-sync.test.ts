@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { RedisActorQueue, RedisActorRuntime } from '../../src/redis/index.js';
 import { withWriteGuard } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { ReconcileContext } from '../../src/runtime/controller/index.js';
+import type { SyncAccess } from '../../src/runtime/controller/index.js';
 import { Controller } from '../../src/runtime/controller/index.js';
 import { PODS } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
@@ -23,7 +23,7 @@ const ABANDON_AFTER_MS = 500;
 interface Sync {
   readonly replica: string;
   readonly atMs: number;
-  readonly context: ReconcileContext;
+  readonly context: SyncAccess;
 }
 
 describe('a sync without end on one of two replicas', () => {
@@ -53,13 +53,10 @@ describe('a sync without end on one of two replicas', () => {
     const actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
     const controller = new Controller({
       name: 'test',
-      reconciler: {
-        // The first deaf to its signal, all others well.
-        reconcile: async (_request, context) => {
-          syncs.push({ replica, atMs: clock.monotonicNow(), context });
-          if (syncs.length === 1) await forever.passed;
-          return {};
-        },
+      sync: async (_request, context) => {
+        syncs.push({ replica, atMs: clock.monotonicNow(), context });
+        if (syncs.length === 1) await forever.passed;
+        return {};
       },
       queue,
       consumer: new BullMqWorkQueueConsumer({ queue }),

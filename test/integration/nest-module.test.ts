@@ -6,6 +6,10 @@ import { Test } from '@nestjs/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type {
   ApiClient,
+  Decided,
+  DecidingReconciler,
+  DeepReadonly,
+  SyncObserver,
   ControllerDefinition,
   CreateManagerOptions,
   Lister,
@@ -73,6 +77,23 @@ class Onlooker implements Reconciler<Deployment> {
   async reconcile(): Promise<void> {}
 }
 
+@Reconciles(Deployment, { predicates: [generationChanged], reads: [Namespace] })
+class Ceiling implements DecidingReconciler<Deployment, DeepReadonly<Deployment>, string> {
+  constructor(@Inject(Notebook) private readonly notebook: Notebook) {}
+
+  observe(_request: ReconcileRequest, { object }: ReconcileContext<Deployment>) {
+    return object;
+  }
+
+  decide({ metadata: { name } }: DeepReadonly<Deployment>): Decided<string> {
+    return { decision: { branch: 'look', summary: `looked at ${name}`, changes: true }, plan: name };
+  }
+
+  async act(name: string): Promise<void> {
+    this.notebook.notes.push(`acted on ${name}`);
+  }
+}
+
 describe('a Nest application with the kit', () => {
   let api: TestCluster;
   let app: INestApplication | undefined;
@@ -123,6 +144,25 @@ describe('a Nest application with the kit', () => {
     await application.close();
     app = undefined;
     expect(manager.state).toBe('stopped');
+  });
+
+  it('runs what observes, decides and acts, and whoever observes is told what it decides', async () => {
+    const told: string[] = [];
+    const observer: SyncObserver = {
+      begin: ({ controller, key }) => ({
+        decided: ({ summary }) => void told.push(`${controller} ${key}: ${summary}`),
+      }),
+    };
+    const application = await startApp([Ceiling], { observers: [observer] });
+    const name = `web-${randomUUID().slice(0, 4)}`;
+    const { metadata: _, ...deployment } = aDeployment();
+    await api.client.create(Deployment, { ...deployment, metadata: { name, namespace: 'default' } });
+    const { notes } = application.get(Notebook);
+    await waitFor('the sync', () => notes.includes(`acted on ${name}`));
+    expect(told).toContain(`ceiling default/${name}: looked at ${name}`);
+    const { signal } = new AbortController();
+    const plan = await application.get(ControllerManager).plan('ceiling', `default/${name}`, signal);
+    expect(plan).toMatchObject({ decisions: [{ branch: 'look' }], writes: [] });
   });
 
   it('answers probes and metrics on its own port, by terminus', async () => {

@@ -10,7 +10,7 @@ import { createSchemaRegistry } from '../../src/apiserver/schema/index.js';
 import { MemoryStorage } from '../../src/apiserver/storage/index.js';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
 import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
-import { carryThrough } from '../../src/runtime/controller/index.js';
+import { buildController, decideUnobserved } from '../../src/runtime/controller/index.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
 import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
 import { InformerFactory } from '../../src/client/informer/index.js';
@@ -82,7 +82,7 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
   const informers = new InformerFactory({ client, clock, random, logger, freeze: true });
   const events = { record: () => undefined };
   const built = definitions.map((definition) =>
-    definition.build({ informers, discovery: client, events, clock, random, logger }),
+    buildController(definition, { informers, discovery: client, events, clock, random, logger }),
   );
   running.push(informers.run(signal));
   await informers.waitForSync(signal);
@@ -95,8 +95,10 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
     };
     const executor = new KeyedExecutor(
       async (key, signal) => {
-        const result = await carryThrough(
-          controller.reconciler.reconcile({ key, ...parseKey(key) }, { client, signal, intents }),
+        const result = await controller.sync(
+          { key, ...parseKey(key) },
+          { client, signal, intents },
+          decideUnobserved,
         );
         return { wakeInMs: result.requeueAfterMs };
       },

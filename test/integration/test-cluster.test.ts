@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import type { ControllerDefinition } from '../../src/runtime/controller/index.js';
+import { defineController } from '../../src/runtime/index.js';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster, TestClusterOptions } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -183,26 +183,12 @@ describe('a test cluster', () => {
 
   it('runs a controller of one’s own, on the cluster’s time', async () => {
     const seen: string[] = [];
-    const own: ControllerDefinition = {
-      name: 'own',
-      type: DEPLOYMENTS,
-      defaultWorkers: 1,
-      build: ({ clock, informers }) => {
-        const informer = informers.informerFor(DEPLOYMENTS);
-        return {
-          reconciler: {
-            reconcile: async ({ key }) => {
-              seen.push(`${key} ${new Date(clock.now()).toISOString()}`);
-              return seen.length < 3 ? { requeueAfterMs: 60_000 } : {};
-            },
-          },
-          watch: (enqueue) =>
-            informer.addEventHandler(({ object: { metadata } }) =>
-              enqueue({ ref: { namespace: metadata.namespace, name: metadata.name } }),
-            ),
-        };
+    const own = defineController({ name: 'own', for: DEPLOYMENTS, workers: 1 }, ({ clock }) => ({
+      reconcile: async ({ key }) => {
+        seen.push(`${key} ${new Date(clock.now()).toISOString()}`);
+        return seen.length < 3 ? { requeueAfterMs: 60_000 } : {};
       },
-    };
+    }));
     const clock = { startAt: '2030-01-01T00:00:00Z' };
     await using cluster = await startTestCluster({ controllers: [own], nodes: 0, clock, manifests: web() });
     await cluster.clock.advance(600_000);

@@ -34,7 +34,7 @@ export {
 export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
-export { delegatingClient, withOwnWrites } from './around-writes.js';
+export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';

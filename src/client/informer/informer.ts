@@ -8,7 +8,13 @@ import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/m
 export type ResourceEvent<T> =
   | { readonly type: 'added'; readonly object: DeepReadonly<T>; readonly initial: boolean }
   | { readonly type: 'modified'; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> }
-  | { readonly type: 'deleted'; readonly object: DeepReadonly<T>; readonly finalStateUnknown: boolean };
+  | {
+      readonly type: 'deleted';
+      readonly object: DeepReadonly<T>;
+      readonly finalStateUnknown: boolean;
+      /** The last state that the cache had before, where `object` is a newer one: what had changed with it was never seen. */
+      readonly old?: DeepReadonly<T>;
+    };
 
 /** Called in the order of the events, synchronously: be quick, never throw. */
 export type ResourceEventHandler<T> = (event: ResourceEvent<T>) => void;

@@ -71,7 +71,7 @@ export class ObjectStore<T extends KubernetesObject> {
     // Deleted and created anew unseen, and now that one is deleted: of ours the end was never shown.
     if (old.metadata.uid !== object.metadata.uid) return [this.drop(key, old)];
     this.set(key, old, undefined);
-    return [{ type: 'deleted', object, finalStateUnknown: false }];
+    return [{ type: 'deleted', object, old, finalStateUnknown: false }];
   }
 
   private put(

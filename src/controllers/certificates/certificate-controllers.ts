@@ -42,38 +42,36 @@ export function signingFiles(certFile: string, keyFile: string): SigningAuthorit
  * Source: k/k pkg/controller/certificates/signer.
  */
 export function createCertificateSigningController(authority?: SigningAuthority): ControllerDefinition {
-  return clusterController<CertificateSigningRequest>(
-    {
-      name: SIGNING,
-      for: CertificateSigningRequest,
-      predicates: [(event) => event.type !== 'deleted' && isToBeSigned(event.object)],
-      async reconcile(_request, { client, clock, object }) {
-        if (!authority || !object || !isToBeSigned(object)) return;
-        const { expirationSeconds, request, signerName, usages = [] } = object.spec;
-        const pem = pemOf(request);
-        const asked = readRequest(pem);
-        const problem = asked.problem ?? SIGNERS.get(signerName)!({ request: asked.request, usages });
-        if (asked.problem !== undefined || problem !== undefined) {
-          await addCondition(client, object, 'status', {
-            ...{ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem },
-            lastUpdateTime: toRfc3339(clock.now()),
-          });
-          return;
-        }
-        const nowMs = authority.nowMs?.() ?? clock.now();
-        const validity = decideValidity(numberOf(expirationSeconds), nowMs);
-        const { issueCertificate } = await certificates();
-        const certificate = await issueCertificate(await authority.read(), pem, asked.request, {
-          usages,
-          ...validity,
+  return clusterController<CertificateSigningRequest>({
+    name: SIGNING,
+    aliases: ['csrsigning'],
+    for: CertificateSigningRequest,
+    predicates: [(event) => event.type !== 'deleted' && isToBeSigned(event.object)],
+    async reconcile(_request, { client, clock, object }) {
+      if (!authority || !object || !isToBeSigned(object)) return;
+      const { expirationSeconds, request, signerName, usages = [] } = object.spec;
+      const pem = pemOf(request);
+      const asked = readRequest(pem);
+      const problem = asked.problem ?? SIGNERS.get(signerName)!({ request: asked.request, usages });
+      if (asked.problem !== undefined || problem !== undefined) {
+        await addCondition(client, object, 'status', {
+          ...{ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem },
+          lastUpdateTime: toRfc3339(clock.now()),
         });
-        const signed = cloneJson(object as CertificateSigningRequest);
-        signed.status = { ...signed.status, certificate: Buffer.from(certificate).toString('base64') };
-        await client.update(CertificateSigningRequest, signed, { subresource: 'status' });
-      },
+        return;
+      }
+      const nowMs = authority.nowMs?.() ?? clock.now();
+      const validity = decideValidity(numberOf(expirationSeconds), nowMs);
+      const { issueCertificate } = await certificates();
+      const certificate = await issueCertificate(await authority.read(), pem, asked.request, {
+        usages,
+        ...validity,
+      });
+      const signed = cloneJson(object as CertificateSigningRequest);
+      signed.status = { ...signed.status, certificate: Buffer.from(certificate).toString('base64') };
+      await client.update(CertificateSigningRequest, signed, { subresource: 'status' });
     },
-    { aliases: ['csrsigning'] },
-  );
+  });
 }
 
 const SIGNING = 'certificatesigningrequest-signing';
@@ -103,35 +101,33 @@ const ASK_AGAIN_MS = 60_000;
  * Approves what kubelets ask for to log in, where whoever asks has the right to have that approved.
  * Source: k/k pkg/controller/certificates/approver.
  */
-export const certificateApprovingController = clusterController<CertificateSigningRequest>(
-  {
-    name: 'certificatesigningrequest-approving',
-    for: CertificateSigningRequest,
-    predicates: [(event) => event.type !== 'deleted' && isToBeJudged(event.object)],
-    async reconcile(_request, { client, clock, object }) {
-      if (!object || !isToBeJudged(object)) return {};
-      const { request, usages = [], username } = object.spec;
-      const { request: asked } = readRequest(pemOf(request));
-      // The signer says what is wrong with one that cannot be read.
-      if (!asked || !isKubeletClient({ request: asked, usages })) return {};
-      const ways = [
-        ...(username === asked.commonName ? [{ right: 'selfnodeclient', what: 'self kubelet' }] : []),
-        { right: 'nodeclient', what: 'kubelet' },
-      ];
-      for (const { right, what } of ways) {
-        if (!(await isAllowed(client, object, right))) continue;
-        await addCondition(client, object, 'approval', {
-          ...{ type: 'Approved', status: 'True', reason: 'AutoApproved' },
-          message: `Auto approving ${what} client certificate after SubjectAccessReview.`,
-          lastUpdateTime: toRfc3339(clock.now()),
-        });
-        return {};
-      }
-      return { requeueAfterMs: ASK_AGAIN_MS };
-    },
+export const certificateApprovingController = clusterController<CertificateSigningRequest>({
+  name: 'certificatesigningrequest-approving',
+  aliases: ['csrapproving'],
+  for: CertificateSigningRequest,
+  predicates: [(event) => event.type !== 'deleted' && isToBeJudged(event.object)],
+  async reconcile(_request, { client, clock, object }) {
+    if (!object || !isToBeJudged(object)) return {};
+    const { request, usages = [], username } = object.spec;
+    const { request: asked } = readRequest(pemOf(request));
+    // The signer says what is wrong with one that cannot be read.
+    if (!asked || !isKubeletClient({ request: asked, usages })) return {};
+    const ways = [
+      ...(username === asked.commonName ? [{ right: 'selfnodeclient', what: 'self kubelet' }] : []),
+      { right: 'nodeclient', what: 'kubelet' },
+    ];
+    for (const { right, what } of ways) {
+      if (!(await isAllowed(client, object, right))) continue;
+      await addCondition(client, object, 'approval', {
+        ...{ type: 'Approved', status: 'True', reason: 'AutoApproved' },
+        message: `Auto approving ${what} client certificate after SubjectAccessReview.`,
+        lastUpdateTime: toRfc3339(clock.now()),
+      });
+      return {};
+    }
+    return { requeueAfterMs: ASK_AGAIN_MS };
   },
-  { aliases: ['csrapproving'] },
-);
+});
 
 function isToBeJudged(request: Request): boolean {
   const isDecided = hasCondition(request, 'Approved') || hasCondition(request, 'Denied');
@@ -152,28 +148,23 @@ async function isAllowed(client: ApiClient, { spec }: Request, subresource: stri
 }
 
 /** Deletes requests of which nothing more can become: decided an hour ago, pending for a day, or their certificate is over. */
-export const certificateCleanerController = clusterController<CertificateSigningRequest>(
-  {
-    name: 'certificatesigningrequest-cleaner',
-    for: CertificateSigningRequest,
-    predicates: [(event) => event.type !== 'deleted'],
-    async reconcile({ name }, { client, clock, logger, object }) {
-      if (!object || object.metadata.deletionTimestamp !== undefined) return {};
-      const removalMs = decideRemoval(
-        object,
-        await endOf(object, (problem) => logger.warn(problem, { name })),
-      );
-      if (removalMs === undefined) return {};
-      const leftMs = removalMs - clock.now();
-      if (leftMs > 0) return { requeueAfterMs: leftMs };
-      const { resourceVersion, uid } = object.metadata;
-      const preconditions = { uid, resourceVersion };
-      await unlessGone(client.delete(CertificateSigningRequest, { name }, { preconditions }));
-      return {};
-    },
+export const certificateCleanerController = clusterController<CertificateSigningRequest>({
+  name: 'certificatesigningrequest-cleaner',
+  aliases: ['csrcleaner'],
+  for: CertificateSigningRequest,
+  predicates: [(event) => event.type !== 'deleted'],
+  async reconcile({ name }, { client, clock, logger, object }) {
+    if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+    const removalMs = decideRemoval(object, await endOf(object, (problem) => logger.warn(problem, { name })));
+    if (removalMs === undefined) return {};
+    const leftMs = removalMs - clock.now();
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    const { resourceVersion, uid } = object.metadata;
+    const preconditions = { uid, resourceVersion };
+    await unlessGone(client.delete(CertificateSigningRequest, { name }, { preconditions }));
+    return {};
   },
-  { aliases: ['csrcleaner'] },
-);
+});
 
 /** When the certificate of a request ends; other signers may have written something else there. */
 async function endOf({ status }: Request, tell: (problem: string) => void): Promise<number | undefined> {

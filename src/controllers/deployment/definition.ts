@@ -1,24 +1,7 @@
-import type {
-  BuiltController,
-  ControllerDefinition,
-  ControllerDependencies,
-  ContentTrim,
-} from '@rollkeeper/runtime';
-import { dueObjects } from '@rollkeeper/runtime';
-import type {
-  DeepReadonly,
-  Deployment,
-  Pod,
-  ReplicaSet,
-  ResourceQuota,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  PODS,
-  REPLICA_SETS,
-  RESOURCE_QUOTAS,
-  ROLLKEEPER_DEPLOYMENTS,
-  qualifiedResource,
-} from '@rollkeeper/machinery/kubernetes';
+import type { ContentTrim, ControllerDefinition, ControllerTraits, Kind } from '@rollkeeper/runtime';
+import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,
@@ -26,22 +9,20 @@ import {
   orphanIndex,
   selectorIndex,
   templateIndex,
-  watchFreedQuotas,
+  watchFreedRoom,
   watchSelectorOverlaps,
 } from '../shared/index.js';
-import type {
-  CompiledDeploymentControllerOptions,
-  DeploymentControllerOptions,
-} from './deployment.options.js';
+import type { DeploymentControllerOptions } from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
-import { DeploymentEventHandlers, isDeploymentDue } from './event-handlers.js';
+import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
+import type { PlannedPass, SeenDeployment } from './reconcile.js';
 import { DeploymentReconciler } from './reconcile.js';
 
-type Identity = Pick<ControllerDefinition, 'name' | 'aliases' | 'serviceAccount' | 'trims'>;
+type Identity = Pick<ControllerTraits, 'name' | 'aliases' | 'serviceAccount' | 'trims'>;
 
 /** The queues and locks of two APIs are apart, and so are two objects of one name. */
 const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
@@ -65,56 +46,59 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller as the registry knows it, with other than the default options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  return {
-    ...IDENTITIES[compiled.api],
-    type: deploymentTypeOf(compiled.api),
-    defaultWorkers: compiled.workers,
-    build: (dependencies) => build(dependencies, compiled),
-  };
+  const { api, neighbours, rules, waits, workers } = compiled;
+  const kind: Kind<Deployment> = deploymentTypeOf(api);
+  return defineController<Deployment, SeenDeployment, PlannedPass>(
+    { ...IDENTITIES[api], for: kind, workers },
+    ({ clock, events, informers }) => {
+      const deployments = informers.informerFor<Deployment>(kind);
+      const caches = {
+        deployments: deployments.lister,
+        replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet).lister,
+        pods: informers.informerFor<Pod>(Pod).lister,
+      };
+      const others = neighbours.map((other) =>
+        informers.informerFor<Deployment>(deploymentTypeOf(other), { optional: true }),
+      );
+      for (const other of others) {
+        other.addIndex(SELECTOR_INDEX, selectorIndex);
+        other.addIndex(TEMPLATE_INDEX, templateIndex);
+      }
+      const reconciler = new DeploymentReconciler({ ...caches, clock, rules });
+      return {
+        ...workOf(reconciler),
+        urgency: (event) => urgencyOf(event, waits),
+        owns: [
+          own<ReplicaSet, Deployment>(ReplicaSet, {
+            adoptable: true,
+            urgency: replicaSetUrgency(caches.replicaSets, waits),
+          }),
+        ],
+        watches: [
+          { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
+          // Sooner than the backoff; where quotas may not be read, the backoff remains.
+          { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
+        ],
+        indexes: [
+          indexBy(kind, TEMPLATE_INDEX, templateIndex),
+          indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
+        ],
+        whileLeading: () =>
+          watchSelectorOverlaps({
+            informer: deployments,
+            others: others.map(({ lister }) => lister),
+            events,
+            concerns: (one, other) => !isHandedOver(one, other),
+          }),
+        needsSync: (key) => reconciler.needsSync(key),
+        isDue: isDeploymentDue,
+      };
+    },
+  );
 }
 
 /** The Deployment controller as the registry knows it. */
 export const deploymentController: ControllerDefinition = createDeploymentController();
-
-function build(
-  { informers, events, clock }: ControllerDependencies,
-  options: CompiledDeploymentControllerOptions,
-): BuiltController {
-  const deployments = informers.informerFor<Deployment>(deploymentTypeOf(options.api));
-  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
-  const pods = informers.informerFor<Pod>(PODS);
-  // Sooner than the backoff; where it may not be read, the backoff remains.
-  const quotas = informers.informerFor<ResourceQuota>(RESOURCE_QUOTAS, { optional: true });
-  const neighbours = options.neighbours.map((api) =>
-    informers.informerFor<Deployment>(deploymentTypeOf(api), { optional: true }),
-  );
-  for (const informer of [deployments, ...neighbours]) {
-    informer.addIndex(SELECTOR_INDEX, selectorIndex);
-    informer.addIndex(TEMPLATE_INDEX, templateIndex);
-  }
-  replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
-  const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
-  const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options.waits);
-  const reconciler = new DeploymentReconciler({ ...caches, events, clock, rules: options.rules });
-  return {
-    reconciler,
-    watch: (enqueue) => {
-      const removals = [
-        handlers.watch(enqueue),
-        watchFreedQuotas({ quotas, objects: deployments, waitsForRoom: lacksItsReplicaSet, enqueue }),
-        watchSelectorOverlaps({
-          informer: deployments,
-          others: neighbours.map(({ lister }) => lister),
-          events,
-          concerns: (one, other) => !isHandedOver(one, other),
-        }),
-      ];
-      return () => removals.forEach((remove) => remove());
-    },
-    needsSync: (key) => reconciler.needsSync(key),
-    due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
-  };
-}
 
 /** A quota may limit how many ReplicaSets there are. */
 function lacksItsReplicaSet({ status }: DeepReadonly<Deployment>): boolean {

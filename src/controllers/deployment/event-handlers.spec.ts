@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { buildController } from '../../runtime/controller/index.js';
 import { SeededRandom } from '../../machinery/clock/index.js';
 import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
 import { InMemoryInformers } from '../../testing/conformance/in-memory-informers.js';
@@ -21,7 +22,7 @@ import { createDeploymentController } from './definition.js';
 function watched(strategy?: Deployment['spec']['strategy']) {
   const api = new InMemoryApi();
   const informers = new InMemoryInformers(api);
-  const controller = createDeploymentController({ waits: { burstMs: 30 } }).build({
+  const controller = buildController(createDeploymentController({ waits: { burstMs: 30 } }), {
     informers,
     discovery: api,
     events: { record: () => undefined },

@@ -1,170 +1,73 @@
-import type { Enqueue, EnqueueRequest, Informer, ResourceEvent } from '@rollkeeper/runtime';
-import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
-import type {
-  DeepReadonly,
-  Deployment,
-  KubernetesObject,
-  OwnerReference,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
-  controllerOf,
-  keyOf,
-  semanticEqual,
-  tryCompileLabelSelector,
-} from '@rollkeeper/machinery/kubernetes';
+import type { Kind, Lister, ResourceEvent, Urgency, WatchedKind } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX, Pod, ReplicaSet, findAdopters, findOwner, watch } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
-import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
-import { typeOfDeployment } from './deployment-api.js';
 
-export interface WatchedInformers {
-  readonly deployments: Informer<Deployment>;
-  readonly replicaSets: Informer<ReplicaSet>;
-  readonly pods: Informer<Pod>;
+/** How soon a change of a Deployment becomes a sync of it. */
+export function urgencyOf(
+  event: ResourceEvent<Deployment>,
+  { countMs }: CompiledChangeWaits,
+): Urgency | undefined {
+  if (event.type === 'modified' && isCountedCollision(event.old, event.object)) return undefined;
+  if (event.type === 'added' && event.initial) {
+    // What changed while there was no leader, or just before, does not wait for all that did not.
+    return { priority: isDeploymentDue(event.object) ? 'normal' : 'low', reason: 'initial-list' };
+  }
+  if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
+    return { priority: 'low', reason: 'resync', delayMs: countMs, onlyIfNeeded: true };
+  }
+  return { priority: 'high', reason: 'user-change' };
 }
 
-/** Turns changes of Deployments, ReplicaSets and pods into keys of Deployments. No change that matters is missed. */
-export class DeploymentEventHandlers {
-  constructor(
-    private readonly informers: WatchedInformers,
-    private readonly waits: CompiledChangeWaits,
-  ) {}
-
-  /** Returns the unsubscribe. */
-  watch(enqueue: Enqueue): () => void {
-    const { deployments, replicaSets, pods } = this.informers;
-    const removals = [
-      deployments.addEventHandler((event) => this.onDeployment(event, enqueue)),
-      replicaSets.addEventHandler((event) => this.onReplicaSet(event, enqueue)),
-      pods.addEventHandler((event) => this.onPod(event, enqueue)),
-    ];
-    return () => removals.forEach((remove) => remove());
-  }
-
-  private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
-    if (event.type === 'modified' && isCountedCollision(event.old, event.object)) return;
-    enqueue({ ...target(event.object, typeOfDeployment(event.object), event), ...this.urgency(event) });
-  }
-
-  private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
-    if (event.type === 'added' && event.initial) {
-      // What changed while nobody led, or just before, does not wait for all that did not.
-      return { priority: isDeploymentDue(event.object) ? 'normal' : 'low', reason: 'initial-list' };
-    }
-    if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
-      return { priority: 'low', reason: 'resync', delayMs: this.waits.countMs, onlyIfNeeded: true };
-    }
-    return { priority: 'high', reason: 'user-change' };
-  }
-
-  private onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void {
-    // The Deployments of what is there already come with their own initial list.
-    if (event.type === 'added' && event.initial) return;
-    const { object } = event;
-    for (const deployment of this.deploymentsOf(object)) this.enqueueChild(deployment, event, enqueue);
-    if (event.type !== 'modified') return;
-    const before = controllerOf(event.old);
-    if (before && before.uid !== controllerOf(object)?.uid) {
-      const previous = this.ownerOf(event.old, before);
-      if (previous) this.enqueueChild(previous, event, enqueue);
-    }
-  }
-
-  private enqueueChild(
-    deployment: DeepReadonly<Deployment>,
-    event: ResourceEvent<ReplicaSet>,
-    enqueue: Enqueue,
-  ): void {
-    enqueue({
-      ...target(deployment, REPLICA_SETS, event),
-      reason: 'child-change',
-      delayMs: this.delayFor(event, deployment),
-    });
-  }
-
-  private delayFor(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number {
-    const { burstMs, waveMs, countMs } = this.waits;
+/** How soon a change of a ReplicaSet becomes a sync of the Deployment that controls it, or might adopt it. */
+export function replicaSetUrgency(replicaSets: Lister<ReplicaSet>, waits: CompiledChangeWaits) {
+  const { burstMs, countMs, waveMs } = waits;
+  const delayFor = (event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number => {
     if (event.type === 'deleted') return 0;
     if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
     if (onlyPodsEnded(event.old, event.object)) return countMs;
     if (!hasAllAvailable(event.object)) return burstMs;
-    return this.isWithinWave(event, deployment) ? waveMs : 0;
-  }
-
-  /** Whether a ReplicaSet has only shrunk, while another one grows: the next step is for that one's pods to allow. */
-  private isWithinWave(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): boolean {
-    if (event.type !== 'modified' || deployment.spec.strategy?.type === 'Recreate') return false;
-    if (available(event.object) >= available(event.old)) return false;
-    const { uid } = event.object.metadata;
-    return this.informers.replicaSets.lister
-      .byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '')
-      .some((sibling) => sibling.metadata.uid !== uid && (sibling.spec.replicas ?? 1) > available(sibling));
-  }
-
-  /** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
-  private onPod(event: ResourceEvent<Pod>, enqueue: Enqueue): void {
-    if (event.type !== 'deleted') return;
-    const owner = controllerOf(event.object);
-    if (owner?.kind !== REPLICA_SETS.kind) return;
-    const { namespace } = event.object.metadata;
-    const replicaSet = this.informers.replicaSets.lister.get(keyOf({ namespace, name: owner.name }));
-    if (!replicaSet || replicaSet.metadata.uid !== owner.uid) return;
-    if (this.informers.pods.lister.byIndex(OWNER_UID_INDEX, owner.uid).length > 0) return;
-    for (const deployment of this.deploymentsOf(replicaSet)) {
-      if (deployment.spec.strategy?.type !== 'Recreate') continue;
-      enqueue({
-        ...target(deployment, PODS, event),
-        reason: 'child-change',
-        delayMs: this.waits.burstMs,
-      });
-    }
-  }
-
-  /** The Deployment that controls it, or those that might adopt it. */
-  private deploymentsOf(replicaSet: DeepReadonly<ReplicaSet>): readonly DeepReadonly<Deployment>[] {
-    const owner = controllerOf(replicaSet);
-    if (!owner) return this.adopters(replicaSet);
-    const deployment = this.ownerOf(replicaSet, owner);
-    return deployment ? [deployment] : [];
-  }
-
-  private ownerOf(
-    child: DeepReadonly<KubernetesObject>,
-    owner: DeepReadonly<OwnerReference>,
-  ): DeepReadonly<Deployment> | undefined {
-    if (owner.kind !== DEPLOYMENTS.kind) return undefined;
-    const { namespace } = child.metadata;
-    const deployment = this.informers.deployments.lister.get(keyOf({ namespace, name: owner.name }));
-    return deployment?.metadata.uid === owner.uid ? deployment : undefined;
-  }
-
-  private adopters(orphan: DeepReadonly<ReplicaSet>): DeepReadonly<Deployment>[] {
-    const { lister } = this.informers.deployments;
-    return selectorIndexValuesFor(orphan)
-      .flatMap((value) => lister.byIndex(SELECTOR_INDEX, value))
-      .filter((deployment) => tryCompileLabelSelector(deployment.spec.selector)?.(orphan.metadata.labels));
-  }
+    return isWithinWave(event, deployment, replicaSets) ? waveMs : 0;
+  };
+  return (event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): Urgency => ({
+    delayMs: delayFor(event, deployment),
+  });
 }
 
-function target(
+/** Whether a ReplicaSet has only shrunk, while another one grows: the next step is for that one's pods to allow. */
+function isWithinWave(
+  event: ResourceEvent<ReplicaSet>,
   deployment: DeepReadonly<Deployment>,
-  type: ResourceType,
-  change: ResourceEvent<KubernetesObject>,
-): Pick<EnqueueRequest, 'ref' | 'cause' | 'change'> {
-  const { namespace, name } = deployment.metadata;
-  const { resourceVersion } = change.object.metadata;
-  return {
-    ref: { namespace, name },
-    change,
-    cause: resourceVersion === undefined ? undefined : { type, resourceVersion },
-  };
+  replicaSets: Lister<ReplicaSet>,
+): boolean {
+  if (event.type !== 'modified' || deployment.spec.strategy?.type === 'Recreate') return false;
+  if (available(event.object) >= available(event.old)) return false;
+  const { uid } = event.object.metadata;
+  return replicaSets
+    .byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '')
+    .some((sibling) => sibling.metadata.uid !== uid && (sibling.spec.replicas ?? 1) > available(sibling));
+}
+
+/** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
+export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
+  return watch(
+    Pod,
+    function* (pod, listerOf) {
+      const replicaSet = findOwner(pod, ReplicaSet, listerOf(ReplicaSet));
+      if (!replicaSet) return;
+      if (listerOf(Pod).byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '').length > 0) return;
+      const deployments = listerOf(kind);
+      const concerned = controllerOf(replicaSet)
+        ? [findOwner(replicaSet, kind, deployments)]
+        : findAdopters(replicaSet, deployments);
+      for (const deployment of concerned)
+        if (deployment?.spec.strategy?.type === 'Recreate') yield deployment.metadata;
+    },
+    ({ type }) => type === 'deleted',
+  );
 }
 
 /** Whether somebody asks for something else than before; our own writes change only the status and the revision. */

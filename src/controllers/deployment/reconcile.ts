@@ -1,10 +1,10 @@
 import type {
-  EventRecorder,
+  Decided,
   Lister,
+  ReconcileContext,
   ReconcileRequest,
-  SyncContext,
-  SyncReconciler,
-  SyncStep,
+  ReconcileResult,
+  SyncSteps,
 } from '@rollkeeper/runtime';
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
@@ -24,33 +24,39 @@ export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly deployments: Lister<Deployment>;
   /** With ORPHAN_INDEX. */
   readonly replicaSets: Lister<ReplicaSet>;
-  readonly events: EventRecorder;
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
 const AFTER_COLLISION_MS = 5;
 
+type Context = Pick<ReconcileContext, 'client' | 'events' | 'signal'>;
+
 /**
  * Brings one Deployment as far as it can get until pods come or go: reads the caches, decides the whole pass purely,
  * then writes the difference. Costs what the Deployment's own objects cost, whatever else the namespace holds.
  */
-export class DeploymentReconciler implements SyncReconciler {
+export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPass, Context> {
   constructor(private readonly dependencies: DeploymentReconcilerDependencies) {}
 
-  async reconcile({ key }: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
+  async observe({ key }: ReconcileRequest, { client, signal }: Context): Promise<SeenDeployment | undefined> {
     const seen = this.look(key);
-    if (seen.as === 'gone') return {};
-    if (seen.as === 'selects-all') return this.refuseToSelectAll(seen.deployment, context);
-    if (seen.as === 'invalid') throw this.refuseInvalid(seen.deployment, seen.problem);
-    const { claims, deployment } = seen;
+    if (seen?.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
-    if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
-    return {
-      decide: () => {
-        const pass = decidePass(seen, this.dependencies);
-        return { decision: pass.decision, apply: () => this.apply(deployment, pass, context) };
-      },
-    };
+    if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
+    return seen;
+  }
+
+  decide(seen: SeenDeployment): Decided<PlannedPass> {
+    if (seen.as !== 'valid')
+      return { decision: { branch: seen.as, summary: '', changes: false }, plan: seen };
+    const pass = decidePass(seen, this.dependencies);
+    return { decision: pass.decision, plan: { as: 'valid', deployment: seen.deployment, pass } };
+  }
+
+  async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
+    if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
+    if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
+    return this.carryOut(plan.deployment, plan.pass, context);
   }
 
   /**
@@ -59,13 +65,13 @@ export class DeploymentReconciler implements SyncReconciler {
    */
   needsSync(key: string): boolean {
     const seen = this.look(key);
-    return seen.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
+    return seen?.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
   }
 
-  private look(key: string): SeenDeployment {
+  private look(key: string): SeenDeployment | undefined {
     const { deployments, replicaSets } = this.dependencies;
     const deployment = deployments.get(key);
-    if (!deployment) return { as: 'gone' };
+    if (!deployment) return undefined;
     if (isEmptySelector(deployment.spec.selector)) return { as: 'selects-all', deployment };
     const validation = validateDeployment(deployment);
     if (!validation.valid) return { as: 'invalid', deployment, problem: validation.problem };
@@ -73,12 +79,12 @@ export class DeploymentReconciler implements SyncReconciler {
     return { as: 'valid', deployment, claims };
   }
 
-  private async apply(
+  private async carryOut(
     deployment: DeepReadonly<Deployment>,
     { mustHaveEnded, now, plan, recheckAfterMs }: DecidedPass,
-    { client, signal }: SyncContext,
-  ): Promise<SyncStep> {
-    const { events, rules } = this.dependencies;
+    { client, events, signal }: Context,
+  ): Promise<ReconcileResult> {
+    const { rules } = this.dependencies;
     await recheckOldPods(deployment, mustHaveEnded, client, signal);
     try {
       const outcome = await applyPlan(deployment, plan, { client, signal, events, now, rules });
@@ -90,12 +96,12 @@ export class DeploymentReconciler implements SyncReconciler {
     }
   }
 
-  /** An empty selector would take every pod of the namespace: nothing is done until somebody changes it. */
+  /** An empty selector would take every pod of the namespace: nothing is done until it is changed. */
   private async refuseToSelectAll(
     deployment: DeepReadonly<Deployment>,
-    { client, signal }: SyncContext,
-  ): Promise<SyncStep> {
-    this.dependencies.events.record(deployment, selectingAllNote());
+    { client, events, signal }: Context,
+  ): Promise<ReconcileResult> {
+    events.record(deployment, selectingAllNote());
     const { generation = 0 } = deployment.metadata;
     if ((deployment.status?.observedGeneration ?? 0) < generation) {
       const status = { ...deployment.status, observedGeneration: generation };
@@ -105,19 +111,29 @@ export class DeploymentReconciler implements SyncReconciler {
     return {};
   }
 
-  private refuseInvalid(deployment: DeepReadonly<Deployment>, problem: string): TerminalError {
-    this.dependencies.events.record(deployment, invalidDeploymentNote(problem));
+  private refuseInvalid(
+    deployment: DeepReadonly<Deployment>,
+    problem: string,
+    { events }: Context,
+  ): TerminalError {
+    events.record(deployment, invalidDeploymentNote(problem));
     const { namespace, name } = deployment.metadata;
     return new TerminalError(`Deployment ${namespace}/${name} cannot be acted on: ${problem}`);
   }
 }
 
-/** What the caches show under a key. */
-type SeenDeployment =
-  | { readonly as: 'gone' }
+/** One that nothing is done about. */
+type RefusedDeployment =
   | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
-  | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string }
-  | ({ readonly as: 'valid' } & ObservedPass);
+  | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string };
+
+/** What the caches show under a key. */
+export type SeenDeployment = RefusedDeployment | ({ readonly as: 'valid' } & ObservedPass);
+
+/** What follows from it. */
+export type PlannedPass =
+  | RefusedDeployment
+  | { readonly as: 'valid'; readonly deployment: DeepReadonly<Deployment>; readonly pass: DecidedPass };
 
 function readAttributes({ claims, deployment }: ObservedPass): Record<string, string | number> {
   return {

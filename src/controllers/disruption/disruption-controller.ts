@@ -31,54 +31,52 @@ import { selectorWords } from './selector-words.js';
  * evictions.
  * Source: k/k pkg/controller/disruption.
  */
-export const disruptionController = clusterController<PodDisruptionBudget>(
-  {
-    name: 'disruption',
-    for: PodDisruptionBudget,
-    indexes: [
-      indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) => selectorIndex(budget as never)),
-      indexBy<Pod>(PODS, LABEL_INDEX, labelIndex),
-    ],
-    watches: [
-      watch<Pod>(
-        PODS,
-        budgetsOf,
-        (event) =>
-          event.type !== 'modified' || !sameJson(countedFacts(event.old), countedFacts(event.object)),
-      ),
-      watch(Deployment, budgetsOfTemplate, generationChanged),
-      watch(ReplicaSet, budgetsOfTemplate, generationChanged),
-      watch(StatefulSet, budgetsOfTemplate, generationChanged),
-    ],
-    async reconcile(_request, { client, clock, events, lister, object: budget }) {
-      if (!budget) return;
-      const pods = podsOf(budget, lister);
-      if (pods.length === 0)
-        events.record(budget, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' });
-      try {
-        const scaled = needsScale(budget) ? await expectedScale(pods, lister, client) : undefined;
-        if (scaled && scaled.unmanaged.length > 0) events.record(budget, unmanagedPods(budget));
-        const count = countBudget(budget, pods.length, scaled?.scale ?? 0);
-        const { overdue, recheckMs, status } = decideStatus(budget, pods, count, clock.now());
-        for (const pod of overdue) events.record(pod, notDeleted(budget));
-        await updateStatus(client, PodDisruptionBudget, budget, status);
-        return recheckMs === undefined ? {} : { requeueAfterMs: recheckMs };
-      } catch (error) {
-        if (!(error instanceof TerminalError)) throw error;
-        const message = `Failed to calculate the number of expected pods: ${errorMessage(error)}`;
-        events.record(budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message });
-        await updateStatus(
-          client,
-          PodDisruptionBudget,
-          budget,
-          failedStatus(budget, errorMessage(error), clock.now()),
-        );
-        return {};
-      }
-    },
+export const disruptionController = clusterController<PodDisruptionBudget>({
+  name: 'disruption',
+  eventSource: 'controllermanager',
+  trims: WHOLE_PODS,
+  for: PodDisruptionBudget,
+  indexes: [
+    indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) => selectorIndex(budget as never)),
+    indexBy<Pod>(PODS, LABEL_INDEX, labelIndex),
+  ],
+  watches: [
+    watch<Pod>(
+      PODS,
+      budgetsOf,
+      (event) => event.type !== 'modified' || !sameJson(countedFacts(event.old), countedFacts(event.object)),
+    ),
+    watch(Deployment, budgetsOfTemplate, generationChanged),
+    watch(ReplicaSet, budgetsOfTemplate, generationChanged),
+    watch(StatefulSet, budgetsOfTemplate, generationChanged),
+  ],
+  async reconcile(_request, { client, clock, events, lister, object: budget }) {
+    if (!budget) return;
+    const pods = podsOf(budget, lister);
+    if (pods.length === 0)
+      events.record(budget, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' });
+    try {
+      const scaled = needsScale(budget) ? await expectedScale(pods, lister, client) : undefined;
+      if (scaled && scaled.unmanaged.length > 0) events.record(budget, unmanagedPods(budget));
+      const count = countBudget(budget, pods.length, scaled?.scale ?? 0);
+      const { overdue, recheckMs, status } = decideStatus(budget, pods, count, clock.now());
+      for (const pod of overdue) events.record(pod, notDeleted(budget));
+      await updateStatus(client, PodDisruptionBudget, budget, status);
+      return recheckMs === undefined ? {} : { requeueAfterMs: recheckMs };
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error;
+      const message = `Failed to calculate the number of expected pods: ${errorMessage(error)}`;
+      events.record(budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message });
+      await updateStatus(
+        client,
+        PodDisruptionBudget,
+        budget,
+        failedStatus(budget, errorMessage(error), clock.now()),
+      );
+      return {};
+    }
   },
-  { eventSource: 'controllermanager', trims: WHOLE_PODS },
-);
+});
 
 function unmanagedPods({ spec }: DeepReadonly<PodDisruptionBudget>): EventNote {
   const message =

@@ -25,39 +25,37 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
  * Makes the claims of pods' ephemeral volumes, which go with their pod.
  * Source: k/k pkg/controller/volume/ephemeral.
  */
-export const ephemeralVolumeController = clusterController<Pod>(
-  {
-    name: 'ephemeral-volume',
-    for: Pod,
-    predicates: [({ object, type }) => type !== 'deleted' && wantedClaims(object).length > 0],
-    watches: [
-      watch(
-        PersistentVolumeClaim,
-        ({ metadata }) =>
-          (metadata.ownerReferences ?? [])
-            .filter(({ controller, kind }) => controller && kind === Pod.kind)
-            .map(({ name }) => ({ namespace: metadata.namespace, name })),
-        ({ type }) => type === 'deleted',
-      ),
-    ],
-    async reconcile(_request, { client, events, lister, object: pod }) {
-      for (const claim of pod ? wantedClaims(pod) : []) {
-        const found = lister(PersistentVolumeClaim).get(keyOf(claim.metadata));
-        if (found && pod && !isControlledBy(found, pod)) throw new Error(notItsOwn(found, pod));
-        if (found || !pod) continue;
-        try {
-          await client.create(PersistentVolumeClaim, cloneJson(claim as PersistentVolumeClaim));
-        } catch (error) {
-          if (isAlreadyExists(error) || isNamespaceTerminating(error)) continue;
-          const message = `ephemeral volume ${claim.metadata.name}: ${errorMessage(error)}`;
-          events.record(pod, { type: 'Warning', reason: 'FailedBinding', message });
-          throw error;
-        }
+export const ephemeralVolumeController = clusterController<Pod>({
+  name: 'ephemeral-volume',
+  trims: WHOLE_PODS,
+  for: Pod,
+  predicates: [({ object, type }) => type !== 'deleted' && wantedClaims(object).length > 0],
+  watches: [
+    watch(
+      PersistentVolumeClaim,
+      ({ metadata }) =>
+        (metadata.ownerReferences ?? [])
+          .filter(({ controller, kind }) => controller && kind === Pod.kind)
+          .map(({ name }) => ({ namespace: metadata.namespace, name })),
+      ({ type }) => type === 'deleted',
+    ),
+  ],
+  async reconcile(_request, { client, events, lister, object: pod }) {
+    for (const claim of pod ? wantedClaims(pod) : []) {
+      const found = lister(PersistentVolumeClaim).get(keyOf(claim.metadata));
+      if (found && pod && !isControlledBy(found, pod)) throw new Error(notItsOwn(found, pod));
+      if (found || !pod) continue;
+      try {
+        await client.create(PersistentVolumeClaim, cloneJson(claim as PersistentVolumeClaim));
+      } catch (error) {
+        if (isAlreadyExists(error) || isNamespaceTerminating(error)) continue;
+        const message = `ephemeral volume ${claim.metadata.name}: ${errorMessage(error)}`;
+        events.record(pod, { type: 'Warning', reason: 'FailedBinding', message });
+        throw error;
       }
-    },
+    }
   },
-  { trims: WHOLE_PODS },
-);
+});
 
 /** The claims that a pod must have, made from its templates. */
 export function wantedClaims(pod: ReadablePod): readonly Claim[] {

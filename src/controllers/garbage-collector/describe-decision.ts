@@ -6,6 +6,8 @@ import type { CollectionPlan, OwnerDuty, OwnerState } from './decide-collection.
 import type { CollectableItem } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
+type Attributes = NonNullable<Decision['inputs']>;
+
 /** One object as a pass sees it. */
 export interface Look {
   readonly item: CollectableItem;
@@ -34,7 +36,7 @@ export function describeCollection(look: Look, owners: OwnerClassification, plan
 }
 
 /** What was found before anything was decided, for the trace. */
-export function readAttributes({ dependents, item, object }: Look): Decision['inputs'] {
+export function readAttributes({ dependents, item, object }: Look): Attributes {
   return {
     'k8s.resource': qualifiedResource(item.type),
     'k8s.resource_version': object.metadata.resourceVersion ?? '',
@@ -47,7 +49,7 @@ function describe(
   { dependents, item, object }: Look,
   branch: string,
   summary: string,
-  inputs: Decision['inputs'],
+  inputs: Attributes,
 ): Decision {
   return {
     branch,

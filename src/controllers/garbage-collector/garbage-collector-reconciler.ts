@@ -1,15 +1,14 @@
 import type {
+  ActResult,
   Decided,
-  Observed,
+  DecidingReconciler,
+  ReconcileContext,
   ReconcileRequest,
-  SyncContext,
-  SyncReconciler,
-  SyncStep,
+  ReconcileResult,
 } from '@rollkeeper/runtime';
 import { isConflict, isNotFound, noteCachesRead, unlessGone } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { Logger } from '@rollkeeper/machinery/logging';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerClassification, OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
@@ -35,76 +34,108 @@ interface Sight {
   readonly attempt: number;
 }
 
+/** One object as an attempt sees it. */
+export interface SeenItem {
+  readonly sight: Sight;
+  readonly look: Look;
+  /** Absent where it is being deleted: its owners do not matter any more. */
+  readonly owners?: OwnerClassification;
+}
+
+export type PlannedItem = { readonly seen: SeenItem } & (
+  { readonly duty: OwnerDuty } | { readonly owners: OwnerClassification; readonly collection: CollectionPlan }
+);
+
+type Context = Pick<ReconcileContext<KubernetesObject>, 'client' | 'logger' | 'signal'>;
+
 /**
  * Looks at one object: what it owes its dependents while it is being deleted, and else whether its owners still keep it.
  * Starts from the cache; a conflict tells that the cache was old, and then the server's object is looked at instead.
  */
-export class GarbageCollectorReconciler implements SyncReconciler {
+export class GarbageCollectorReconciler implements DecidingReconciler<
+  KubernetesObject,
+  SeenItem,
+  PlannedItem
+> {
   constructor(
     private readonly sources: OwnerSources,
     private readonly options: CompiledGarbageCollectorOptions,
-    private readonly logger: Logger,
   ) {}
 
-  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
+  async observe(request: ReconcileRequest, context: Context): Promise<SeenItem | undefined> {
     const { graph } = this.sources;
     const item = parseItemRef(request, graph.types);
     const cached = item && graph.get(item.type, item.ref);
-    if (!item || !cached) return {};
-    return this.collect({ item, object: cached, attempt: 1 }, context);
+    return item && cached && this.look({ item, object: cached, attempt: 1 }, context);
   }
 
-  private collect(sight: Sight, context: SyncContext): Promise<SyncStep> {
-    return this.orAgain(sight, context, async () => {
-      const observed = await this.observe(sight, context);
-      return {
-        decide: () => {
-          const { apply, decision } = observed.decide();
-          return { decision, apply: () => this.orAgain(sight, context, apply) };
-        },
-      };
-    });
-  }
-
-  /** Does `work`; a conflict says that what we saw was old, and then everything begins again with what the server has. */
-  private async orAgain(
-    { attempt, item, object }: Sight,
-    context: SyncContext,
-    work: () => Promise<SyncStep>,
-  ): Promise<SyncStep> {
-    try {
-      return await work();
-    } catch (error) {
-      if (isNotFound(error)) return {};
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+  decide(seen: SeenItem): Decided<PlannedItem> {
+    const { look, owners } = seen;
+    const { dependents, object } = look;
+    const children = dependents.map(objectOf);
+    if (!owners) {
+      const { isFilling } = this.sources.monitors;
+      const duty = decideOwnerDuty(object, { dependents: children, isFilling });
+      return { decision: describeDuty(look, duty), plan: { seen, duty } };
     }
-    const { client, signal } = context;
-    const live = await unlessGone(client.get(item.type, item.ref, { signal, metadataOnly: true }));
-    if (!live || live.metadata.uid !== object.metadata.uid) return {};
-    return this.collect({ item, object: live, attempt: attempt + 1 }, context);
+    const collection: CollectionPlan = owners.undecidable
+      ? { action: 'keep' }
+      : decideCollection(object, owners.owners, children);
+    return { decision: describeCollection(look, owners, collection), plan: { seen, owners, collection } };
   }
 
-  private async observe({ item, object }: Sight, context: SyncContext): Promise<Observed> {
+  async act(plan: PlannedItem, context: Context): Promise<ActResult<SeenItem>> {
+    const { look, sight } = plan.seen;
+    try {
+      return await ('duty' in plan
+        ? this.fulfil(look, plan.duty, context)
+        : this.carryOut(look, plan.owners, plan.collection, context));
+    } catch (error) {
+      const live = await this.afterFailure(error, sight, context);
+      const seen = live && (await this.look(live, context));
+      return seen ? { seen } : {};
+    }
+  }
+
+  /** Undefined: it has gone meanwhile. */
+  private async look(sight: Sight, context: Context): Promise<SeenItem | undefined> {
+    for (let next: Sight | undefined = sight; next;) {
+      try {
+        return await this.lookOnce(next, context);
+      } catch (error) {
+        next = await this.afterFailure(error, next, context);
+      }
+    }
+    return undefined;
+  }
+
+  private async lookOnce(sight: Sight, { client, signal }: Context): Promise<SeenItem> {
+    const { item, object } = sight;
     const dependents = this.sources.graph.dependentsOfOwner({ type: item.type, object });
     const look = { item, object, dependents };
     noteCachesRead(() => readAttributes(look));
-    if (isBeingDeleted(object)) return { decide: () => this.decideDuty(look, context) };
-    const owners = await classifyOwners(object, this.sources, context.client, context.signal);
-    return { decide: () => this.decideByOwners(look, owners, context) };
+    if (isBeingDeleted(object)) return { sight, look };
+    return { sight, look, owners: await classifyOwners(object, this.sources, client, signal) };
   }
 
-  private decideDuty(look: Look, context: SyncContext): Decided {
-    const { dependents, object } = look;
-    const { isFilling } = this.sources.monitors;
-    const duty = decideOwnerDuty(object, { dependents: dependents.map(objectOf), isFilling });
-    return { decision: describeDuty(look, duty), apply: () => this.fulfil(look, duty, context) };
+  /** What to look at in place of what we saw, where a conflict says that that was old; undefined where the object is gone. */
+  private async afterFailure(
+    error: unknown,
+    { attempt, item, object }: Sight,
+    { client, signal }: Context,
+  ): Promise<Sight | undefined> {
+    if (isNotFound(error)) return undefined;
+    if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+    const live = await unlessGone(client.get(item.type, item.ref, { signal, metadataOnly: true }));
+    if (!live || live.metadata.uid !== object.metadata.uid) return undefined;
+    return { item, object: live, attempt: attempt + 1 };
   }
 
   private async fulfil(
     { dependents, item, object }: Look,
     duty: OwnerDuty,
-    { client, signal }: SyncContext,
-  ): Promise<SyncStep> {
+    { client, signal }: Context,
+  ): Promise<ReconcileResult> {
     switch (duty.action) {
       case 'orphan-dependents':
         await orphanDependents(object, dependents, client, signal);
@@ -122,25 +153,14 @@ export class GarbageCollectorReconciler implements SyncReconciler {
     }
   }
 
-  private decideByOwners(look: Look, owners: OwnerClassification, context: SyncContext): Decided {
-    const { dependents, object } = look;
-    const plan: CollectionPlan = owners.undecidable
-      ? { action: 'keep' }
-      : decideCollection(object, owners.owners, dependents.map(objectOf));
-    return {
-      decision: describeCollection(look, owners, plan),
-      apply: () => this.carryOut(look, owners, plan, context),
-    };
-  }
-
   private async carryOut(
     { item, object }: Look,
     owners: OwnerClassification,
     plan: CollectionPlan,
-    { client, signal }: SyncContext,
-  ): Promise<SyncStep> {
+    { client, logger, signal }: Context,
+  ): Promise<ReconcileResult> {
     if (owners.undecidable) {
-      this.logger.warn(
+      logger.warn(
         'left alone: an owner is of a kind that is unknown or cannot be read, or of another scope',
         {
           key: keyOf(item.ref),

@@ -7,9 +7,9 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Condition, ControllerDefinition, ReconcileContext } from '@rollkeeper/runtime';
+import type { Condition, ReconcileContext } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '@rollkeeper/runtime';
-import { HorizontalPodAutoscaler, WHOLE_PODS, clusterControllerFrom } from '../shared/index.js';
+import { HorizontalPodAutoscaler, WHOLE_PODS, clusterController } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';
 import { toleranceOf } from './decide-replicas.js';
@@ -31,38 +31,36 @@ type Sync = ReconcileContext<HorizontalPodAutoscaler>;
  * its leader; the next one begins with the number that it finds, and so takes pods away only after a whole window.
  * Source: k/k pkg/controller/podautoscaler.
  */
-export const horizontalPodAutoscalerController: ControllerDefinition = {
-  ...clusterControllerFrom<HorizontalPodAutoscaler>(
-    {
-      name: 'horizontal-pod-autoscaler',
-      for: HorizontalPodAutoscaler,
-      aliases: ['horizontalpodautoscaling'],
-      eventSource: 'horizontal-pod-autoscaler',
-      trims: WHOLE_PODS,
-    },
-    () => {
-      const histories = new Map<string, History>();
-      return {
-        whileLeading: () => () => histories.clear(),
-        predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
-        reads: [PODS],
-        async reconcile({ key }, sync) {
-          const { object: autoscaler } = sync;
-          if (!autoscaler) {
-            histories.delete(key);
-            return;
-          }
-          const outcome = await new Look(autoscaler, histories.get(key), sync).run();
-          if (outcome.history) histories.set(key, outcome.history);
-          await updateStatus(sync.client, HorizontalPodAutoscaler, autoscaler, outcome.status);
-          return { requeueAfterMs: SYNC_PERIOD_MS };
-        },
-      };
-    },
-  ),
-  // As kube-controller-manager's is called.
-  serviceAccount: 'horizontal-pod-autoscaler',
-};
+export const horizontalPodAutoscalerController = clusterController<HorizontalPodAutoscaler>(
+  {
+    name: 'horizontal-pod-autoscaler',
+    for: HorizontalPodAutoscaler,
+    aliases: ['horizontalpodautoscaling'],
+    eventSource: 'horizontal-pod-autoscaler',
+    trims: WHOLE_PODS,
+    // As kube-controller-manager's is called.
+    serviceAccount: 'horizontal-pod-autoscaler',
+  },
+  () => {
+    const histories = new Map<string, History>();
+    return {
+      whileLeading: () => () => histories.clear(),
+      predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
+      reads: [PODS],
+      async reconcile({ key }, sync) {
+        const { object: autoscaler } = sync;
+        if (!autoscaler) {
+          histories.delete(key);
+          return;
+        }
+        const outcome = await new Look(autoscaler, histories.get(key), sync).run();
+        if (outcome.history) histories.set(key, outcome.history);
+        await updateStatus(sync.client, HorizontalPodAutoscaler, autoscaler, outcome.status);
+        return { requeueAfterMs: SYNC_PERIOD_MS };
+      },
+    };
+  },
+);
 
 interface Outcome {
   readonly status: Status;

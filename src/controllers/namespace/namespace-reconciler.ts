@@ -1,11 +1,11 @@
 import type {
   ApiClient,
-  Lister,
-  ReconcileRequest,
-  SyncContext,
-  SyncReconciler,
-  SyncStep,
+  Decided,
+  DecidingReconciler,
   Decision,
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
 } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -19,43 +19,46 @@ import { KUBERNETES_FINALIZER, decideNextStep, isOursToEmpty } from './decide-co
 import { deleteContent } from './delete-content.js';
 import type { DeletedContent } from './delete-content.js';
 
-/** What a pass over the content came to, and what follows. */
-interface EmptiedNamespace {
+/** A namespace, and what a pass over its content came to. */
+export interface SeenNamespace {
   readonly namespace: Namespace;
-  readonly content: ContentReport;
+  readonly content: DeletedContent;
+}
+
+/** The same, and what follows. */
+export interface EmptiedNamespace extends SeenNamespace {
   readonly next: NextStep;
 }
 
 /**
- * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty.
+ * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty. That its content is
+ * asked to go is no decision: it follows from the deletion; whether the namespace may go is one, by what is left.
  * Source: `namespacedResourcesDeleter.Delete` in k/k pkg/controller/namespace/deletion.
  */
-export class NamespaceReconciler implements SyncReconciler {
-  constructor(
-    private readonly lister: Lister<Namespace>,
-    private readonly clock: Clock,
-  ) {}
+export class NamespaceReconciler implements DecidingReconciler<Namespace, SeenNamespace, EmptiedNamespace> {
+  constructor(private readonly clock: Clock) {}
 
-  async reconcile({ name, key }: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
-    const { client, signal } = context;
-    const cached = this.lister.get(key);
-    if (!cached || !isOursToEmpty(cached)) return {};
+  async observe(
+    { name }: ReconcileRequest,
+    { client, object: cached, signal }: ReconcileContext<Namespace>,
+  ): Promise<SeenNamespace | undefined> {
+    if (!cached || !isOursToEmpty(cached)) return undefined;
     const namespace = await this.readLive(name, client, signal);
-    if (!namespace || !isOursToEmpty(namespace)) return {};
+    if (!namespace || !isOursToEmpty(namespace)) return undefined;
     const content = await deleteContent(name, await client.discover({ signal }), client, signal);
-    return {
-      decide: () => {
-        const next = decideNextStep(content, this.clock.now());
-        const apply = () => this.apply({ namespace, content, next }, context);
-        return { decision: describeDecision(name, content, next), apply };
-      },
-    };
+    return { namespace, content };
   }
 
-  private async apply(
+  decide({ content, namespace }: SeenNamespace): Decided<EmptiedNamespace> {
+    const next = decideNextStep(content, this.clock.now());
+    const decision = describeDecision(namespace.metadata.name, content, next);
+    return { decision, plan: { namespace, content, next } };
+  }
+
+  async act(
     { content, namespace, next }: EmptiedNamespace,
-    { client, signal }: SyncContext,
-  ): Promise<SyncStep> {
+    { client, signal }: ReconcileContext<Namespace>,
+  ): Promise<ReconcileResult> {
     if (next.action === 'finalize') {
       await this.finalize(namespace, client, signal);
       return {};

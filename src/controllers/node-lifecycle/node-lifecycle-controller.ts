@@ -3,7 +3,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
 import { Lease, Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
-import { NODE_INDEX, WHOLE_PODS, clusterControllerFrom, nodeIndex, unlessGone } from '../shared/index.js';
+import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';
 
@@ -14,7 +14,7 @@ const LEASE_NAMESPACE = 'kube-node-lease';
  * that are not ready for not ready. {@link taintEvictionController} drives pods away.
  * Source: k/k pkg/controller/nodelifecycle.
  */
-export const nodeLifecycleController: ControllerDefinition = clusterControllerFrom<Node>(
+export const nodeLifecycleController: ControllerDefinition = clusterController<Node>(
   {
     ...{ name: 'node-lifecycle', for: Node, aliases: ['nodelifecycle'] },
     ...{ eventSource: 'node-controller', trims: WHOLE_PODS },

@@ -39,50 +39,48 @@ type Sync = ReconcileContext<PersistentVolumeClaim>;
  * volumes, which have no namespace.
  * Source: k/k pkg/controller/volume/persistentvolume.
  */
-export const persistentVolumeBinderController = clusterController<PersistentVolumeClaim>(
-  {
-    name: 'persistentvolume-binder',
-    for: PersistentVolumeClaim,
-    // Two claims that are looked at side by side would want the same volume.
-    workers: 1,
-    indexes: [
-      indexBy(PersistentVolumeClaim, VOLUME_INDEX, ({ spec }) => (spec.volumeName ? [spec.volumeName] : [])),
-      indexBy(PersistentVolumeClaim, UNBOUND_INDEX, (claim) =>
-        isUnbound(claim) ? [storageClassNameOf(claim) ?? BY_DEFAULT] : [],
-      ),
-      indexBy(PersistentVolume, CLAIM_INDEX, ({ spec }) => (spec.claimRef ? [claimKey(spec.claimRef)] : [])),
-    ],
-    watches: [
-      { ...watch(PersistentVolume, ({ metadata }) => [{ name: metadata.name }]), initially: true },
-      watch(PersistentVolume, function* ({ metadata, spec }, listerOf) {
-        const claims = listerOf(PersistentVolumeClaim);
-        if (spec.claimRef) yield { namespace: spec.claimRef.namespace, name: spec.claimRef.name ?? '' };
-        for (const claim of claims.byIndex(VOLUME_INDEX, metadata.name)) yield claim.metadata;
-        // A volume that is free may be what somebody waits for.
-        const className = spec.claimRef ? undefined : (spec.storageClassName ?? '');
-        if (className !== undefined)
-          for (const claim of claims.byIndex(UNBOUND_INDEX, className)) yield claim.metadata;
-      }),
-      watch(PersistentVolumeClaim, function* (claim, listerOf) {
-        if (claim.spec.volumeName) yield { name: claim.spec.volumeName };
-        for (const { metadata } of listerOf(PersistentVolume).byIndex(CLAIM_INDEX, keyOf(claim.metadata)))
-          yield { name: metadata.name };
-      }),
-      watch(StorageClass, function* ({ metadata }, listerOf) {
-        for (const name of [metadata.name, BY_DEFAULT])
-          for (const claim of listerOf(PersistentVolumeClaim).byIndex(UNBOUND_INDEX, name))
-            yield claim.metadata;
-      }),
-    ],
-    async reconcile({ name, namespace }, sync) {
-      if (namespace === undefined) {
-        const volume = sync.lister(PersistentVolume).get(name);
-        if (volume) await syncVolume(volume, sync);
-      } else if (sync.object) await syncClaim(sync.object, sync);
-    },
+export const persistentVolumeBinderController = clusterController<PersistentVolumeClaim>({
+  name: 'persistentvolume-binder',
+  eventSource: 'persistentvolume-controller',
+  for: PersistentVolumeClaim,
+  // Two claims that are looked at side by side would want the same volume.
+  workers: 1,
+  indexes: [
+    indexBy(PersistentVolumeClaim, VOLUME_INDEX, ({ spec }) => (spec.volumeName ? [spec.volumeName] : [])),
+    indexBy(PersistentVolumeClaim, UNBOUND_INDEX, (claim) =>
+      isUnbound(claim) ? [storageClassNameOf(claim) ?? BY_DEFAULT] : [],
+    ),
+    indexBy(PersistentVolume, CLAIM_INDEX, ({ spec }) => (spec.claimRef ? [claimKey(spec.claimRef)] : [])),
+  ],
+  watches: [
+    { ...watch(PersistentVolume, ({ metadata }) => [{ name: metadata.name }]), initially: true },
+    watch(PersistentVolume, function* ({ metadata, spec }, listerOf) {
+      const claims = listerOf(PersistentVolumeClaim);
+      if (spec.claimRef) yield { namespace: spec.claimRef.namespace, name: spec.claimRef.name ?? '' };
+      for (const claim of claims.byIndex(VOLUME_INDEX, metadata.name)) yield claim.metadata;
+      // A volume that is free may be what somebody waits for.
+      const className = spec.claimRef ? undefined : (spec.storageClassName ?? '');
+      if (className !== undefined)
+        for (const claim of claims.byIndex(UNBOUND_INDEX, className)) yield claim.metadata;
+    }),
+    watch(PersistentVolumeClaim, function* (claim, listerOf) {
+      if (claim.spec.volumeName) yield { name: claim.spec.volumeName };
+      for (const { metadata } of listerOf(PersistentVolume).byIndex(CLAIM_INDEX, keyOf(claim.metadata)))
+        yield { name: metadata.name };
+    }),
+    watch(StorageClass, function* ({ metadata }, listerOf) {
+      for (const name of [metadata.name, BY_DEFAULT])
+        for (const claim of listerOf(PersistentVolumeClaim).byIndex(UNBOUND_INDEX, name))
+          yield claim.metadata;
+    }),
+  ],
+  async reconcile({ name, namespace }, sync) {
+    if (namespace === undefined) {
+      const volume = sync.lister(PersistentVolume).get(name);
+      if (volume) await syncVolume(volume, sync);
+    } else if (sync.object) await syncClaim(sync.object, sync);
   },
-  { eventSource: 'persistentvolume-controller' },
-);
+});
 
 async function syncClaim(claim: ReadableClaim, sync: Sync): Promise<void> {
   const { client, events, lister } = sync;

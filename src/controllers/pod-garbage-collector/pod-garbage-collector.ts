@@ -3,13 +3,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Lister, ResourceEvent } from '@rollkeeper/runtime';
 import { Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
-import {
-  NODE_INDEX,
-  clusterControllerFrom,
-  deleteDisrupted,
-  nodeIndex,
-  unlessGone,
-} from '../shared/index.js';
+import { NODE_INDEX, clusterController, deleteDisrupted, nodeIndex, unlessGone } from '../shared/index.js';
 import {
   EXCESS,
   QUARANTINE_MS,
@@ -27,7 +21,7 @@ const ALL = 'all';
  * service, and the ended ones when there are too many.
  * Source: k/k pkg/controller/podgc.
  */
-export const podGarbageCollectorController = clusterControllerFrom<Pod>(
+export const podGarbageCollectorController = clusterController<Pod>(
   { name: 'pod-garbage-collector', for: Pod, aliases: ['podgc'] },
   ({ informers }) => {
     // They tell at a glance that a pod is none of our business, as nearly all are.

@@ -1,4 +1,4 @@
-import type { SyncContext } from '@rollkeeper/runtime';
+import type { SyncAccess } from '@rollkeeper/runtime';
 import type { Pod } from '@rollkeeper/machinery/kubernetes';
 import type { CreateOutcome, PodControl } from '../shared/index.js';
 import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
@@ -16,7 +16,7 @@ interface CreatePodsInput {
   readonly intents: PodIntents;
   readonly control: PodControl;
   readonly podOf: (name: string) => Pod;
-  readonly context: Pick<SyncContext, 'signal' | 'intents'>;
+  readonly context: Pick<SyncAccess, 'signal' | 'intents'>;
   /** Chooses names outside of `taken`. */
   readonly otherNames: (count: number, taken: ReadonlySet<string>) => readonly string[];
 }

@@ -1,33 +1,19 @@
-import type { BuiltController, ControllerDefinition, ControllerDependencies } from '@rollkeeper/runtime';
-import { dueObjects } from '@rollkeeper/runtime';
-import type {
-  DeepReadonly,
-  Deployment,
-  Pod,
-  ReplicaSet,
-  ResourceQuota,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
-  RESOURCE_QUOTAS,
-  controllerOf,
-} from '@rollkeeper/machinery/kubernetes';
+import type { ControllerDefinition, IndexFunction, ResourceType } from '@rollkeeper/runtime';
+import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
-  SELECTOR_INDEX,
   TEMPLATE_INDEX,
   orphanIndex,
-  selectorIndex,
   templateIndex,
-  watchFreedQuotas,
+  watchFreedRoom,
   watchSelectorOverlaps,
 } from '../shared/index.js';
-import { isReplicaSetDue, watchReplicaSets } from './watch-replicasets.js';
+import { isRelevantPodChange, isReplicaSetDue, podUrgency, replicaSetUrgency } from './watch-replicasets.js';
 import { limitToSelected } from './limit-to-selected.js';
 import { TEMPLATE_HASH_INDEX, templateHashIndex } from './related-pods.js';
+import type { PlannedPods, SeenReplicaSet } from './reconcile.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import { REPLICA_FAILURE } from './status.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
@@ -43,62 +29,62 @@ export function createReplicaSetController(
   deploymentTypes: readonly ResourceType[] = [DEPLOYMENTS],
 ): ControllerDefinition {
   const compiled = compileReplicaSetControllerOptions(options);
-  return {
-    name: 'replicaset',
-    aliases: ['replicaset-controller'],
-    type: REPLICA_SETS,
-    defaultWorkers: 10,
-    build: (dependencies) => build(dependencies, compiled, deploymentTypes),
-  };
+  const { waits } = compiled;
+  return defineController<ReplicaSet, SeenReplicaSet, PlannedPods>(
+    { name: 'replicaset', aliases: ['replicaset-controller'], for: ReplicaSet, workers: 10 },
+    ({ clock, events, informers, logger, random, selects }) => {
+      const replicaSets = informers.informerFor<ReplicaSet>(ReplicaSet);
+      const pods = informers.informerFor<Pod>(Pod);
+      const reconciler = new ReplicaSetReconciler({
+        replicaSets: replicaSets.lister,
+        pods: pods.lister,
+        podAbsencesSeen: (namespace) => pods.absencesSeen?.({ namespace }),
+        ...{ clock, random, logger, options: compiled },
+      });
+      const deployments = (selects ? deploymentTypes : []).map((type) => ({
+        type,
+        informer: informers.informerFor<Deployment>(type),
+      }));
+      const selection = selects && limitToSelected({ selects, deployments, replicaSets: replicaSets.lister });
+      return {
+        ...workOf(reconciler),
+        urgency: (event) => replicaSetUrgency(event) ?? selection?.urgency(event),
+        owns: [
+          own<Pod, ReplicaSet>(Pod, {
+            adoptable: true,
+            predicates: [isRelevantPodChange],
+            urgency: podUrgency(pods.lister, waits),
+          }),
+        ],
+        watches: [
+          // Sooner than the backoff; where quotas may not be read, the backoff remains.
+          { ...watchFreedRoom(ReplicaSet, hasReplicaFailure), optional: true, mustBeSeen: false },
+        ],
+        indexes: [
+          indexBy(Pod, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
+          indexBy(Pod, TEMPLATE_HASH_INDEX, templateHashIndex),
+          indexBy(ReplicaSet, TEMPLATE_INDEX, templatesWithPods),
+        ],
+        whileLeading: (enqueue) => {
+          const stops = [
+            watchSelectorOverlaps({ informer: replicaSets, events, concerns: isForReplicaSets }),
+            selection?.watch(enqueue),
+          ];
+          return () => stops.forEach((stop) => stop?.());
+        },
+        needsSync: (key) => reconciler.needsSync(key),
+        isDue: isReplicaSetDue,
+        ...(selection && { limit: selection }),
+      };
+    },
+  );
 }
 
 /** The ReplicaSet controller with its defaults: the entry of the registry. */
 export const replicaSetController: ControllerDefinition = createReplicaSetController();
 
-function build(
-  { informers, events, clock, random, logger, selects }: ControllerDependencies,
-  options: ReturnType<typeof compileReplicaSetControllerOptions>,
-  deploymentTypes: readonly ResourceType[],
-): BuiltController {
-  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
-  const pods = informers.informerFor<Pod>(PODS);
-  // Sooner than the backoff; where it may not be read, the backoff remains.
-  const quotas = informers.informerFor<ResourceQuota>(RESOURCE_QUOTAS, { optional: true });
-  pods.addIndex(ORPHAN_INDEX, orphanIndex);
-  pods.addIndex(TEMPLATE_HASH_INDEX, templateHashIndex);
-  replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
-  replicaSets.addIndex(TEMPLATE_INDEX, (replicaSet) =>
-    hasPods(replicaSet) ? templateIndex(replicaSet) : [],
-  );
-  const reconciler = new ReplicaSetReconciler({
-    replicaSets: replicaSets.lister,
-    pods: pods.lister,
-    podAbsencesSeen: (namespace) => pods.absencesSeen?.({ namespace }),
-    events,
-    clock,
-    random,
-    logger,
-    options,
-  });
-  const built: BuiltController = {
-    reconciler,
-    watch: (enqueue) => {
-      const removals = [
-        watchReplicaSets({ replicaSets, pods, enqueue, waits: options.waits }),
-        watchFreedQuotas({ quotas, objects: replicaSets, waitsForRoom: hasReplicaFailure, enqueue }),
-        watchSelectorOverlaps({ informer: replicaSets, events, concerns: isForReplicaSets }),
-      ];
-      return () => removals.forEach((remove) => remove());
-    },
-    needsSync: (key) => reconciler.needsSync(key),
-    due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
-  };
-  if (!selects) return built;
-  const deployments = deploymentTypes.map((deploymentType) => ({
-    type: deploymentType,
-    informer: informers.informerFor<Deployment>(deploymentType),
-  }));
-  return limitToSelected(built, { selects, deployments, replicaSets });
+function templatesWithPods(replicaSet: DeepReadonly<ReplicaSet>): readonly string[] {
+  return hasPods(replicaSet) ? templateIndex(replicaSet) : [];
 }
 
 /** What only waits for a rollback takes nobody's pods. */

@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BuiltController, EnqueueRequest } from '../../runtime/controller/controller-definition.js';
-import type { ReconcileContext } from '../../runtime/controller/index.js';
+import type { EnqueueRequest, SyncAccess } from '../../runtime/controller/index.js';
+import { buildController, decideUnobserved } from '../../runtime/controller/index.js';
+import { defineController } from '../../runtime/index.js';
+import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
 import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
@@ -43,29 +47,41 @@ function start(cluster: FakeCluster, selector: string) {
   const informers = new FakeInformers(cluster);
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const reconciled: string[] = [];
-  const inner: BuiltController = {
-    reconciler: { reconcile: async ({ key }) => (reconciled.push(key), {}) },
-    watch: (enqueue) =>
-      replicaSets.addEventHandler(({ object }) => enqueue({ ref: object.metadata, reason: 'user-change' })),
-    needsSync: () => true,
-    due: () => replicaSets.lister.list().map(({ metadata }) => ({ ref: metadata, resourceVersion: '1' })),
-  };
-  const controller = limitToSelected(inner, {
+  const selection = limitToSelected({
     selects: parseLabelSelector(selector) ?? (() => true),
     deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map((type) => ({
       type,
       informer: informers.informerFor<Deployment>(type),
     })),
-    replicaSets,
+    replicaSets: replicaSets.lister,
+  });
+  const definition = defineController<ReplicaSet>({
+    name: 'limited',
+    for: REPLICA_SETS,
+    limit: selection,
+    whileLeading: (enqueue) => selection.watch(enqueue),
+    reconcile: async ({ key }) => void reconciled.push(key),
+    needsSync: () => true,
+    isDue: () => true,
+  });
+  const controller = buildController(definition, {
+    ...{ informers, discovery: cluster, clock: new FakeClock(), random: new SeededRandom(1) },
+    ...{ logger: silentLogger, events: new MemoryEventRecorder() },
   });
   const requests: EnqueueRequest[] = [];
   controller.watch((request) => void requests.push(request));
   const woken = (): string[] => [...new Set(requests.splice(0).map(({ ref }) => ref.name))].sort();
   const clear = vi.fn();
   const reconcile = (name: string): Promise<unknown> =>
-    controller.reconciler.reconcile({ key: `default/${name}`, namespace: 'default', name }, {
-      intents: { current: {}, clear },
-    } as unknown as ReconcileContext);
+    controller.sync(
+      { key: `default/${name}`, namespace: 'default', name },
+      {
+        client: cluster,
+        signal: new AbortController().signal,
+        intents: { current: {}, clear },
+      } as unknown as SyncAccess,
+      decideUnobserved,
+    );
   return { controller, requests, woken, reconcile, reconciled, clear };
 }
 

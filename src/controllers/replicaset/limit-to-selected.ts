@@ -1,21 +1,13 @@
-import type {
-  BuiltController,
-  DueWork,
-  Enqueue,
-  Informer,
-  ResourceEvent,
-  SyncReconciler,
-} from '@rollkeeper/runtime';
-import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
+import type { Enqueue, Informer, KeyLimit, Lister, ResourceEvent, Urgency } from '@rollkeeper/runtime';
+import { OWNER_UID_INDEX, findOwner, ownerRefOf } from '@rollkeeper/runtime';
 import type {
   DeepReadonly,
   Deployment,
   LabelMatcher,
-  OwnerReference,
   ReplicaSet,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
 
 export interface WatchedDeployments {
   readonly type: ResourceType;
@@ -27,85 +19,53 @@ export interface SelectionInput {
   readonly selects: LabelMatcher;
   /** By the API that they come by; the informers may hold the selected ones alone. */
   readonly deployments: readonly WatchedDeployments[];
-  readonly replicaSets: Informer<ReplicaSet>;
+  readonly replicaSets: Lister<ReplicaSet>;
 }
 
 /**
- * `controller`, for the ReplicaSets of the selected Deployments only: whoever selects means workloads, and a label on a
+ * The ReplicaSets of the selected Deployments only: who selects means workloads, and a label on a
  * Deployment is no label on what it owns. A ReplicaSet that no Deployment controls is its own workload, and is selected by its
  * own labels. So complementary selectors (`a=b` and `a!=b`) share out every ReplicaSet, each to exactly one installation.
  */
-export function limitToSelected(controller: BuiltController, input: SelectionInput): BuiltController {
-  const selection = new ReplicaSetSelection(input);
-  const due = controller.due?.bind(controller);
-  const needsSync = controller.needsSync?.bind(controller);
-  const objectOf = controller.objectOf?.bind(controller);
-  return {
-    reconciler: selection.limitReconciler(controller.reconciler),
-    watch: (enqueue) => {
-      const limited = selection.limitEnqueue(enqueue);
-      const stops = [controller.watch(limited), selection.watch(limited)];
-      return () => stops.forEach((stop) => stop());
-    },
-    ...(needsSync && { needsSync: (key) => selection.includesKey(key) && needsSync(key) }),
-    ...(objectOf && { objectOf }),
-    ...(due && { due: () => selection.limitDue(due()) }),
-  };
+export function limitToSelected(input: SelectionInput): ReplicaSetSelection {
+  return new ReplicaSetSelection(input);
 }
 
-class ReplicaSetSelection {
+export class ReplicaSetSelection implements KeyLimit {
   constructor(private readonly input: SelectionInput) {}
 
-  /** One that is gone counts as included: somebody has to tidy up after it. */
-  includesKey(key: string): boolean {
-    const replicaSet = this.input.replicaSets.lister.get(key);
-    return !replicaSet || this.includes(replicaSet);
+  /** One that is gone counts as included: what it has left has to be tidied up. */
+  includes(key: string): boolean {
+    const replicaSet = this.input.replicaSets.get(key);
+    return !replicaSet || this.selects(replicaSet);
   }
 
-  includes(replicaSet: DeepReadonly<ReplicaSet>): boolean {
-    const owner = this.deploymentOf(replicaSet);
-    if (!owner) return this.input.selects(replicaSet.metadata.labels);
-    return owner.deployment !== undefined && this.input.selects(owner.deployment.metadata.labels);
+  /** The Deployment that makes it ours. */
+  restsOn(key: string): { type: ResourceType; resourceVersion: string }[] {
+    const replicaSet = this.input.replicaSets.get(key);
+    const owner = replicaSet && this.deploymentOf(replicaSet);
+    const resourceVersion = owner?.deployment?.metadata.resourceVersion;
+    return owner && resourceVersion !== undefined ? [{ type: owner.type, resourceVersion }] : [];
   }
 
-  limitReconciler(reconciler: SyncReconciler): SyncReconciler {
-    return {
-      reconcile: async (request, context) => {
-        if (this.includesKey(request.key)) return reconciler.reconcile(request, context);
-        // It went to another installation, which does not know what we meant to do.
-        if (context.intents.current !== undefined) context.intents.clear();
-        return {};
-      },
-    };
+  /** A ReplicaSet becomes ours by a change that asks for nothing more by itself. */
+  urgency(event: ResourceEvent<ReplicaSet>): Urgency | undefined {
+    if (event.type !== 'modified' || this.selects(event.old)) return undefined;
+    return { priority: 'normal', reason: 'user-change' };
   }
 
-  /** Whoever takes the key must have seen the Deployment that makes it ours, or it would pass it over. */
-  limitEnqueue(enqueue: Enqueue): Enqueue {
-    return (request) => {
-      const replicaSet = this.input.replicaSets.lister.get(keyOf(request.ref));
-      if (!replicaSet) return enqueue(request);
-      if (!this.includes(replicaSet)) return;
-      const owner = this.deploymentOf(replicaSet);
-      const resourceVersion = owner?.deployment?.metadata.resourceVersion;
-      const seen = owner && resourceVersion !== undefined ? [{ type: owner.type, resourceVersion }] : [];
-      enqueue({ ...request, mustHaveSeen: [...(request.mustHaveSeen ?? []), ...seen] });
-    };
-  }
-
-  /** What becomes ours without a change that asks for more by itself. */
+  /** ReplicaSets become ours with their Deployment. */
   watch(enqueue: Enqueue): () => void {
-    const { deployments, replicaSets } = this.input;
-    const stops = [
-      ...deployments.map(({ informer }) =>
-        informer.addEventHandler((event) => this.onDeployment(event, enqueue)),
-      ),
-      replicaSets.addEventHandler((event) => this.onReplicaSet(event, enqueue)),
-    ];
+    const stops = this.input.deployments.map(({ informer }) =>
+      informer.addEventHandler((event) => this.onDeployment(event, enqueue)),
+    );
     return () => stops.forEach((stop) => stop());
   }
 
-  *limitDue(due: Iterable<DueWork>): Generator<DueWork> {
-    for (const work of due) if (this.includesKey(keyOf(work.ref))) yield work;
+  private selects(replicaSet: DeepReadonly<ReplicaSet>): boolean {
+    const owner = this.deploymentOf(replicaSet);
+    if (!owner) return this.input.selects(replicaSet.metadata.labels);
+    return owner.deployment !== undefined && this.input.selects(owner.deployment.metadata.labels);
   }
 
   private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
@@ -113,42 +73,28 @@ class ReplicaSetSelection {
     const { labels, uid = '' } = event.object.metadata;
     const wasOurs = event.type === 'modified' && selects(event.old.metadata.labels);
     if (event.type === 'deleted' || wasOurs || !selects(labels)) return;
-    for (const replicaSet of replicaSets.lister.byIndex(OWNER_UID_INDEX, uid))
-      this.wake(replicaSet, event.type === 'added' && event.initial, enqueue);
-  }
-
-  private onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void {
-    if (event.type !== 'modified' || this.includes(event.old)) return;
-    this.wake(event.object, false, enqueue);
-  }
-
-  private wake({ metadata }: DeepReadonly<ReplicaSet>, isInitial: boolean, enqueue: Enqueue): void {
-    const { name, namespace, resourceVersion = '' } = metadata;
-    enqueue({
-      ref: { namespace, name },
-      cause: { type: REPLICA_SETS, resourceVersion },
-      priority: isInitial ? 'low' : 'normal',
-      reason: isInitial ? 'initial-list' : 'user-change',
-    });
+    const isInitial = event.type === 'added' && event.initial;
+    for (const { metadata } of replicaSets.byIndex(OWNER_UID_INDEX, uid)) {
+      const { name, namespace, resourceVersion = '' } = metadata;
+      enqueue({
+        ref: { namespace, name },
+        cause: { type: REPLICA_SETS, resourceVersion },
+        priority: isInitial ? 'low' : 'normal',
+        reason: isInitial ? 'initial-list' : 'user-change',
+      });
+    }
   }
 
   /** Undefined where no Deployment controls it; without `deployment` where that one is not in the cache. */
   private deploymentOf(replicaSet: DeepReadonly<ReplicaSet>): ControllingDeployment | undefined {
-    const { namespace } = replicaSet.metadata;
-    const owner = controllerOf(replicaSet);
-    const watched = owner && this.input.deployments.find(({ type }) => isOfType(owner, type));
+    const watched = this.input.deployments.find(({ type }) => ownerRefOf(replicaSet, type));
     if (!watched) return undefined;
-    const deployment = watched.informer.lister.get(keyOf({ namespace, name: owner.name }));
-    const isOwner = deployment?.metadata.uid === owner.uid;
-    return { type: watched.type, ...(isOwner && { deployment }) };
+    const deployment = findOwner(replicaSet, watched.type, watched.informer.lister);
+    return { type: watched.type, ...(deployment && { deployment }) };
   }
 }
 
 interface ControllingDeployment {
   readonly type: ResourceType;
   readonly deployment?: DeepReadonly<Deployment>;
-}
-
-function isOfType({ apiVersion, kind }: DeepReadonly<OwnerReference>, type: ResourceType): boolean {
-  return kind === type.kind && apiVersion.startsWith(`${type.group}/`);
 }

@@ -1,4 +1,4 @@
-import type { EventRecorder, SyncContext } from '@rollkeeper/runtime';
+import type { ReconcileContext } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, isPodActive, keyOf, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
@@ -12,12 +12,12 @@ import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intent
 import type { ManageFailure } from './status.js';
 
 type ReadablePod = DeepReadonly<Pod>;
+type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
 
 /** Bound on what is kept for ReplicaSets that went away unseen; losing it costs a few requests. */
 const MAX_CONFIRMED = 10_000;
 
 export interface PodManagerDependencies extends PodDecisionDependencies {
-  readonly events: EventRecorder;
   /** The state at which every pod was gone that the cache does not have; see `Informer.absencesSeen`. */
   readonly podAbsencesSeen: (namespace: string | undefined) => string | undefined;
 }
@@ -45,11 +45,10 @@ export class PodManager {
   async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
     { backoff, plan }: DecidedPods,
-    context: SyncContext,
+    context: Context,
   ): Promise<ManageResult> {
-    const { events } = this.deps;
     if (backoff) {
-      events.record(replicaSet, {
+      context.events.record(replicaSet, {
         type: 'Warning',
         reason: 'PodRejectionBackOff',
         message: `Nodes rejected ${backoff.rejections} pods since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
@@ -73,7 +72,7 @@ export class PodManager {
   async observe(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
-    context: SyncContext,
+    context: Context,
   ): Promise<Situation> {
     const control = this.control(replicaSet, context);
     const { namespace } = replicaSet.metadata;
@@ -117,7 +116,7 @@ export class PodManager {
   private async act(
     replicaSet: DeepReadonly<ReplicaSet>,
     plan: PodPlan,
-    context: SyncContext,
+    context: Context,
   ): Promise<ManageResult> {
     const confirmed = this.confirmed.get(plan.intents.ownerUid) ?? new Set<string>();
     const toDelete = plan.deletes.filter(({ uid }) => !confirmed.has(uid));
@@ -153,8 +152,8 @@ export class PodManager {
     return failure ? { changedPods, failure } : { changedPods };
   }
 
-  private control(replicaSet: DeepReadonly<ReplicaSet>, { client, signal }: SyncContext): PodControl {
-    return new PodControl(asOwner(replicaSet), { client, signal, events: this.deps.events });
+  private control(replicaSet: DeepReadonly<ReplicaSet>, { client, events, signal }: Context): PodControl {
+    return new PodControl(asOwner(replicaSet), { client, signal, events });
   }
 
   /** What a cache must show to show all of it. */
@@ -180,7 +179,7 @@ export class PodManager {
 
 /** Rewrites the stored intents after failures only; without any they stay until the cache shows the pods. */
 async function keepOnlyOpenIntents(
-  context: SyncContext,
+  context: Context,
   stored: PodIntents,
   open: Pick<PodIntents, 'creates' | 'deletes'>,
 ): Promise<void> {

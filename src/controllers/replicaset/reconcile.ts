@@ -1,11 +1,11 @@
 import type {
+  Decided,
   EventRecorder,
   Lister,
+  ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
-  SyncContext,
-  SyncReconciler,
-  SyncStep,
+  SyncSteps,
 } from '@rollkeeper/runtime';
 import { isConflict, noteCachesRead } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -25,6 +25,7 @@ import {
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
+import type { DecidedPods, Situation } from './decide-pods.js';
 import { decidePods, desiredReplicas } from './decide-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
@@ -39,15 +40,29 @@ export interface ReplicaSetReconcilerDependencies extends PodManagerDependencies
   readonly logger: Logger;
 }
 
+type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
+
+/** A ReplicaSet with its pods. */
+export interface SeenReplicaSet {
+  readonly replicaSet: DeepReadonly<ReplicaSet>;
+  readonly claimed: ClaimedPods;
+  /** Absent where it is being deleted, and its pods are left to the garbage collector. */
+  readonly situation?: Situation;
+}
+
+export interface PlannedPods extends Pick<SeenReplicaSet, 'claimed' | 'replicaSet'> {
+  /** Absent: the number of pods is left as it is. */
+  readonly pods?: DecidedPods;
+}
+
 /**
  * One sync of a ReplicaSet: claim pods, bring their number to `spec.replicas`, write the status once if it
  * changed. A ReplicaSet that is being deleted only has its status kept.
  */
-export class ReplicaSetReconciler implements SyncReconciler {
+export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPods, Context> {
   private readonly podManager: PodManager;
   private readonly replicaSets: Lister<ReplicaSet>;
   private readonly clock: Clock;
-  private readonly events: EventRecorder;
   /** Servers before 1.33 drop the field; then its value must not make every status look new. */
   private serverKeepsTerminatingReplicas = true;
 
@@ -55,39 +70,38 @@ export class ReplicaSetReconciler implements SyncReconciler {
     this.podManager = new PodManager(deps);
     this.replicaSets = deps.replicaSets;
     this.clock = deps.clock;
-    this.events = deps.events;
   }
 
-  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
+  /** Adopts and releases as well: which pods it has must be settled before their number is looked at. */
+  async observe(request: ReconcileRequest, context: Context): Promise<SeenReplicaSet | undefined> {
     const replicaSet = this.replicaSets.get(request.key);
     if (!replicaSet) {
       if (context.intents.current !== undefined) context.intents.clear();
-      return {};
+      return undefined;
     }
-    const selects = this.selectorOf(replicaSet);
-    if (!selects) return {};
+    const selects = selectorOf(replicaSet, context.events);
+    if (!selects) return undefined;
     const { client, signal } = context;
     const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
     noteCachesRead(() => readAttributes(replicaSet, claimed));
     if (replicaSet.metadata.deletionTimestamp !== undefined) {
       this.podManager.forget(replicaSet.metadata.uid ?? '');
       if (context.intents.current !== undefined) context.intents.clear();
-      return this.finish(replicaSet, claimed, { changedPods: false }, context);
+      return { replicaSet, claimed };
     }
-    const situation = await this.podManager.observe(replicaSet, claimed, context);
-    return {
-      decide: () => {
-        const decided = decidePods(replicaSet, situation, this.deps);
-        const apply = async () =>
-          this.finish(
-            replicaSet,
-            claimed,
-            await this.podManager.apply(replicaSet, decided, context),
-            context,
-          );
-        return { decision: decided.decision, apply };
-      },
-    };
+    return { replicaSet, claimed, situation: await this.podManager.observe(replicaSet, claimed, context) };
+  }
+
+  decide({ claimed, replicaSet, situation }: SeenReplicaSet): Decided<PlannedPods> {
+    const plan = { replicaSet, claimed };
+    if (!situation) return { decision: { branch: 'deletion', summary: '', changes: false }, plan };
+    const pods = decidePods(replicaSet, situation, this.deps);
+    return { decision: pods.decision, plan: { ...plan, pods } };
+  }
+
+  async act({ claimed, pods, replicaSet }: PlannedPods, context: Context): Promise<ReconcileResult> {
+    const managed = pods ? await this.podManager.apply(replicaSet, pods, context) : { changedPods: false };
+    return this.finish(replicaSet, claimed, managed, context);
   }
 
   /**
@@ -127,7 +141,7 @@ export class ReplicaSetReconciler implements SyncReconciler {
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
     { changedPods, failure, requeueAfterMs }: ManageResult,
-    context: SyncContext,
+    context: Context,
   ): Promise<ReconcileResult> {
     context.signal.throwIfAborted();
     const { nextAvailableInMs, status } = this.followUp(replicaSet, claimed, failure);
@@ -137,23 +151,11 @@ export class ReplicaSetReconciler implements SyncReconciler {
     return requeueIn(requeueAfterMs, statusIn, nextAvailableInMs);
   }
 
-  /** The compiled selector; undefined, with a Warning event, where there is none to work with. */
-  private selectorOf(replicaSet: DeepReadonly<ReplicaSet>): LabelMatcher | undefined {
-    const selector = readSelector(replicaSet);
-    if ('selects' in selector) return selector.selects;
-    this.events.record(replicaSet, {
-      type: 'Warning',
-      reason: 'InvalidSelector',
-      message: `The selector cannot be used: ${selector.problem}`,
-    });
-    return undefined;
-  }
-
   /** Returns after how many milliseconds to come back, if the write lost a race. */
   private async writeStatus(
     replicaSet: DeepReadonly<ReplicaSet>,
     status: ReplicaSetStatus,
-    context: SyncContext,
+    context: Context,
   ): Promise<number | undefined> {
     const body = structuredClone({ ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet', status });
     try {
@@ -174,6 +176,18 @@ export class ReplicaSetReconciler implements SyncReconciler {
       return CONFLICT_REQUEUE_MS;
     }
   }
+}
+
+/** The compiled selector; undefined, with a Warning event, where there is none to work with. */
+function selectorOf(replicaSet: DeepReadonly<ReplicaSet>, events: EventRecorder): LabelMatcher | undefined {
+  const selector = readSelector(replicaSet);
+  if ('selects' in selector) return selector.selects;
+  events.record(replicaSet, {
+    type: 'Warning',
+    reason: 'InvalidSelector',
+    message: `The selector cannot be used: ${selector.problem}`,
+  });
+  return undefined;
 }
 
 function readSelector(

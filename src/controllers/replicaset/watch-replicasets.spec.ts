@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EnqueueRequest } from '../../runtime/controller/controller-definition.js';
+import { buildController } from '../../runtime/controller/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { Pod, ReplicaSet, ResourceQuota } from '../../machinery/kubernetes/index.js';
 import { PODS, REPLICA_SETS, RESOURCE_QUOTAS } from '../../machinery/kubernetes/index.js';
@@ -18,7 +19,7 @@ function start() {
     status: { replicas: 2, observedGeneration: 1 },
   });
   const informers = new FakeInformers(cluster);
-  const built = replicaSetController.build({
+  const built = buildController(replicaSetController, {
     informers,
     discovery: cluster,
     events: new MemoryEventRecorder(),

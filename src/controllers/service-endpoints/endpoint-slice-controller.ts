@@ -9,33 +9,31 @@ import { SERVICES_AND_PODS, podsOf } from './watch-services.js';
  * Keeps the EndpointSlices of each Service that selects pods. With the Service go its slices, which it owns.
  * Source: k/k pkg/controller/endpointslice, k8s.io/endpointslice.
  */
-export const endpointSliceController = clusterController<Service>(
-  {
-    name: 'endpointslice',
-    ...SERVICES_AND_PODS,
-    owns: [{ kind: EndpointSlice, predicates: [(event) => event.type !== 'added'] }],
-    async reconcile(_request, { client, clock, lister, object: service, owned }) {
-      if (!service || service.metadata.deletionTimestamp !== undefined || !hasEndpointsFromPods(service))
-        return;
-      const ours = owned(EndpointSlice).filter(
-        ({ metadata }) => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY,
-      );
-      const { creates, deletes, updates } = decideSlices(service, podsOf(service, lister), ours);
-      const annotations = { [CHANGED_AT]: toRfc3339(clock.now()) };
-      const stamped = (slice: EndpointSlice): EndpointSlice => {
-        const { metadata } = slice;
-        return {
-          ...slice,
-          metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
-        };
+export const endpointSliceController = clusterController<Service>({
+  name: 'endpointslice',
+  trims: WHOLE_PODS,
+  ...SERVICES_AND_PODS,
+  owns: [{ kind: EndpointSlice, predicates: [(event) => event.type !== 'added'] }],
+  async reconcile(_request, { client, clock, lister, object: service, owned }) {
+    if (!service || service.metadata.deletionTimestamp !== undefined || !hasEndpointsFromPods(service))
+      return;
+    const ours = owned(EndpointSlice).filter(
+      ({ metadata }) => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY,
+    );
+    const { creates, deletes, updates } = decideSlices(service, podsOf(service, lister), ours);
+    const annotations = { [CHANGED_AT]: toRfc3339(clock.now()) };
+    const stamped = (slice: EndpointSlice): EndpointSlice => {
+      const { metadata } = slice;
+      return {
+        ...slice,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
       };
-      for (const slice of creates) await client.create(EndpointSlice, stamped(slice));
-      for (const slice of updates) await client.update(EndpointSlice, stamped(slice));
-      for (const { metadata } of deletes)
-        await unlessGone(
-          client.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid ?? '' } }),
-        );
-    },
+    };
+    for (const slice of creates) await client.create(EndpointSlice, stamped(slice));
+    for (const slice of updates) await client.update(EndpointSlice, stamped(slice));
+    for (const { metadata } of deletes)
+      await unlessGone(
+        client.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid ?? '' } }),
+      );
   },
-  { trims: WHOLE_PODS },
-);
+});

@@ -14,32 +14,31 @@ const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
  * Keeps the Endpoints of each Service that selects pods.
  * Source: `Controller.syncService` in k/k pkg/controller/endpoint.
  */
-export const endpointsController = clusterController<Service>(
-  {
-    name: 'endpoints',
-    ...SERVICES_AND_PODS,
-    watches: [
-      ...SERVICES_AND_PODS.watches,
-      watch(
-        Endpoints,
-        ({ metadata }) => [metadata],
-        (event) => event.type !== 'added',
-      ),
-    ],
-    async reconcile({ key, name, namespace }, { client, clock, lister, object: service }) {
-      const known = lister(Endpoints).get(key);
-      if (!service && known) await unlessGone(client.delete(Endpoints, { namespace, name }));
-      if (!service || !hasEndpointsFromPods(service)) return;
-      const wanted = newEndpoints(service, decideSubsets(service, podsOf(service, lister)), known);
-      if (known && isSame(known, wanted)) return;
-      const changedAt = { [CHANGED_AT]: toRfc3339(clock.now()) };
-      wanted.metadata.annotations = { ...wanted.metadata.annotations, ...changedAt };
-      if (known) await client.update(Endpoints, wanted);
-      else await client.create(Endpoints, wanted);
-    },
+export const endpointsController = clusterController<Service>({
+  name: 'endpoints',
+  aliases: ['endpoint'],
+  trims: WHOLE_PODS,
+  ...SERVICES_AND_PODS,
+  watches: [
+    ...SERVICES_AND_PODS.watches,
+    watch(
+      Endpoints,
+      ({ metadata }) => [metadata],
+      (event) => event.type !== 'added',
+    ),
+  ],
+  async reconcile({ key, name, namespace }, { client, clock, lister, object: service }) {
+    const known = lister(Endpoints).get(key);
+    if (!service && known) await unlessGone(client.delete(Endpoints, { namespace, name }));
+    if (!service || !hasEndpointsFromPods(service)) return;
+    const wanted = newEndpoints(service, decideSubsets(service, podsOf(service, lister)), known);
+    if (known && isSame(known, wanted)) return;
+    const changedAt = { [CHANGED_AT]: toRfc3339(clock.now()) };
+    wanted.metadata.annotations = { ...wanted.metadata.annotations, ...changedAt };
+    if (known) await client.update(Endpoints, wanted);
+    else await client.create(Endpoints, wanted);
   },
-  { aliases: ['endpoint'], trims: WHOLE_PODS },
-);
+});
 
 function newEndpoints(
   service: DeepReadonly<Service>,

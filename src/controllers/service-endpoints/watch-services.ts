@@ -2,7 +2,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import { compileLabelSelector, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { PODS } from '@rollkeeper/machinery/kubernetes';
 import type { Pod } from '@rollkeeper/machinery/kubernetes';
-import type { ControllerWatches, KindIndex, ListerOf } from '@rollkeeper/runtime';
+import type { ControllerTraits, ControllerWatches, KindIndex, ListerOf } from '@rollkeeper/runtime';
 import { Service, indexBy, watch } from '@rollkeeper/runtime';
 import {
   LABEL_INDEX,
@@ -28,7 +28,8 @@ export const SERVICES_AND_PODS = {
         event.type !== 'modified' || !sameJson(endpointFacts(event.old), endpointFacts(event.object)),
     ),
   ],
-} satisfies ControllerWatches<Service> & { readonly indexes: readonly KindIndex[] };
+} satisfies Pick<ControllerTraits<Service>, 'for'> &
+  ControllerWatches<Service> & { readonly indexes: readonly KindIndex[] };
 
 export function podsOf(service: ReadableService, listerOf: ListerOf): readonly DeepReadonly<Pod>[] {
   const { metadata, spec } = service;

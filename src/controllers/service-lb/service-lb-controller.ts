@@ -2,7 +2,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { EventType, Lister, ReconcileContext } from '@rollkeeper/runtime';
 import { Service, updateStatus } from '@rollkeeper/runtime';
-import { clusterControllerFrom, unlessGone } from '../shared/index.js';
+import { clusterController, unlessGone } from '../shared/index.js';
 import {
   CLEANUP_FINALIZER,
   addressesOf,
@@ -20,7 +20,7 @@ const RETRY_MS = 30_000;
  * Plays a cloud: gives Services of type LoadBalancer an address, and takes it back. Nothing listens there.
  * Source: k8s.io/cloud-provider/controllers/service.
  */
-export const serviceLoadBalancerController = clusterControllerFrom<Service>(
+export const serviceLoadBalancerController = clusterController<Service>(
   { name: 'service-lb', for: Service, aliases: ['service'], eventSource: 'service-controller' },
   () => {
     // The caches may not show yet what has just been given.

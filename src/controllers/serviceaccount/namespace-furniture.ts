@@ -13,7 +13,7 @@ import {
   typeMeta,
   watch,
 } from '@rollkeeper/runtime';
-import { clusterController, clusterControllerFrom } from '../shared/index.js';
+import { clusterController } from '../shared/index.js';
 
 /** What every namespace has from its first moment, and has again when somebody deletes it. */
 
@@ -48,7 +48,7 @@ export const serviceAccountController = clusterController<Namespace>({
  * The ConfigMap by which pods know the API server. Nothing to do where the server has no authority of its own.
  * Source: `Publisher` in k/k pkg/controller/certificates/rootcacertpublisher.
  */
-export const rootCaPublisherController = clusterControllerFrom<Namespace>(
+export const rootCaPublisherController = clusterController<Namespace>(
   { name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
   ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],

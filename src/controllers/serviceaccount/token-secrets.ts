@@ -9,7 +9,7 @@ import {
   unlessGone,
   watch,
 } from '@rollkeeper/runtime';
-import { clusterControllerFrom } from '../shared/index.js';
+import { clusterController } from '../shared/index.js';
 
 type ReadableSecret = DeepReadonly<Secret>;
 
@@ -44,7 +44,7 @@ export type TokenSecretStep =
  * server, and the namespace; deletes them with their account. The token is good for as long as the Secret is there.
  * Source: `TokensController` in k/k pkg/controller/serviceaccount.
  */
-export const serviceAccountTokenController = clusterControllerFrom<Secret>(
+export const serviceAccountTokenController = clusterController<Secret>(
   { name: 'serviceaccount-token', for: TokenSecret },
   ({ rootCa }) => ({
     predicates: [({ object, type }) => type !== 'deleted' && accountOf(object) !== undefined],

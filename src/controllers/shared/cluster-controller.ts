@@ -1,10 +1,11 @@
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type {
-  ControllerDefinition,
-  ControllerDependencies,
-  ControllerSpec,
+  BehaviourOf,
   ContentTrim,
+  ControllerBehaviour,
+  ControllerDefinition,
+  ControllerTraits,
 } from '@rollkeeper/runtime';
 import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
 
@@ -13,47 +14,38 @@ export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([
   [qualifiedResource(PODS), trimPodKeepingSpec as unknown as ContentTrim],
 ]);
 
-export interface ClusterControllerTraits {
-  /** Its names in kube-controller-manager beside `NAME-controller`. @default none */
-  readonly aliases?: readonly string[];
-  /** See `ControllerDefinition.eventSource`. @default NAME-controller */
-  readonly eventSource?: string;
-  /** See `ControllerDefinition.trims`. @default none */
-  readonly trims?: ReadonlyMap<string, ContentTrim>;
-}
+type Traits<T extends KubernetesObject> = Omit<
+  ControllerTraits<T>,
+  'byDefault' | 'needsWholeCluster' | 'queue'
+>;
+
+type Behaviour<T extends KubernetesObject, Seen, Plan> = ControllerBehaviour<T, Seen, Plan>;
 
 /**
  * A small controller of those that make a cluster alive. Each has little to do, and waits most of the time, so its keys wait in
  * the leader's memory. A real cluster has its own, so that it runs by default where there is none.
  * @throws InvalidOptionError naming the option
  */
+export function clusterController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
+  spec: Traits<T> & Behaviour<T, Seen, Plan>,
+): ControllerDefinition;
+export function clusterController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
+  traits: Traits<T>,
+  behaviourOf: BehaviourOf<T, Seen, Plan>,
+): ControllerDefinition;
 export function clusterController<T extends KubernetesObject>(
-  spec: ControllerSpec<T>,
-  { aliases = [], eventSource, trims }: ClusterControllerTraits = {},
+  traits: Traits<T>,
+  behaviourOf?: BehaviourOf<T>,
 ): ControllerDefinition {
-  return {
-    ...defineController(spec),
-    aliases: [`${spec.name}-controller`, ...aliases],
+  const { aliases = [], name } = traits;
+  const placed: ControllerTraits<T> = {
+    ...traits,
+    aliases: [`${name}-controller`, ...aliases],
     needsWholeCluster: true,
     queue: 'local',
     byDefault: 'standalone',
-    ...(eventSource !== undefined && { eventSource }),
-    ...(trims && { trims }),
   };
-}
-
-/**
- * One whose watches and decisions rest on more than its caches: on what it is built from, or on what it remembers.
- * @param specOf called once for each life of the controller
- */
-export function clusterControllerFrom<T extends KubernetesObject>(
-  named: Pick<ControllerSpec<T>, 'name' | 'for'> & ClusterControllerTraits,
-  specOf: (dependencies: ControllerDependencies) => Omit<ControllerSpec<T>, 'name' | 'for'>,
-): ControllerDefinition {
-  const { for: kind, name } = named;
-  return {
-    ...clusterController<T>({ name, for: kind, reconcile: () => Promise.resolve() }, named),
-    build: (dependencies) =>
-      defineController<T>({ name, for: kind, ...specOf(dependencies) }).build(dependencies),
-  };
+  return behaviourOf
+    ? defineController(placed, behaviourOf)
+    : defineController(placed as ControllerTraits<T> & Behaviour<T, unknown, unknown>);
 }

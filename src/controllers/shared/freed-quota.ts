@@ -1,33 +1,13 @@
-import type { CachedKind, Enqueue, Informer, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
+import type { CachedKind, ResourceEvent, WatchedKind } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject, ResourceQuota } from '@rollkeeper/machinery/kubernetes';
 import { RESOURCE_QUOTAS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 
-export interface FreedQuotaInput<T extends KubernetesObject> {
-  readonly quotas: Informer<ResourceQuota>;
-  readonly objects: Informer<T>;
-  /** Whether it may be room that the object lacks. */
-  readonly waitsForRoom: (object: DeepReadonly<T>) => boolean;
-  readonly enqueue: Enqueue;
-}
-
 /**
  * Wakes what was refused for want of room as soon as a quota of its namespace has some again. The backoff of a refused key grows up to ten
- * minutes, and without this it would be slept through with room to spare. Returns the unsubscribe.
+ * minutes, and without this it would be slept through with room to spare.
+ * @param waitsForRoom whether it may be room that the object lacks
  */
-export function watchFreedQuotas<T extends KubernetesObject>(input: FreedQuotaInput<T>): () => void {
-  const { enqueue, objects, quotas, waitsForRoom } = input;
-  return quotas.addEventHandler((event) => {
-    if (!isRoomFreed(event)) return;
-    const { namespace = '' } = event.object.metadata;
-    for (const object of objects.lister.byIndex(NAMESPACE_INDEX, namespace)) {
-      if (!waitsForRoom(object)) continue;
-      enqueue({ ref: { namespace, name: object.metadata.name }, change: event, reason: 'child-change' });
-    }
-  });
-}
-
-/** The same for controllers that are made of what they watch. */
 export function watchFreedRoom<T extends KubernetesObject>(
   kind: CachedKind<T>,
   waitsForRoom: (object: DeepReadonly<T>) => boolean,

@@ -14,7 +14,7 @@ export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { counted, scaledValue } from './counts.js';
-export { isRoomFreed, watchFreedQuotas, watchFreedRoom } from './freed-quota.js';
+export { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 export { isRejectedByNode } from './node-rejection.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './own-pods.js';
 export type { OwnPods } from './own-pods.js';
@@ -32,8 +32,15 @@ export { choosePodNames, podNamePrefix, seedOf, stablePodNames } from './pod-nam
 export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
-export { WHOLE_PODS, clusterController, clusterControllerFrom } from './cluster-controller.js';
-export { unlessGone } from '@rollkeeper/runtime';
+export { WHOLE_PODS, clusterController } from './cluster-controller.js';
+export {
+  POD_TEMPLATE_HASH,
+  SELECTOR_INDEX,
+  selectorIndex,
+  selectorIndexValue,
+  selectorIndexValuesFor,
+  unlessGone,
+} from '@rollkeeper/runtime';
 export {
   ClusterRole,
   ControllerRevision,
@@ -46,17 +53,6 @@ export {
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';
 export { podsToDelete } from './pods-to-delete.js';
-export {
-  LABEL_INDEX,
-  POD_TEMPLATE_HASH,
-  SELECTOR_INDEX,
-  TEMPLATE_INDEX,
-  labelIndex,
-  selectedFrom,
-  selectorIndex,
-  selectorIndexValue,
-  selectorIndexValuesFor,
-  templateIndex,
-} from './selector-index.js';
+export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
 export { stableHash } from './stable-hash.js';

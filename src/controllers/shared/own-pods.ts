@@ -1,11 +1,18 @@
 import type { DeepReadonly, KubernetesObject, LabelSelector, Pod } from '@rollkeeper/machinery/kubernetes';
 import { compileLabelSelector, controllerOf, isControlledBy } from '@rollkeeper/machinery/kubernetes';
 import type { IndexFunction, Kind, KindIndex, ReconcileContext, WatchedKind } from '@rollkeeper/runtime';
-import { OWNER_UID_INDEX, Pod as POD, indexBy, watch } from '@rollkeeper/runtime';
+import {
+  OWNER_UID_INDEX,
+  Pod as POD,
+  SELECTOR_INDEX,
+  findAdopters,
+  indexBy,
+  selectorIndex,
+  watch,
+} from '@rollkeeper/runtime';
 import { claimChildren } from './claim-children.js';
 import { decideClaims, ORPHAN_INDEX, orphanIndex } from './claim-decision.js';
 import type { CreateOutcome, DeleteOutcome } from './pod-control.js';
-import { SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -35,11 +42,8 @@ export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonl
 export function watchOrphans<T extends PodOwner>({ kind, mayOwn = () => true }: OwnPods<T>): WatchedKind {
   return watch(POD, function* (pod, listerOf) {
     if (controllerOf(pod)) return;
-    for (const value of selectorIndexValuesFor(pod))
-      for (const owner of listerOf(kind).byIndex(SELECTOR_INDEX, value)) {
-        const { metadata, spec } = owner as DeepReadonly<PodOwner>;
-        if (mayOwn(owner, pod) && compileLabelSelector(spec.selector)(pod.metadata.labels)) yield metadata;
-      }
+    for (const owner of findAdopters(pod, listerOf(kind)))
+      if (mayOwn(owner, pod)) yield (owner as DeepReadonly<PodOwner>).metadata;
   });
 }
 

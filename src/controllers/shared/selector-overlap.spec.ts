@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { buildController } from '../../runtime/controller/index.js';
 import { FakeClock, SeededRandom } from '../../machinery/clock/index.js';
 import type { ControllerDefinition } from '../../runtime/controller/index.js';
 import type { Deployment, LabelSelector, ReplicaSet } from '../../machinery/kubernetes/index.js';
@@ -17,7 +18,8 @@ import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
 import { createDeploymentController, deploymentController } from '../deployment/index.js';
 import { replicaSetController } from '../replicaset/index.js';
-import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, templateIndex } from './selector-index.js';
+import { SELECTOR_INDEX, selectorIndex } from '../../runtime/index.js';
+import { TEMPLATE_INDEX, templateIndex } from './selector-index.js';
 import { findRivals, selectorsOverlap } from './selector-overlap.js';
 
 type Labels = Record<string, string>;
@@ -54,7 +56,7 @@ function replicaSet(
 function leading(definition: ControllerDefinition, cluster: FakeCluster) {
   const events = new MemoryEventRecorder();
   const informers = new FakeInformers(cluster);
-  const built = definition.build({
+  const built = buildController(definition, {
     informers,
     discovery: cluster,
     clock: new FakeClock(),

@@ -1,9 +1,9 @@
 import type { EventNote, EventRecorder, Informer, Lister, ResourceEvent } from '@rollkeeper/runtime';
-import { NAMESPACE_INDEX } from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from '@rollkeeper/runtime';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { isEmptySelector, sameJson, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { Selecting } from './selector-index.js';
-import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
+import { TEMPLATE_INDEX } from './selector-index.js';
 
 type Readable = DeepReadonly<Selecting>;
 

@@ -31,24 +31,22 @@ type Sync = ReconcileContext<StatefulSet>;
  * Keeps the pods of StatefulSets, each with a name and storage of its own, in their order.
  * Source: k/k pkg/controller/statefulset.
  */
-export const statefulSetController = clusterController<StatefulSet>(
-  {
-    name: 'statefulset',
-    for: StatefulSet,
-    owns: [Pod, ControllerRevision],
-    reads: [PersistentVolumeClaim],
-    indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
-    watches: [
-      watchOrphans(OWN_PODS),
-      watchFreedRoom(StatefulSet, ({ spec, status }) => (status?.replicas ?? 0) < (spec.replicas ?? 1)),
-    ],
-    async reconcile(_request, sync) {
-      return sync.object ? syncSet(sync.object, sync) : {};
-    },
-  },
+export const statefulSetController = clusterController<StatefulSet>({
+  name: 'statefulset',
+  for: StatefulSet,
   // Which claims a pod has mounted.
-  { trims: WHOLE_PODS },
-);
+  trims: WHOLE_PODS,
+  owns: [Pod, ControllerRevision],
+  reads: [PersistentVolumeClaim],
+  indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
+  watches: [
+    watchOrphans(OWN_PODS),
+    watchFreedRoom(StatefulSet, ({ spec, status }) => (status?.replicas ?? 0) < (spec.replicas ?? 1)),
+  ],
+  async reconcile(_request, sync) {
+    return sync.object ? syncSet(sync.object, sync) : {};
+  },
+});
 
 async function syncSet(set: ReadableSet, sync: Sync): Promise<ReconcileResult> {
   const revisions = await syncRevisions(REVISIONS, set, sync);

@@ -21,56 +21,53 @@ type Volume = NonNullable<DeepReadonly<Pod>['spec']['volumes']>[number];
  * Keeps a claim that is being deleted for as long as a pod uses it, also one that has ended.
  * Source: k/k pkg/controller/volume/pvcprotection.
  */
-export const claimProtectionController = clusterController<PersistentVolumeClaim>(
-  {
-    name: 'persistentvolumeclaim-protection',
-    for: PersistentVolumeClaim,
-    predicates: [isToBeLookedAt(CLAIM_PROTECTION)],
-    indexes: [indexBy(Pod, CLAIMS_INDEX, claimKeysOf)],
-    watches: [
-      watch(Pod, function* (pod, listerOf) {
-        for (const name of claimNamesOf(pod)) {
-          const ref = { namespace: pod.metadata.namespace, name };
-          if (listerOf(PersistentVolumeClaim).get(keyOf(ref))?.metadata.deletionTimestamp) yield ref;
-        }
-      }),
-    ],
-    async reconcile({ key, namespace }, { client, lister, object: claim }) {
-      const next = claim && decideProtection(claim, CLAIM_PROTECTION);
-      if (!next) return;
-      if (next.action === 'give-up') {
-        if (
-          lister(Pod)
-            .byIndex(CLAIMS_INDEX, key)
-            .some((pod) => uses(pod, claim))
-        )
-          return;
-        // The cache may not show a pod that has just been placed.
-        if (await isUsed(client, namespace ?? '', claim)) return;
+export const claimProtectionController = clusterController<PersistentVolumeClaim>({
+  name: 'persistentvolumeclaim-protection',
+  aliases: ['pvc-protection'],
+  trims: WHOLE_PODS,
+  for: PersistentVolumeClaim,
+  predicates: [isToBeLookedAt(CLAIM_PROTECTION)],
+  indexes: [indexBy(Pod, CLAIMS_INDEX, claimKeysOf)],
+  watches: [
+    watch(Pod, function* (pod, listerOf) {
+      for (const name of claimNamesOf(pod)) {
+        const ref = { namespace: pod.metadata.namespace, name };
+        if (listerOf(PersistentVolumeClaim).get(keyOf(ref))?.metadata.deletionTimestamp) yield ref;
       }
-      await setFinalizers(client, PersistentVolumeClaim, claim, next.finalizers);
-    },
+    }),
+  ],
+  async reconcile({ key, namespace }, { client, lister, object: claim }) {
+    const next = claim && decideProtection(claim, CLAIM_PROTECTION);
+    if (!next) return;
+    if (next.action === 'give-up') {
+      if (
+        lister(Pod)
+          .byIndex(CLAIMS_INDEX, key)
+          .some((pod) => uses(pod, claim))
+      )
+        return;
+      // The cache may not show a pod that has just been placed.
+      if (await isUsed(client, namespace ?? '', claim)) return;
+    }
+    await setFinalizers(client, PersistentVolumeClaim, claim, next.finalizers);
   },
-  { aliases: ['pvc-protection'], trims: WHOLE_PODS },
-);
+});
 
 /**
  * Keeps a volume that is being deleted for as long as it is bound.
  * Source: k/k pkg/controller/volume/pvprotection.
  */
-export const volumeProtectionController = clusterController<PersistentVolume>(
-  {
-    name: 'persistentvolume-protection',
-    for: PersistentVolume,
-    predicates: [isToBeLookedAt(VOLUME_PROTECTION)],
-    async reconcile(_request, { client, object: volume }) {
-      const next = volume && decideProtection(volume, VOLUME_PROTECTION);
-      if (!next || (next.action === 'give-up' && volume.status?.phase === 'Bound')) return;
-      await setFinalizers(client, PersistentVolume, volume, next.finalizers);
-    },
+export const volumeProtectionController = clusterController<PersistentVolume>({
+  name: 'persistentvolume-protection',
+  aliases: ['pv-protection'],
+  for: PersistentVolume,
+  predicates: [isToBeLookedAt(VOLUME_PROTECTION)],
+  async reconcile(_request, { client, object: volume }) {
+    const next = volume && decideProtection(volume, VOLUME_PROTECTION);
+    if (!next || (next.action === 'give-up' && volume.status?.phase === 'Bound')) return;
+    await setFinalizers(client, PersistentVolume, volume, next.finalizers);
   },
-  { aliases: ['pv-protection'] },
-);
+});
 
 export interface Protection {
   /** `protect`: it lives and must have the finalizer; `give-up`: it is being deleted, and may go if nobody uses it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { HeldLock } from '@rollkeeper/runtime/actor';
+import { HeldLock } from '@rollkeeper/machinery/concurrency';
 import type { RenewalObserver } from './bullmq-internals.js';
 
 interface GuardedJob {

@@ -4,14 +4,14 @@ import type {
   ManagerExtension,
   ManagerExtensionContext,
   ManagerExtensionFactory,
-  ReconcilerWrapper,
+  SyncObserver,
 } from '@rollkeeper/runtime';
 import { RecentTraces } from '@rollkeeper/opentelemetry';
 import { describeRedis } from '@rollkeeper/redis/connection';
 import type { AdminPorts, AdminServer, Peer, PeerRegistry } from '../admin/index.js';
 import { AdminModule, startAdminServer } from '../admin/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
-import { DecisionLog, ObservedReconciler, RunningSyncs } from '../explain/index.js';
+import { DecisionLog, RunningSyncs, SyncJournal } from '../explain/index.js';
 import type { AdminPagesOptions, CompiledAdminPagesOptions } from './admin-pages.options.js';
 import { OPTION_NAMES, compileAdminPagesOptions } from './admin-pages.options.js';
 import { createAdminPorts } from './admin-ports.js';
@@ -40,6 +40,7 @@ interface Registry extends PeerRegistry, Runnable {
 class AdminPages implements ManagerExtension {
   readonly spanProcessors: readonly RecentTraces[];
   readonly background: readonly Runnable[];
+  readonly observer: SyncObserver;
   private readonly traces: RecentTraces;
   private readonly decisions = new DecisionLog();
   private readonly running: RunningSyncs;
@@ -54,16 +55,11 @@ class AdminPages implements ManagerExtension {
     this.traces = new RecentTraces(identity, options.recentTraces);
     this.spanProcessors = options.recentTraces > 0 ? [this.traces] : [];
     this.running = new RunningSyncs(clock);
+    const { decisions: log, running } = this;
+    this.observer = new SyncJournal({ replica: identity, log, running, clock });
     this.peers = registryOf(context);
     this.background = [this.peers];
   }
-
-  around: ReconcilerWrapper = (reconciler, controller, objectOf) => {
-    const { decisions: log, running } = this;
-    const { clock, identity: replica } = this.context;
-    const uidOf = (key: string) => objectOf(key)?.metadata.uid;
-    return new ObservedReconciler(reconciler, { controller, replica, log, running, clock, uidOf });
-  };
 
   async start(manager: ExtendedManager): Promise<void> {
     const { host, port, tls } = this.options;

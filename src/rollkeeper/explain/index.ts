@@ -5,7 +5,7 @@ export type { ControlKnowledge, ExplainInput, QueueKnowledge } from './explain-i
 export type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
 export { notReadyNodes } from './not-ready-nodes.js';
 export { renderExplanation } from './render-explanation.js';
-export { ObservedReconciler } from './observed-reconciler.js';
-export type { ObservedReconcilerOptions } from './observed-reconciler.js';
+export { SyncJournal } from './sync-journal.js';
+export type { SyncJournalOptions } from './sync-journal.js';
 export { RunningSyncs } from './running-syncs.js';
 export type { RunningSync, RunningSyncHandle } from './running-syncs.js';

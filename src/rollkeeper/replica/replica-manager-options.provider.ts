@@ -51,7 +51,7 @@ export class ReplicaManagerOptions {
       drainTimeoutMs: options['drain-timeout-ms'],
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       background: [observation.peers, ...(certificate ? [certificate] : [])],
-      around: observation.around,
+      observers: [observation.journal],
     };
   }
 }

@@ -1,6 +1,4 @@
 export type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-export { HeldLock } from './held-lock.js';
-export type { HeldLockOptions } from './held-lock.js';
 export { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
 export type {
   ActorOptions,

@@ -1,7 +1,7 @@
 import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { HeldLock } from './held-lock.js';
+import { HeldLock } from '@rollkeeper/machinery/concurrency';
 
 export interface KeyLockDependencies {
   /** For messages. */

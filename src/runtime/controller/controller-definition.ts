@@ -15,7 +15,7 @@ import type {
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
-import type { Reconciler } from './reconciler.js';
+import type { SyncKey } from './reconciler.js';
 
 /** Gives informers to controllers. */
 export interface InformerSource {
@@ -94,9 +94,9 @@ export interface LeadingWork {
   waitUntilReady(signal: AbortSignal): Promise<void>;
 }
 
-/** A controller in parts: who reconciles, and which changes concern which keys. */
+/** A controller in parts, as a manager runs it: the work on a key, and which changes concern which keys. Made by `defineController`. */
 export interface BuiltController {
-  readonly reconciler: Reconciler;
+  readonly sync: SyncKey;
   /** Called on the replica that leads, each time it begins to lead; returns the unsubscribe. */
   watch(enqueue: Enqueue): () => void;
   /** @default nothing */
@@ -134,7 +134,10 @@ export interface DueWork {
   readonly resourceVersion: string | undefined;
 }
 
-/** An entry of the registry. */
+/** Under it a definition keeps how the controller is made: that is `defineController`'s business, and no one else's. */
+export const CONSTRUCT: unique symbol = Symbol('rollkeeper:construct');
+
+/** A controller that a manager can run, made by `defineController`. */
 export interface ControllerDefinition {
   /** For example `deployment`: names the queue, the spans and the `--controllers` entry. */
   readonly name: string;
@@ -173,7 +176,15 @@ export interface ControllerDefinition {
   readonly byDefault?: 'everywhere' | 'standalone';
   /** What its caches keep of a type, by `qualifiedResource`, where that is not what they keep for everybody. @default none */
   readonly trims?: ReadonlyMap<string, ContentTrim>;
-  build(dependencies: ControllerDependencies): BuiltController;
+  readonly [CONSTRUCT]: (dependencies: ControllerDependencies) => BuiltController;
+}
+
+/** One life of a controller. Nothing runs yet. */
+export function buildController(
+  definition: ControllerDefinition,
+  dependencies: ControllerDependencies,
+): BuiltController {
+  return definition[CONSTRUCT](dependencies);
 }
 
 /** The cached objects of which `isDue` says that a sync is due, where their own keys are the controller's. */

@@ -11,7 +11,7 @@ import { aPod } from '../../testing/pod-builder.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import { noControllerMetrics } from './controller-metrics.js';
 import { Controller } from './controller.js';
-import type { ReconcileContext } from './reconciler.js';
+import type { SyncAccess } from './reconciler.js';
 
 const KEY = 'default/web';
 
@@ -21,21 +21,19 @@ function aController({ listens }: { listens: boolean }) {
   const actors = new MemoryActorRuntime({ clock });
   const cluster = new FakeCluster(clock);
   const queue = new MemoryWorkQueue({ name: 'test', clock });
-  const syncs: { readonly context: ReconcileContext; readonly atMs: number }[] = [];
+  const syncs: { readonly context: SyncAccess; readonly atMs: number }[] = [];
   const logged: string[] = [];
   const counts = { timedOut: 0, abandoned: 0, reconciled: [] as string[] };
   const end = gate();
   const note = (message: string) => void logged.push(message);
   const controller = new Controller({
     name: 'test',
-    reconciler: {
-      reconcile: async (_request, context) => {
-        syncs.push({ context, atMs: clock.monotonicNow() });
-        if (listens) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
-        else await end.passed;
-        context.signal.throwIfAborted();
-        return {};
-      },
+    sync: async (_request, context) => {
+      syncs.push({ context, atMs: clock.monotonicNow() });
+      if (listens) await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+      else await end.passed;
+      context.signal.throwIfAborted();
+      return {};
     },
     queue,
     consumer: new MemoryWorkQueueConsumer(queue),

@@ -3,7 +3,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { Activation, ActorRuntime } from '../actor/actor.js';
 import type { ActorWorkItem } from '../actor-queue/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client/api-client';
-import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
@@ -21,9 +21,10 @@ import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import { parkedNote } from './classify-failure.js';
-import type { ReconcileResult, Reconciler } from './reconciler.js';
-import { carryThrough } from './reconciler.js';
+import type { ReconcileRequest, ReconcileResult, SyncAccess, SyncKey } from './reconciler.js';
 import { settleUnanswered } from './settle-unanswered.js';
+import type { SyncObserver } from './sync-observer.js';
+import { followedBy } from './sync-observer.js';
 import type { TimedSync } from './sync-overruns.js';
 import { SyncOverruns } from './sync-overruns.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
@@ -33,7 +34,8 @@ export type ActivationClient = (activation: Activation) => ApiClient;
 
 export interface ControllerOptions {
   readonly name: string;
-  readonly reconciler: Reconciler;
+  /** The work on one key. */
+  readonly sync: SyncKey;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'addRateLimited' | 'forget' | 'park'>;
   readonly consumer: WorkQueueConsumer<ActorWorkItem>;
   readonly actors: ActorRuntime;
@@ -57,6 +59,8 @@ export interface ControllerOptions {
   readonly abandonAfterMs?: number;
   /** Who we are, for spans. */
   readonly replica: string;
+  /** Watch it at work. @default none */
+  readonly observers?: readonly SyncObserver[];
   /** Told when a key is parked. @default nobody */
   readonly events?: EventRecorder;
   /** What the caches have under a key. @default nothing */
@@ -153,7 +157,7 @@ export class Controller {
   }
 
   private async reconcile(item: WorkItem, activation: Activation, span: Span): Promise<ReconcileResult> {
-    const { clientFor, logger, name, reconciler } = this.options;
+    const { clientFor, name } = this.options;
     const { key } = item;
     span.setAttribute('rollkeeper.fencing_token', activation.token);
     const ref = parseKey(key);
@@ -168,10 +172,35 @@ export class Controller {
       settledAt: (type: ResourceType, resourceVersion: string) =>
         activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
-    const context = { signal: activation.signal, client, intents };
-    return carryThrough(reconciler.reconcile({ key, ...ref }, context), (observed) =>
-      this.spans.decide(observed, item, span, logger),
-    );
+    const access = { signal: activation.signal, client, intents };
+    return this.follow({ key, ...ref }, access, span);
+  }
+
+  /** The sync itself, in sight of those who observe it. */
+  private async follow(request: ReconcileRequest, access: SyncAccess, span: Span): Promise<ReconcileResult> {
+    const { logger, name: controller, objectOf, observers = [], sync } = this.options;
+    const { key } = request;
+    const { signal } = access;
+    const follower = followedBy(observers, { controller, key, object: () => objectOf?.(key) });
+    const synced = sync(request, access, (decide) => {
+      const decided = this.spans.decide(decide, key, span, logger);
+      follower.decided(decided.decision);
+      return decided;
+    });
+    // After the sync's own listeners, which tell what it has done so far.
+    const stopListening = onAbort(signal, () => {
+      if (hasCode(signal.reason, 'SYNC_TIMEOUT')) follower.overdue(signal.reason);
+    });
+    try {
+      const result = await synced;
+      follower.ended();
+      return result;
+    } catch (error) {
+      follower.ended({ error });
+      throw error;
+    } finally {
+      stopListening();
+    }
   }
 
   /** Finds out what became of writes that nobody answered: the caches must show them as well. */

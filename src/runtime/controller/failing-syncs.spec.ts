@@ -23,11 +23,9 @@ async function failing(failure: unknown) {
   const deployment = aDeployment();
   const controller = new Controller({
     name: 'deployment',
-    reconciler: {
-      reconcile: async () => {
-        syncsAtMs.push(clock.monotonicNow());
-        throw failure;
-      },
+    sync: async () => {
+      syncsAtMs.push(clock.monotonicNow());
+      throw failure;
     },
     queue,
     consumer: new MemoryWorkQueueConsumer(queue),

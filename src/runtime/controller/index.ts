@@ -20,22 +20,25 @@ export { classifyFailure } from './classify-failure.js';
 export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
-export { dueObjects } from './controller-definition.js';
+export { CONSTRUCT, buildController, dueObjects } from './controller-definition.js';
 export { ABANDON_AFTER_MS } from './sync-overruns.js';
+export { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';
 export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';
 export type { EnqueuerOptions } from './enqueuer.js';
-export { carryThrough, hasToDecide } from './reconciler.js';
 export type {
   Decided,
+  DecideStep,
   Decision,
   IntentStore,
-  Observed,
-  ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler,
-  SyncStep,
+  SyncAccess,
+  SyncKey,
 } from './reconciler.js';
+export { decideUnobserved, runSteps } from './sync-steps.js';
+export type { ActResult, SyncSteps } from './sync-steps.js';
+export type { BegunSync, SyncFollower, SyncObserver } from './sync-observer.js';
+export { runTellingWrites, writtenDecision } from './written-decision.js';
 export { noteCachesRead } from './sync-span-events.js';

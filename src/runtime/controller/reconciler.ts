@@ -12,24 +12,12 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
-/** A sync that has read all it needs, and for which nothing is written yet. */
-export interface Observed {
-  /** Pure: from what was read to all that follows. Called once, at once. */
-  readonly decide: () => Decided;
-}
-
-/** All that follows from what a sync has read. */
-export interface Decided {
+/** What a sync has decided, and what carries it out. */
+export interface Decided<Plan = unknown> {
   readonly decision: Decision;
-  /**
-   * Carries it out. Called once, after the decision has been told, so that it is known although this throws or never
-   * ends. A sync that has to look again, after a conflict, returns what it has read then.
-   */
-  readonly apply: () => Promise<SyncStep>;
+  /** Handed to `act`. */
+  readonly plan: Plan;
 }
-
-/** How far a sync is: at its end, or where it has to decide. */
-export type SyncStep = ReconcileResult | Observed;
 
 /** What a sync has decided, for its span, the log and whoever explains it. */
 export interface Decision {
@@ -44,8 +32,10 @@ export interface Decision {
    * @default false
    */
   readonly routine?: boolean;
-  /** Limits, counts: what it was decided from. Flat, for attributes. */
-  readonly inputs: Attributes;
+  /** Made of what a sync has written, and so told after it: at level debug. @default false: told before anything is written */
+  readonly afterwards?: boolean;
+  /** Limits, counts: what it was decided from. Flat, for attributes. @default none */
+  readonly inputs?: Attributes;
 }
 
 /**
@@ -54,7 +44,7 @@ export interface Decision {
  * regardless has lost its key some time later, so what it does by other means than `client` must listen to `signal`. `client` is the only way to write: it checks `signal` first, makes a span, and records
  * the resourceVersion written, so that the key's next activation waits until its caches show it.
  */
-export interface ReconcileContext {
+export interface SyncAccess {
   readonly signal: AbortSignal;
   readonly client: ApiClient;
   readonly intents: IntentStore;
@@ -76,27 +66,17 @@ export interface IntentStore {
 }
 
 /**
- * Brings the world closer to what one object asks for. Idempotent; any await may be the last line that runs.
- * Throwing asks for another try; {@link classifyFailure} says of what kind. TerminalError asks for none before the object
- * changes. One whose decisions are worth telling returns what it has observed; one that simply works returns the end.
+ * Lets a sync decide. What it decides is noted in its span, in the log and by whoever observes it, before it returns: so it is known
+ * although what follows throws or never ends.
  */
-export interface Reconciler {
-  reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<SyncStep>;
-}
-
-export function hasToDecide(step: SyncStep): step is Observed {
-  return 'decide' in step;
-}
+export type DecideStep = <D extends { readonly decision: Decision }>(decide: () => D) => D;
 
 /**
- * Takes a sync to its end.
- * @param decide lets it decide; whoever wants to know the decisions looks at them here
+ * A controller's work on one key, to its end. Idempotent; any await may be the last line that runs. Throwing asks for another try;
+ * {@link classifyFailure} says of what kind.
  */
-export async function carryThrough(
-  sync: Promise<SyncStep>,
-  decide: (observed: Observed) => Decided = (observed) => observed.decide(),
-): Promise<ReconcileResult> {
-  let step = await sync;
-  while (hasToDecide(step)) step = await decide(step).apply();
-  return step;
-}
+export type SyncKey = (
+  request: ReconcileRequest,
+  access: SyncAccess,
+  decide: DecideStep,
+) => Promise<ReconcileResult>;

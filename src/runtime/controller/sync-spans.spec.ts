@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import type { WorkItem } from '../work-queue/work-queue.js';
-import type { Decision, Observed } from './reconciler.js';
+import type { Decision } from './reconciler.js';
 import { noteCachesRead } from './sync-span-events.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
@@ -62,7 +62,7 @@ beforeEach(() => {
 
 const look = (...[ran, sync, decided]: readonly [WorkItem, Span, Decision]): void => {
   noteCachesRead(() => ({ 'k8s.resource_version': '7', 'rollkeeper.replica_sets.owned': 2 }));
-  spans.decide({ decide: () => ({ decision: decided, apply: async () => ({}) }) }, ran, sync, logger);
+  spans.decide(() => ({ decision: decided }), ran.key, sync, logger);
 };
 
 const run = (decided: Decision, ran = item): Promise<void> =>
@@ -134,12 +134,10 @@ describe('a run on a key', () => {
 
   it('shows that deciding failed, also where the failure went no further', async () => {
     await spans.run(item, async (sync) => {
-      const fails: Observed = {
-        decide: () => {
-          throw new Error('no such limit');
-        },
+      const fails = (): never => {
+        throw new Error('no such limit');
       };
-      expect(() => spans.decide(fails, item, sync, logger)).toThrow('no such limit');
+      expect(() => spans.decide(fails, item.key, sync, logger)).toThrow('no such limit');
     });
     expect(syncSpan()).toMatchObject({
       status: { code: SpanStatusCode.ERROR, message: 'no such limit' },

@@ -6,7 +6,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { contextOfTraceparent, linksTo } from '@rollkeeper/machinery/trace-context';
 import type { WorkItem } from '../work-queue/work-queue.js';
 import type { Outcome } from './decide-outcome.js';
-import type { Decided, Observed } from './reconciler.js';
+import type { Decision } from './reconciler.js';
 import { noteDecision, noteFailedDecision } from './sync-span-events.js';
 
 export interface SyncSpansOptions {
@@ -45,25 +45,22 @@ export class SyncSpans {
   }
 
   /** Lets a sync decide: noted in its span, and in one info line where the decision changes something. */
-  decide(observed: Observed, { key }: WorkItem, sync: Span, logger: Logger): Decided {
+  decide<D extends { readonly decision: Decision }>(
+    decide: () => D,
+    key: string,
+    sync: Span,
+    logger: Logger,
+  ): D {
     const { clock, controller } = this.options;
     const startedMs = clock.monotonicNow();
-    const decided = this.tryDecide(observed, sync);
+    const decided = tryDecide(decide, sync);
     const { decision } = decided;
     noteDecision(sync, decision, clock.monotonicNow() - startedMs);
     const fields = { controller, key, branch: decision.branch, ...decision.inputs };
-    if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
+    if (decision.afterwards) logger.debug(`wrote: ${decision.summary}`, fields);
+    else if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
     else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
     return decided;
-  }
-
-  private tryDecide(observed: Observed, sync: Span): Decided {
-    try {
-      return observed.decide();
-    } catch (error) {
-      noteFailedDecision(sync, error);
-      throw error;
-    }
   }
 
   private waitOf({ readySinceMs }: WorkItem): Wait {
@@ -91,6 +88,15 @@ export class SyncSpans {
       'rollkeeper.reason': item.reason,
       ...waitAttributes(item, wait),
     };
+  }
+}
+
+function tryDecide<D>(decide: () => D, sync: Span): D {
+  try {
+    return decide();
+  } catch (error) {
+    noteFailedDecision(sync, error);
+    throw error;
   }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Enqueue, Reconciler } from '../controller/index.js';
+import type { Enqueue, SyncKey } from '../controller/index.js';
 import { LeaseLostError, ShutdownError } from '../../machinery/errors/index.js';
 import { ManagerHarness } from '../../testing/manager-harness.js';
 import { waitFor } from '../../testing/wait-for.js';
 
-function setUp(reconcileOn: 'all' | 'leader', reconcile?: Reconciler['reconcile']) {
+function setUp(reconcileOn: 'all' | 'leader', reconcile?: SyncKey) {
   const watched: Enqueue[] = [];
   const watch = (enqueue: Enqueue) => {
     watched.push(enqueue);

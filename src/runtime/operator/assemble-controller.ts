@@ -8,12 +8,11 @@ import type { InformerFactory } from '@rollkeeper/client/informer';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ControllerDefinition, ControllerMetrics } from '../controller/index.js';
-import { Controller, UnqueuedSweep, activationClient } from '../controller/index.js';
+import type { ControllerDefinition, ControllerMetrics, SyncObserver } from '../controller/index.js';
+import { Controller, UnqueuedSweep, activationClient, buildController } from '../controller/index.js';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
-import type { ReconcilerWrapper } from './manager-extension.js';
 
 /** What the controllers of a replica share. */
 export interface SharedParts {
@@ -39,13 +38,13 @@ export interface SharedParts {
   readonly metrics: ControllerMetrics;
   /** How long a sync waits for its caches, milliseconds. */
   readonly caughtUpTimeoutMs: number;
-  /** Put around each reconciler, to watch it at work. @default nothing */
-  readonly around?: ReconcilerWrapper;
+  /** Watch the controllers at work. @default none */
+  readonly observers?: readonly SyncObserver[];
 }
 
 /** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
-  const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
+  const { actors, clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
   const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
   const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
   const client = parts.clientOf(definition);
@@ -53,7 +52,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const noted = new NotedInformers(informers);
   // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
   const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
-  const built = definition.build({
+  const built = buildController(definition, {
     discovery: client,
     informers: noted,
     events,
@@ -74,7 +73,8 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   };
   const controller = new Controller({
     name,
-    reconciler: around?.(built.reconciler, name, objectOf) ?? built.reconciler,
+    sync: built.sync,
+    observers,
     ...pair,
     actors,
     clientFor: (activation) => activationClient(traced, activation, clock),

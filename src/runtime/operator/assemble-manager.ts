@@ -91,7 +91,8 @@ export function assembleManager(
     actors: coordination.actors,
     selects: parts.selects,
     eventsOf: (component: string) => events.as(component),
-    ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around: aroundAll(parts) },
+    ...{ clock, random, logger, tracer, caughtUpTimeoutMs },
+    observers: [...(parts.observers ?? []), ...parts.extensions.flatMap(({ observer }) => observer ?? [])],
     metrics: createControllerMetrics(meter, workersOf),
   };
   const controllers = definitions.map((definition) => assembleController(definition, shared));
@@ -127,15 +128,6 @@ export function assembleManager(
     await coordination.close();
   };
   return { manager, controllers, coordination, guard, election, close };
-}
-
-/** Everything that is put around a reconciler, the manager's own innermost. */
-function aroundAll({ around, extensions }: ManagerParts): NonNullable<ManagerParts['around']> {
-  return (reconciler, controller, objectOf) =>
-    extensions.reduce(
-      (inner, extension) => extension.around?.(inner, controller, objectOf) ?? inner,
-      around?.(reconciler, controller, objectOf) ?? reconciler,
-    );
 }
 
 type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | 'leaseObject'> & {

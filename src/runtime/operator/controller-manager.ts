@@ -15,6 +15,8 @@ import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 import { replicaOf } from './election.js';
 import type { Kind } from './kinds.js';
+import type { SyncPlan } from './plan-sync.js';
+import { planSync } from './plan-sync.js';
 import { ProbeServer } from './probe-server.js';
 
 /** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
@@ -88,6 +90,26 @@ export class ControllerManager {
         `there is no cache of ${kind.resource}: ask for it before the manager runs`,
       );
     return lister;
+  }
+
+  /**
+   * What a sync of a key would do now, by the caches of this replica, without doing any of it: see {@link planSync}.
+   * @throws InvalidOptionError for a controller that is not there; IllegalStateError before its caches are filled
+   */
+  async plan(controller: string, key: string, signal: AbortSignal): Promise<SyncPlan> {
+    const definition = this.definitions.get(controller);
+    if (!definition) throw new InvalidOptionError('controller', `no controller is named ${controller}`);
+    const managed = this.assembly?.controllers.find((each) => each.controller.name === controller);
+    if (!managed?.needs?.every(({ hasSynced }) => hasSynced))
+      throw new IllegalStateError(`the caches of ${controller} are not filled yet`);
+    const { clientOf, clock, random, rootCa, selects } = this.parts;
+    const client = clientOf?.(definition) ?? this.client;
+    const logger = this.logger.child({ controller });
+    const { informers } = this;
+    return planSync({
+      ...{ definition, key, client, signal },
+      dependencies: { informers, discovery: client, clock, random, logger, rootCa, selects },
+    });
   }
 
   get state(): ManagerState {

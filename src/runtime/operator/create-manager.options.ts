@@ -10,7 +10,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { createPinoLogger } from '@rollkeeper/machinery/logging';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { ControllerDefinition } from '../controller/index.js';
+import type { ControllerDefinition, SyncObserver } from '../controller/index.js';
 import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
 import { DEFAULT_CAUGHT_UP_TIMEOUT_MS, DEFAULT_DRAIN_TIMEOUT_MS } from '../defaults.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
@@ -19,7 +19,7 @@ import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import type { CoordinationFactory } from './coordination.js';
 import { decideReconcileOn } from './decide-reconcile-on.js';
-import type { ManagerExtensionFactory, ReconcilerWrapper } from './manager-extension.js';
+import type { ManagerExtensionFactory } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
 /** Of {@link createManager}. */
@@ -99,8 +99,8 @@ export interface CreateManagerOptions {
   readonly tracing?: Tracing;
   /** Run from before the informers until after everything else. @default nothing */
   readonly background?: readonly Runnable[];
-  /** Put around each reconciler, to watch it at work. @default nothing */
-  readonly around?: ReconcilerWrapper;
+  /** Watch every sync of the controllers: what is decided, and how it ends. @default none */
+  readonly observers?: readonly SyncObserver[];
   /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
   readonly extensions?: readonly ManagerExtensionFactory[];
   /** In place of one made from the kubeconfig. Whoever gives it closes it. */

@@ -4,8 +4,9 @@ import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
-import type { ControllerSpec } from './define-controller.js';
-import { defineController, indexBy } from './define-controller.js';
+import type { ControllerSpec } from './controller-spec.js';
+import { indexBy } from './controller-spec.js';
+import { defineController } from './define-controller.js';
 import { Deployment, Namespace, ReplicaSet } from './kinds.js';
 import { setControllerReference } from './owners.js';
 import { generationChanged, labelsChanged } from './predicates.js';
@@ -17,7 +18,9 @@ describe('what wakes a controller', () => {
   let cluster: FakeCluster;
   beforeEach(() => (cluster = new FakeCluster()));
 
-  const start = (spec: Partial<ControllerSpec<Deployment>> = {}): RunningController =>
+  const start = (
+    spec: Omit<Partial<ControllerSpec<Deployment>>, 'observe' | 'decide' | 'act'> = {},
+  ): RunningController =>
     runController(
       defineController({ name: 'test', for: Deployment, reconcile: async () => {}, ...spec }),
       cluster,

@@ -1,123 +1,29 @@
-import type { Span } from '@opentelemetry/api';
-import { trace } from '@opentelemetry/api';
 import { z } from 'zod';
-import type { Clock } from '@rollkeeper/machinery/clock';
-import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import {
-  isControlledBy,
-  qualifiedResource,
-  DNS_1035_LABEL,
-  MAX_LABEL_LENGTH,
-} from '@rollkeeper/machinery/kubernetes';
-import type { Logger } from '@rollkeeper/machinery/logging';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { DNS_1035_LABEL, MAX_LABEL_LENGTH, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import type { IndexFunction, Informer } from '@rollkeeper/client/informer';
 import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-  Reconciler as SyncReconciler,
-  ReconcileContext as SyncContext,
-  ReconcileRequest,
-  ReconcileResult,
+  DueWork,
+  Enqueue,
 } from '../controller/index.js';
-import { dueObjects } from '../controller/index.js';
-import type { EventRecorder } from '@rollkeeper/client/events';
-import type { IndexFunction, Informer, Lister } from '@rollkeeper/client/informer';
-import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
-import type { CachedKind, Kind } from './kinds.js';
-import type { Predicate } from './predicates.js';
-import type { ListerOf, WatchedKind } from './watched-events.js';
-import { enqueueItself, enqueueMapped, enqueueOwner } from './watched-events.js';
-
-/**
- * All that one sync needs. When it begins, the caches of this replica show every change that woke the key, and every write of its
- * former syncs, on whichever replica they ran.
- */
-export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends SyncContext {
-  /** What the request names, as the caches show it; undefined when it is gone. Shared, so read-only: copy before a change. */
-  readonly object: DeepReadonly<T> | undefined;
-  /** The caches that the controller has named in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others */
-  readonly lister: ListerOf;
-  /** The cached objects of a kind that `object` controls. */
-  readonly owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => readonly DeepReadonly<Owned>[];
-  /** Events for people, in `kubectl describe`. Never waits, never fails. */
-  readonly events: EventRecorder;
-  /** With the controller and the key in every line. */
-  readonly logger: Logger;
-  /** Of this sync: for attributes and events of one's own. */
-  readonly span: Span;
-  readonly clock: Clock;
-}
-
-/**
- * Brings the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must be
- * idempotent, and any await may be the last line that runs. Throwing asks for another try with backoff; TerminalError for none
- * before the object changes; `requeueAfterMs` for a look although nothing may change.
- */
-export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
-  reconcile(request: ReconcileRequest, context: ReconcileContext<T>): Promise<ReconcileResult | void>;
-}
-
-/** A kind whose changes wake the object that controls the changed one. */
-export interface OwnedKind {
-  readonly kind: Kind;
-  /** All must let a change pass. @default everything passes */
-  readonly predicates?: readonly Predicate[];
-}
-
-/** What wakes a controller, and how it works; see {@link defineController}. */
-export interface ControllerWatches<T extends KubernetesObject> {
-  /** The kind whose objects are reconciled. */
-  readonly for: CachedKind<T>;
-  /** Which changes of those objects count: all of these must let one pass. @default every change, the own status writes included */
-  readonly predicates?: readonly Predicate<T>[];
-  /** Kinds whose objects the reconciled ones control: a change wakes the owner. @default none */
-  readonly owns?: readonly (Kind | OwnedKind)[];
-  /** Kinds whose changes wake others than their owner, made by {@link watch}. @default none */
-  readonly watches?: readonly WatchedKind[];
-  /** Kinds that are cached for the reconciler to read, without waking anybody. @default none */
-  readonly reads?: readonly Kind[];
-  /** Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it. */
-  readonly whileLeading?: () => () => void;
-  /** Indexes of named caches, for {@link Lister.byIndex}, made by {@link indexBy}. @default the standard ones */
-  readonly indexes?: readonly KindIndex[];
-}
-
-/** An index of the cache of a kind. */
-export interface KindIndex {
-  readonly kind: CachedKind;
-  /** Unique in the cache; controllers that name the same function share the index. */
-  readonly name: string;
-  readonly valuesOf: IndexFunction<KubernetesObject>;
-}
-
-/** Lets the cache of `kind` find objects by what `valuesOf` says of them. */
-export function indexBy<T extends KubernetesObject>(
-  kind: CachedKind<T>,
-  name: string,
-  valuesOf: IndexFunction<T>,
-): KindIndex {
-  return { kind, name, valuesOf: valuesOf as unknown as IndexFunction<KubernetesObject> };
-}
-
-export interface ControllerTuning<T extends KubernetesObject = KubernetesObject> {
-  /** Names the queue, spans, metrics and log lines; lower-case words with hyphens, and unique in a manager. */
-  readonly name: string;
-  /** Keys worked on at once on one replica. @default 5 */
-  readonly workers?: number;
-  /** How long one sync may take, milliseconds, before its signal aborts and it is tried again. @default 120000 */
-  readonly syncTimeoutMs?: number;
-  /**
-   * Whether the object shows by itself that a sync is due (`observedGeneration` is behind, say). The leader looks from
-   * time to time, and queues whoever got lost. Must be cheap. @default nobody looks
-   */
-  readonly isDue?: (object: DeepReadonly<T>) => boolean;
-}
-
-/** A controller as its author writes it. */
-export interface ControllerSpec<T extends KubernetesObject>
-  extends ControllerTuning<T>, ControllerWatches<T>, Reconciler<T> {}
+import { CONSTRUCT, dueObjects } from '../controller/index.js';
+import type {
+  BehaviourOf,
+  ControllerBehaviour,
+  ControllerSpec,
+  ControllerTraits,
+  KeyLimit,
+} from './controller-spec.js';
+import { NamedCaches } from './named-caches.js';
+import { SELECTOR_INDEX, selectorIndex } from './selector-index.js';
+import { syncOf } from './spec-sync.js';
+import type { OwnedKind } from './watched-events.js';
+import { enqueueItself, enqueueMapped, enqueueOwner, usualUrgency } from './watched-events.js';
 
 const tuning = z.object({
   name: z
@@ -129,126 +35,133 @@ const tuning = z.object({
 });
 
 /**
- * A controller for `manager.add`. Nothing runs before the manager does.
+ * A controller for `manager.add`. Nothing runs before the manager does. How it works on a key is said by `reconcile`, or in three
+ * steps by `observe`, `decide` and `act`.
+ * @example
+ * ```ts
+ * defineController({ name: 'ceiling', for: Deployment, reconcile: async (request, { client, object }) => { … } });
+ * defineController({ name: 'counter', for: Node }, ({ clock }) => ({ reconcile: … }));
+ * ```
+ * @param behaviourOf what else there is to say, where it rests on what the controller is built from
  * @throws InvalidOptionError naming the option
  */
-export function defineController<T extends KubernetesObject>(spec: ControllerSpec<T>): ControllerDefinition {
-  const { name, syncTimeoutMs, workers } = compileOptions(tuning, spec, 'controller');
+export function defineController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
+  spec: ControllerSpec<T, Seen, Plan>,
+): ControllerDefinition;
+export function defineController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(
+  traits: ControllerTraits<T>,
+  behaviourOf: BehaviourOf<T, Seen, Plan>,
+): ControllerDefinition;
+export function defineController<T extends KubernetesObject>(
+  traits: ControllerTraits<T>,
+  behaviourOf?: BehaviourOf<T>,
+): ControllerDefinition {
+  const { name, syncTimeoutMs, workers } = compileOptions(tuning, traits, 'controller');
+  // Without the second argument the first is all of it.
+  const spec = behaviourOf ? undefined : (traits as ControllerSpec<T>);
+  if (spec) assertWorks(spec);
+  const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
+    traits;
   return {
+    ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn },
     name,
-    type: spec.for,
+    type: traits.for,
     defaultWorkers: workers,
     syncTimeoutMs,
-    build: (dependencies) => build(spec, dependencies),
+    [CONSTRUCT]: (dependencies) => {
+      const behaviour = spec ?? behaviourOf?.(dependencies);
+      assertWorks(behaviour);
+      return build(traits, behaviour, dependencies);
+    },
   };
+}
+
+function assertWorks(
+  behaviour: Partial<Record<'reconcile' | 'observe' | 'decide' | 'act', unknown>> | undefined,
+): asserts behaviour {
+  const { act, decide, observe, reconcile } = behaviour ?? {};
+  const steps = [observe, decide, act].filter((step) => step !== undefined).length;
+  if (steps === (reconcile ? 0 : 3)) return;
+  throw new InvalidOptionError(
+    'controller.reconcile',
+    reconcile
+      ? 'is one way to work, and observe, decide and act are the other: give one of them'
+      : 'is missing; or, in its place, all of observe, decide and act',
+  );
 }
 
 function build<T extends KubernetesObject>(
-  spec: ControllerSpec<T>,
+  { for: kind, name }: Pick<ControllerTraits<T>, 'for' | 'name'>,
+  behaviour: ControllerBehaviour<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
-  const { indexes = [], isDue, owns = [], reads = [], watches = [] } = spec;
-  const caches = new NamedCaches(spec.name, dependencies);
-  const own = caches.informerOf(spec.for);
+  const { figures, indexes = [], informerOf, leading, limit, reads = [], unreadable } = behaviour;
+  const caches = new NamedCaches(name, dependencies.informers);
+  const own = behaviour.objectOf ? undefined : caches.informerOf(kind);
+  const subscribe = subscriptionsOf(behaviour, own, caches);
+  for (const each of reads) caches.informerOf(each);
+  for (const { kind: indexed, name: index, valuesOf } of indexes)
+    caches.informerOf(indexed).addIndex(index, valuesOf);
+  const objectOf = behaviour.objectOf ?? ((key: string) => own?.lister.get(key));
+  const { needsSync } = behaviour;
+  const due = dueOf(behaviour, own);
+  return {
+    sync: syncOf({ behaviour, caches, objectOf, dependencies }),
+    watch: (enqueue) => subscribe(limit ? limited(limit, enqueue) : enqueue),
+    ...(needsSync && { needsSync: (key) => (limit?.includes(key) ?? true) && needsSync(key) }),
+    ...(due && { due: () => (limit ? dueWithin(limit, due()) : due()) }),
+    ...(behaviour.objectOf && { objectOf }),
+    ...(leading && { leading }),
+    ...(informerOf && { informerOf }),
+    ...(unreadable && { unreadable }),
+    ...(figures && { figures }),
+  };
+}
+
+/** All that turns changes into keys. The caches that it needs are named at once. */
+function subscriptionsOf<T extends KubernetesObject>(
+  behaviour: ControllerBehaviour<T>,
+  own: Informer<T> | undefined,
+  caches: NamedCaches,
+): (enqueue: Enqueue) => () => void {
+  const { owns = [], predicates = [], urgency = usualUrgency, watches = [] } = behaviour;
   const owned = owns
     .map((entry): OwnedKind => ('resource' in entry ? { kind: entry } : entry))
-    .map(({ kind, predicates = [] }) => ({ informer: caches.informerOf(kind), predicates }));
-  const watched = watches.map((entry) => ({ ...entry, informer: caches.informerOf(entry.kind) }));
-  for (const kind of reads) caches.informerOf(kind);
-  for (const { kind, name, valuesOf } of indexes) caches.informerOf(kind).addIndex(name, valuesOf);
-  return {
-    reconciler: new SpecReconciler(spec, caches, own.lister, dependencies),
-    watch(enqueue) {
-      const removals = [
-        spec.whileLeading?.() ?? (() => undefined),
-        enqueueItself(own, (spec.predicates ?? []) as readonly Predicate[], enqueue),
-        ...owned.map(({ informer, predicates }) =>
-          enqueueOwner(own as unknown as Informer, informer, predicates, enqueue),
-        ),
-        ...watched.map(({ informer, initially, map, predicates }) =>
-          enqueueMapped({
-            ...{ informer, initially, predicates, enqueue },
-            map: (object) => map(object, caches.listerOf),
-          }),
-        ),
-      ];
-      return () => removals.forEach((remove) => remove());
-    },
-    ...(isDue ? { due: () => dueObjects(own.lister, isDue) } : {}),
+    .map(({ kind, ...how }) => ({ ...how, informer: caches.informerOf(kind) }));
+  if (owned.some(({ adoptable }) => adoptable))
+    own?.addIndex(SELECTOR_INDEX, selectorIndex as unknown as IndexFunction<T>);
+  const watched = watches.map((entry) => ({ ...entry, informer: caches.informerOf(entry.kind, entry) }));
+  const owner = own as unknown as Informer | undefined;
+  return (enqueue) => {
+    const removals = [
+      behaviour.whileLeading?.(enqueue) ?? (() => undefined),
+      ...(own ? [enqueueItself(own, predicates, urgency, enqueue)] : []),
+      ...(owner ? owned.map((each) => enqueueOwner({ ...each, owner, enqueue })) : []),
+      ...watched.map((each) =>
+        enqueueMapped({ ...each, enqueue, map: (object) => each.map(object, caches.listerOf) }),
+      ),
+    ];
+    return () => removals.forEach((remove) => remove());
   };
 }
 
-/** The caches that a controller has named, and no others: one that nobody waits for at the start would be empty at first. */
-class NamedCaches {
-  private readonly informers = new Map<string, Informer>();
+function dueOf<T extends KubernetesObject>(
+  { due, isDue }: ControllerBehaviour<T>,
+  own: Informer<T> | undefined,
+): (() => Iterable<DueWork>) | undefined {
+  if (due) return due;
+  return own && isDue && (() => dueObjects(own.lister, isDue));
+}
 
-  constructor(
-    private readonly controller: string,
-    private readonly dependencies: Pick<ControllerDependencies, 'informers'>,
-  ) {}
-
-  /** @throws IllegalStateError for a second cache of a kind: nobody could say which one a lister is of */
-  informerOf<T extends KubernetesObject>(kind: CachedKind<T>): Informer<T> {
-    const { informers } = this.dependencies;
-    const informer = kind.part ? informers.partialInformerFor<T>(kind) : informers.informerFor<T>(kind);
-    const name = qualifiedResource(kind);
-    if ((this.informers.get(name) ?? informer) !== informer)
-      throw new IllegalStateError(`${this.controller} names ${kind.resource} both whole and in part`);
-    this.informers.set(name, informer);
-    return informer;
-  }
-
-  readonly listerOf: ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>): Lister<T> => {
-    const informer = this.informers.get(qualifiedResource(kind));
-    if (!informer)
-      throw new IllegalStateError(
-        `${this.controller} caches no ${kind.resource}: name the kind in owns, watches or reads`,
-      );
-    return informer.lister as unknown as Lister<T>;
+/** The same for the included keys alone: a sync must have seen what includes its key, or it would pass it over. */
+function limited(limit: KeyLimit, enqueue: Enqueue): Enqueue {
+  return (request) => {
+    const key = keyOf(request.ref);
+    if (!limit.includes(key)) return;
+    enqueue({ ...request, mustHaveSeen: [...(request.mustHaveSeen ?? []), ...(limit.restsOn?.(key) ?? [])] });
   };
 }
 
-/** What the controller calls: gives the author's reconciler the rest of its context. */
-class SpecReconciler<T extends KubernetesObject> implements SyncReconciler {
-  constructor(
-    private readonly spec: Pick<ControllerSpec<T>, 'reconcile'>,
-    private readonly caches: NamedCaches,
-    private readonly own: Lister<T>,
-    private readonly dependencies: ControllerDependencies,
-  ) {}
-
-  async reconcile(request: ReconcileRequest, sync: SyncContext): Promise<ReconcileResult> {
-    const result = (await this.spec.reconcile(request, this.contextOf(request, sync))) ?? {};
-    const { requeueAfterMs = 0 } = result;
-    if (!(requeueAfterMs >= 0 && requeueAfterMs < Infinity))
-      throw new InvalidOptionError('requeueAfterMs', `${requeueAfterMs} is not a number of milliseconds`);
-    return result;
-  }
-
-  private contextOf({ key }: ReconcileRequest, sync: SyncContext): ReconcileContext<T> {
-    const { clock, events, logger } = this.dependencies;
-    const { listerOf } = this.caches;
-    const object = this.own.get(key);
-    return {
-      ...sync,
-      object,
-      lister: listerOf,
-      owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => {
-        const { uid } = object?.metadata ?? {};
-        if (!object || uid === undefined) return [];
-        return listerOf(kind)
-          .byIndex(OWNER_UID_INDEX, uid)
-          .filter((each) =>
-            isControlledBy(each as DeepReadonly<KubernetesObject>, object as DeepReadonly<KubernetesObject>),
-          );
-      },
-      events,
-      logger: logger.child({ key }),
-      span: trace.getActiveSpan() ?? trace.wrapSpanContext(NO_SPAN),
-      clock,
-    };
-  }
+function* dueWithin(limit: KeyLimit, due: Iterable<DueWork>): Generator<DueWork> {
+  for (const work of due) if (limit.includes(keyOf(work.ref))) yield work;
 }
-
-/** Where nobody traces: takes everything and keeps nothing. */
-const NO_SPAN = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };

@@ -1,8 +1,7 @@
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { Reconciler } from '../controller/index.js';
+import type { SyncObserver } from '../controller/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { HealthRegistry } from '../health/index.js';
 import type { InformerFactory } from '@rollkeeper/client/informer';
@@ -10,16 +9,6 @@ import type { ManagedController, Runnable } from '../manager/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
-
-/**
- * Puts something around a reconciler, to watch it at work.
- * @param objectOf what the caches have under a key
- */
-export type ReconcilerWrapper = (
-  reconciler: Reconciler,
-  controller: string,
-  objectOf: (key: string) => DeepReadonly<KubernetesObject> | undefined,
-) => Reconciler;
 
 /** What an extension may know of its manager before there is one. */
 export interface ManagerExtensionContext {
@@ -56,8 +45,8 @@ export interface ManagerExtension {
   readonly spanProcessors?: readonly SpanProcessor[];
   /** Run from before the informers until after everything else. */
   readonly background?: readonly Runnable[];
-  /** Put around each reconciler. */
-  around?(...wrapped: Parameters<ReconcilerWrapper>): Reconciler;
+  /** Watches every sync of the manager's controllers. */
+  readonly observer?: SyncObserver;
   /** At the beginning of `run`, before anything connects. @throws StartupError: the manager does not start */
   start?(manager: ExtendedManager): Promise<void>;
   /** Once Redis can be used, before the informers start. */

@@ -1,8 +1,9 @@
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { Enqueue } from '../controller/index.js';
+import type { Enqueue, EnqueueRequest } from '../controller/index.js';
 import type { Informer, Lister, ResourceEvent } from '@rollkeeper/client/informer';
-import type { CachedKind } from './kinds.js';
+import { findAdopters, findOwner, ownerRefOf } from './find-owners.js';
+import type { CachedKind, Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;
@@ -10,10 +11,70 @@ type Readable = DeepReadonly<KubernetesObject>;
 /** Gives the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
 export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => Lister<T>;
 
+/** How soon a change becomes a sync, and as what it counts there. @default at once, as `child-change` */
+export type Urgency = Pick<EnqueueRequest, 'priority' | 'reason' | 'delayMs' | 'onlyIfNeeded'>;
+
+/** What an object is to a child that has changed: its owner now or before, or one whose selector selects the orphan that it is. */
+export type OwnerRelation = 'owner' | 'former-owner' | 'adopter';
+
+/** A kind whose changes wake the object that controls the changed one. */
+export interface OwnedKind {
+  readonly kind: Kind;
+  /** All must let a change pass. @default everything passes */
+  readonly predicates?: readonly Predicate[];
+  /**
+   * Whether objects that nothing controls wake those whose `spec.selector` selects them. The cache of `for` has {@link SELECTOR_INDEX}
+   * then. @default false
+   */
+  readonly adoptable?: boolean;
+  /**
+   * How soon a change wakes an owner; undefined: not at all. Where it is given, only owners that are cached are woken.
+   * @default at once, whether the owner is cached or not
+   */
+  urgency?(
+    this: void,
+    event: ResourceEvent<KubernetesObject>,
+    owner: Readable,
+    relation: OwnerRelation,
+  ): Urgency | undefined;
+}
+
+export interface OwnOptions<
+  Owned extends KubernetesObject = KubernetesObject,
+  T extends KubernetesObject = KubernetesObject,
+> {
+  readonly predicates?: readonly Predicate<Owned>[];
+  /** See {@link OwnedKind.adoptable}. */
+  readonly adoptable?: boolean;
+  /** See {@link OwnedKind.urgency}. */
+  readonly urgency?: (
+    event: ResourceEvent<Owned>,
+    owner: DeepReadonly<T>,
+    relation: OwnerRelation,
+  ) => Urgency | undefined;
+}
+
+/**
+ * An entry of `owns` with more to say than its kind.
+ * @example own(Pod, { adoptable: true, urgency: ({ type }) => (type === 'deleted' ? {} : { delayMs: 100 }) })
+ */
+export function own<Owned extends KubernetesObject, T extends KubernetesObject = KubernetesObject>(
+  kind: Kind<Owned>,
+  options: OwnOptions<Owned, T>,
+): OwnedKind {
+  return { ...options, kind } as OwnedKind;
+}
+
 /** A kind whose changes wake the keys that `map` names. */
 export interface WatchedKind {
   readonly kind: CachedKind;
   readonly predicates: readonly Predicate[];
+  /** @default at once, as `child-change` */
+  readonly urgency?: Urgency;
+  /** Whether the controller starts without it, where it cannot be listed. @default false */
+  readonly optional?: boolean;
+  /** Whether a sync that it wakes waits until its cache shows the change. @default true */
+  readonly mustBeSeen?: boolean;
   /**
    * Whether what is there already wakes them too, when the replica begins to lead: for those that nothing else would wake.
    * @default false: the objects that are reconciled are woken then anyway
@@ -35,47 +96,86 @@ export function watch<T extends KubernetesObject>(
   return { kind, map, predicates: predicates as readonly Predicate[] };
 }
 
-/** Wakes the object itself. Appearing, going, and whatever people write comes first; status and the like as it comes. */
-export function enqueueItself(informer: Informer, predicates: readonly Predicate[], enqueue: Enqueue) {
+/**
+ * Wakes the object itself.
+ * @param urgencyOf undefined: not at all
+ */
+export function enqueueItself<T extends KubernetesObject>(
+  informer: Informer<T>,
+  predicates: readonly Predicate<T>[],
+  urgencyOf: (event: ResourceEvent<T>) => Urgency | undefined,
+  enqueue: Enqueue,
+): () => void {
   return informer.addEventHandler((event) => {
     if (!predicates.every((predicate) => predicate(event))) return;
-    const isInitial = event.type === 'added' && event.initial;
-    const byUser = isByUser(event);
-    enqueue({
-      ref: refOf(event.object),
-      cause: causeOf(informer, event),
-      change: event,
-      priority: isInitial ? 'low' : byUser ? 'high' : 'normal',
-      reason: isInitial ? 'initial-list' : byUser ? 'user-change' : 'child-change',
-    });
+    const urgency = urgencyOf(event);
+    if (!urgency) return;
+    const change = event as ResourceEvent<KubernetesObject>;
+    enqueue({ ref: refOf(change.object), cause: causeOf(informer, change), change, ...urgency });
   });
 }
 
-/** Wakes the objects of `owner` that control the changed ones, before or after the change. */
-export function enqueueOwner(
-  owner: Informer,
-  informer: Informer,
-  predicates: readonly Predicate[],
-  enqueue: Enqueue,
-) {
-  const ownerOf = (object: Readable): ObjectRef | undefined => {
-    const { apiVersion = '', kind, name, uid } = controllerOf(object) ?? {};
-    const { type } = owner;
-    if (name === undefined || kind !== type.kind || groupOf(apiVersion) !== type.group) return undefined;
-    const ref = type.namespaced ? { namespace: object.metadata.namespace, name } : { name };
-    const cached = owner.lister.get(keyOf(ref));
-    // Another one of that name: its owner is gone, and the object will go as well.
-    return cached && cached.metadata.uid !== uid ? undefined : ref;
-  };
-  const owners = (object: Readable): ObjectRef[] => [ownerOf(object)].filter((ref) => ref !== undefined);
-  return enqueueMapped({ informer, map: owners, predicates, enqueue });
+/** Appearing, going, and whatever people write comes first; status and the like as it comes. */
+export function usualUrgency<T extends KubernetesObject>(event: ResourceEvent<T>): Urgency {
+  if (event.type === 'added' && event.initial) return { priority: 'low', reason: 'initial-list' };
+  return isByUser(event)
+    ? { priority: 'high', reason: 'user-change' }
+    : { priority: 'normal', reason: 'child-change' };
 }
 
-interface MappedEvents {
+interface OwnedEvents extends Omit<OwnedKind, 'kind'> {
+  readonly owner: Informer;
+  readonly informer: Informer;
+  readonly enqueue: Enqueue;
+}
+
+/** Wakes the objects of `owner` that control the changed ones, before or after the change, or might adopt them. */
+export function enqueueOwner({
+  adoptable = false,
+  enqueue,
+  informer,
+  owner: { lister, type },
+  predicates = [],
+  urgency,
+}: OwnedEvents): () => void {
+  const wake = (event: ResourceEvent<KubernetesObject>, ref: ObjectRef, how: Urgency = {}): void =>
+    enqueue({ ref, cause: causeOf(informer, event), change: event, reason: 'child-change', ...how });
+  const wakeCached = (
+    event: ResourceEvent<KubernetesObject>,
+    found: Readable | undefined,
+    relation: OwnerRelation,
+  ): void => {
+    const how = found && (urgency ? urgency(event, found, relation) : {});
+    if (found && how) wake(event, refOf(found), how);
+  };
+  const wakeOwner = (
+    event: ResourceEvent<KubernetesObject>,
+    child: Readable,
+    relation: OwnerRelation,
+  ): void => {
+    if (urgency) return wakeCached(event, findOwner(child, type, lister), relation);
+    const named = ownerRefOf(child, type);
+    const cached = named && lister.get(keyOf(named.ref));
+    // Another one of that name: its owner is gone, and the object will go as well.
+    if (named && (!cached || cached.metadata.uid === named.uid)) wake(event, named.ref);
+  };
+  return informer.addEventHandler((event) => {
+    // The first list wakes every object by itself.
+    if (event.type === 'added' && event.initial) return;
+    if (!predicates.every((predicate) => predicate(event))) return;
+    const { object } = event;
+    const controller = controllerOf(object);
+    if (event.type === 'modified' && controllerOf(event.old)?.uid !== controller?.uid)
+      wakeOwner(event, event.old, 'former-owner');
+    if (controller) wakeOwner(event, object, 'owner');
+    else if (adoptable)
+      for (const adopter of findAdopters(object, lister)) wakeCached(event, adopter, 'adopter');
+  });
+}
+
+interface MappedEvents extends Pick<WatchedKind, 'initially' | 'mustBeSeen' | 'predicates' | 'urgency'> {
   readonly informer: Informer;
   readonly map: (object: Readable) => Iterable<ObjectRef>;
-  readonly predicates: readonly Predicate[];
-  readonly initially?: boolean | undefined;
   readonly enqueue: Enqueue;
 }
 
@@ -85,7 +185,9 @@ export function enqueueMapped({
   informer,
   initially = false,
   map,
+  mustBeSeen = true,
   predicates,
+  urgency = {},
 }: MappedEvents): () => void {
   return informer.addEventHandler((event) => {
     // The first list wakes every object by itself.
@@ -96,15 +198,16 @@ export function enqueueMapped({
     for (const { name, namespace } of refs.values())
       enqueue({
         ref: { namespace, name },
-        cause: causeOf(informer, event),
+        ...(mustBeSeen && { cause: causeOf(informer, event) }),
         change: event,
         reason: 'child-change',
+        ...urgency,
       });
   });
 }
 
 /** Who works on the key waits until its cache shows this. */
-function causeOf({ type }: Informer, { object }: ResourceEvent<KubernetesObject>) {
+function causeOf({ type }: Pick<Informer, 'type'>, { object }: ResourceEvent<KubernetesObject>) {
   const { resourceVersion } = object.metadata;
   return resourceVersion === undefined ? undefined : { type, resourceVersion };
 }
@@ -122,8 +225,4 @@ function isByUser(event: ResourceEvent<KubernetesObject>): boolean {
 
 function refOf({ metadata }: Readable): ObjectRef {
   return { namespace: metadata.namespace, name: metadata.name };
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }

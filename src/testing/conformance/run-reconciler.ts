@@ -1,8 +1,8 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemRandom } from '@rollkeeper/machinery/clock';
-import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
+import type { BuiltController, ControllerDefinition } from '@rollkeeper/runtime/controller';
+import { buildController, decideUnobserved } from '@rollkeeper/runtime/controller';
 import type { IntentStore, ReconcileResult } from '@rollkeeper/runtime/controller/reconciler';
-import { carryThrough } from '@rollkeeper/runtime/controller/reconciler';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events/event-recorder';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
@@ -22,7 +22,7 @@ export class ReconcilerRun {
   /** What the last of the runs to rest ended with, if it failed. */
   error: unknown;
   private readonly informers: InMemoryInformers;
-  private readonly controller: ReturnType<ControllerDefinition['build']>;
+  private readonly controller: BuiltController;
   private readonly intents = new InMemoryIntents();
 
   constructor(
@@ -33,7 +33,7 @@ export class ReconcilerRun {
     this.informers = new InMemoryInformers(api);
     const events: EventRecorder = { record: (_about, note) => void this.notes.push(note) };
     const random = new SystemRandom();
-    this.controller = definition.build({
+    this.controller = buildController(definition, {
       informers: this.informers,
       discovery: this.api,
       events,
@@ -51,7 +51,7 @@ export class ReconcilerRun {
     const before = this.api.writes.length + this.notes.length;
     const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
     const context = { signal, client: this.api, intents: this.intents };
-    const result = await carryThrough(this.controller.reconciler.reconcile(request, context));
+    const result = await this.controller.sync(request, context, decideUnobserved);
     this.requeueAfterMs = result.requeueAfterMs;
     if (!wasNeeded && this.api.writes.length + this.notes.length > before)
       throw new Error(`${request.key} was said to need no sync, and the sync did something`);

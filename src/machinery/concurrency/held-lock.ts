@@ -1,5 +1,5 @@
-import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { KeyLockLostError } from '@rollkeeper/machinery/errors';
+import type { Clock, TimerHandle } from '../clock/index.js';
+import { KeyLockLostError } from '../errors/index.js';
 
 export interface HeldLockOptions {
   readonly clock: Clock;

@@ -1,0 +1,61 @@
+import { onAbort } from '@rollkeeper/machinery/cancellation';
+import type { ApiClient, ApiWrite } from '@rollkeeper/client/api-client';
+import { WriteInterceptingClient } from '@rollkeeper/client/api-client';
+import type { Decision, DecideStep, ReconcileRequest, ReconcileResult, SyncAccess } from './reconciler.js';
+
+/** So many writes are named; more are counted. */
+const MOST_NAMED = 8;
+
+type Work = (client: ApiClient) => Promise<ReconcileResult>;
+
+/**
+ * Runs a sync that decides as it goes. Its decision is made of what it has written: told when it ends, however it ends, and when it
+ * has to end.
+ */
+export async function runTellingWrites(
+  work: Work,
+  { namespace }: ReconcileRequest,
+  { client, signal }: Pick<SyncAccess, 'client' | 'signal'>,
+  decide: DecideStep,
+): Promise<ReconcileResult> {
+  let writes: ApiWrite[] = [];
+  const noting = new WriteInterceptingClient(client, async (write, send) => {
+    const object = await send();
+    // Of an answer that is no object (a Status) there is no metadata.
+    const name = object?.metadata?.name || write.ref.name;
+    writes.push({ ...write, ref: { ...write.ref, name } });
+    return object;
+  });
+  const tell = (): void => {
+    if (writes.length === 0) return;
+    const told = writes;
+    writes = [];
+    decide(() => ({ decision: writtenDecision(told, namespace) }));
+  };
+  const stop = onAbort(signal, tell);
+  try {
+    return await work(noting);
+  } finally {
+    stop();
+    tell();
+  }
+}
+
+/** `create pods/web-x; update deployments/web/status`. A status that only follows is no change that anybody asked for. */
+export function writtenDecision(writes: readonly ApiWrite[], namespace: string | undefined): Decision {
+  const named = writes.slice(0, MOST_NAMED).map((write) => textOf(write, namespace));
+  const others = writes.length - named.length;
+  return {
+    branch: 'reconcile',
+    summary: [...named, ...(others > 0 ? [`and ${others} more writes`] : [])].join('; '),
+    changes: writes.some(({ subresource }) => subresource !== 'status'),
+    afterwards: true,
+    inputs: { 'rollkeeper.writes': writes.length },
+  };
+}
+
+function textOf({ ref, subresource, type, verb }: ApiWrite, namespace: string | undefined): string {
+  const elsewhere = ref.namespace !== undefined && ref.namespace !== namespace ? [ref.namespace] : [];
+  const path = [type.resource, ...elsewhere, ...(ref.name ? [ref.name] : []), subresource];
+  return `${verb} ${path.filter((part) => part !== undefined && part !== '').join('/')}`;
+}

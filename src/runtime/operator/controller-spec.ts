@@ -1,0 +1,209 @@
+import type { Span } from '@opentelemetry/api';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { EventRecorder } from '@rollkeeper/client/events';
+import type { IndexFunction, ResourceEvent } from '@rollkeeper/client/informer';
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  DueWork,
+  Enqueue,
+  EnqueueRequest,
+  LeadingWork,
+  ReconcileRequest,
+  ReconcileResult,
+  SyncAccess,
+  SyncSteps,
+} from '../controller/index.js';
+import type { CachedKind, Kind } from './kinds.js';
+import type { Predicate } from './predicates.js';
+import type { ListerOf, OwnedKind, Urgency, WatchedKind } from './watched-events.js';
+
+/**
+ * All that one sync needs. When it begins, the caches of this replica show every change that woke the key, and every write of its
+ * former syncs, on whichever replica they ran.
+ */
+export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends SyncAccess {
+  /** What the request names, as the caches show it; undefined when it is gone. Shared, so read-only: copy before a change. */
+  readonly object: DeepReadonly<T> | undefined;
+  /** The caches that the controller has named in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others */
+  readonly lister: ListerOf;
+  /** The cached objects of a kind that `object` controls. */
+  readonly owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => readonly DeepReadonly<Owned>[];
+  /** Events for people, in `kubectl describe`. Never waits, never fails. */
+  readonly events: EventRecorder;
+  /** With the controller and the key in every line. */
+  readonly logger: Logger;
+  /** Of this sync: for attributes and events of one's own. */
+  readonly span: Span;
+  readonly clock: Clock;
+}
+
+/**
+ * Brings the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must be
+ * idempotent, and any await may be the last line that runs. Throwing asks for another try with backoff; TerminalError for none
+ * before the object changes; `requeueAfterMs` for a look although nothing may change. What it has written is its decision, for the
+ * trace and for those who ask why.
+ */
+export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
+  reconcile(request: ReconcileRequest, context: ReconcileContext<T>): Promise<ReconcileResult | void>;
+}
+
+/**
+ * A reconciler in three steps. `observe` reads all that the decision rests on; `decide` is pure, so that it can be tested with plain
+ * values; `act` carries out what was decided. The decision is known, in span, log and explanations, before anything is written.
+ * Where `act` finds that what was seen is old, it returns what it has seen now, `{ seen }`, which is decided anew. What holds for
+ * {@link Reconciler} of throwing and of coming back holds for `observe` and `act`.
+ */
+export type DecidingReconciler<
+  T extends KubernetesObject = KubernetesObject,
+  Seen = unknown,
+  Plan = unknown,
+> = SyncSteps<Seen, Plan, ReconcileContext<T>>;
+
+/** Which keys a controller works on, where that is not all. */
+export interface KeyLimit {
+  /** One that is not included is neither queued nor synced, and what it has stored of intents is dropped. Must be cheap. */
+  includes(key: string): boolean;
+  /** What a sync must have seen for `includes` to say the same there. @default nothing */
+  restsOn?(key: string): NonNullable<EnqueueRequest['mustHaveSeen']>;
+}
+
+/** An index of the cache of a kind. */
+export interface KindIndex {
+  readonly kind: CachedKind;
+  /** Unique in the cache; controllers that name the same function share the index. */
+  readonly name: string;
+  readonly valuesOf: IndexFunction<KubernetesObject>;
+}
+
+/** Lets the cache of `kind` find objects by what `valuesOf` says of them. */
+export function indexBy<T extends KubernetesObject>(
+  kind: CachedKind<T>,
+  name: string,
+  valuesOf: IndexFunction<T>,
+): KindIndex {
+  return { kind, name, valuesOf: valuesOf as unknown as IndexFunction<KubernetesObject> };
+}
+
+/** What wakes a controller; see `defineController`. */
+export interface ControllerWatches<T extends KubernetesObject> {
+  /** Which changes of the objects of `for` count: all of these must let one pass. @default every change, the own status writes included */
+  readonly predicates?: readonly Predicate<T>[];
+  /**
+   * How soon such a change becomes a sync; undefined: not at all.
+   * @default appearing, going and whatever people write first; a status as it comes; what is there at the start last
+   */
+  readonly urgency?: (event: ResourceEvent<T>) => Urgency | undefined;
+  /** Kinds whose objects the reconciled ones control: a change wakes the owner. More than the kind is said by `own`. @default none */
+  readonly owns?: readonly (Kind | OwnedKind)[];
+  /** Kinds whose changes wake others than their owner, made by `watch`. @default none */
+  readonly watches?: readonly WatchedKind[];
+  /** Kinds that are cached for the reconciler to read, and wake nothing. @default none */
+  readonly reads?: readonly Kind[];
+  /** Indexes of named caches, for `Lister.byIndex`, made by {@link indexBy}. @default the standard ones */
+  readonly indexes?: readonly KindIndex[];
+  /**
+   * Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it.
+   * @param enqueue queues keys, for what the changes of no kind tell. Never blocks, never throws
+   */
+  readonly whileLeading?: (enqueue: Enqueue) => () => void;
+}
+
+/** What else a controller has a say in. Each is left out by most. */
+export interface ControllerExtras<T extends KubernetesObject = KubernetesObject> {
+  /**
+   * Whether the object shows by itself that a sync is due (`observedGeneration` is behind, say). The leader looks from
+   * time to time, and queues whoever got lost. Must be cheap. @default nobody looks
+   */
+  readonly isDue?: (object: DeepReadonly<T>) => boolean;
+  /** The same where keys are not the names of objects of `for`. @default by `isDue` */
+  readonly due?: () => Iterable<DueWork>;
+  /**
+   * Whether a sync of the key would do anything, or wait for anything, by what the caches show: asked before a change that is
+   * `onlyIfNeeded` becomes a sync. Every later change asks again, so "no" loses nothing. Must be cheap. @default always
+   */
+  readonly needsSync?: (key: string) => boolean;
+  /** @default all keys */
+  readonly limit?: KeyLimit;
+  /**
+   * Finds what a key names, where keys are not the names of objects of `for`: then no cache of that kind is kept, and nothing of it
+   * wakes. @default the cached object of `for`
+   */
+  readonly objectOf?: (key: string) => DeepReadonly<T> | undefined;
+  /** What runs beside the keys where the replica leads: caches that are too big for every replica, say. @default nothing */
+  readonly leading?: LeadingWork;
+  /** The informers that syncs wait for, by qualified resource, where `leading` has its own. @default the named caches */
+  readonly informerOf?: BuiltController['informerOf'];
+  /** What it would read, cannot, and does without. @default what cannot be listed of the named kinds */
+  readonly unreadable?: BuiltController['unreadable'];
+  /** Numbers about itself for `/admin/status`. @default none */
+  readonly figures?: BuiltController['figures'];
+}
+
+/** How a controller works on a key: either in one step or in three. */
+export type ControllerWork<T extends KubernetesObject, Seen, Plan> =
+  | (Reconciler<T> & { readonly observe?: never; readonly decide?: never; readonly act?: never })
+  | (DecidingReconciler<T, Seen, Plan> & { readonly reconcile?: never });
+
+/** The work of an object, of a class of one's own, say, as a part of a spec: `{ for: Website, ...workOf(new WebsiteReconciler(dns)) }`. */
+export function workOf<T extends KubernetesObject, Seen, Plan>(
+  reconciler: DecidingReconciler<T, Seen, Plan>,
+): DecidingReconciler<T, Seen, Plan>;
+export function workOf<T extends KubernetesObject>(reconciler: Reconciler<T>): Reconciler<T>;
+export function workOf<T extends KubernetesObject>(
+  reconciler: Reconciler<T> | DecidingReconciler<T>,
+): Reconciler<T> | DecidingReconciler<T> {
+  if ('reconcile' in reconciler)
+    return { reconcile: (request, context) => reconciler.reconcile(request, context) };
+  return {
+    observe: (request, context) => reconciler.observe(request, context),
+    decide: (seen) => reconciler.decide(seen),
+    act: (plan, context) => reconciler.act(plan, context),
+  };
+}
+
+/** All of a controller but its name and its place: what may rest on what it is built from. */
+export type ControllerBehaviour<
+  T extends KubernetesObject = KubernetesObject,
+  Seen = unknown,
+  Plan = unknown,
+> = ControllerWatches<T> & ControllerExtras<T> & ControllerWork<T, Seen, Plan>;
+
+/** What is known of a controller before it is built. */
+export interface ControllerTraits<T extends KubernetesObject = KubernetesObject> extends Pick<
+  ControllerDefinition,
+  | 'aliases'
+  | 'byDefault'
+  | 'eventSource'
+  | 'needsWholeCluster'
+  | 'queue'
+  | 'serviceAccount'
+  | 'syncTimeoutMs'
+  | 'trims'
+  | 'worksOn'
+> {
+  /** Names the queue, spans, metrics and log lines; lower-case words with hyphens, and unique in a manager. */
+  readonly name: string;
+  /** The kind whose objects are reconciled. */
+  readonly for: CachedKind<T>;
+  /** Keys worked on at once on one replica. @default 5 */
+  readonly workers?: number;
+}
+
+/** A controller as its author writes it. */
+export type ControllerSpec<
+  T extends KubernetesObject = KubernetesObject,
+  Seen = unknown,
+  Plan = unknown,
+> = ControllerTraits<T> & ControllerBehaviour<T, Seen, Plan>;
+
+/**
+ * The behaviour of a controller made of what it is built from: where its watches or decisions rest on more than its caches, or it
+ * remembers things. Called once for each life of the controller.
+ */
+export type BehaviourOf<T extends KubernetesObject = KubernetesObject, Seen = unknown, Plan = unknown> = (
+  dependencies: ControllerDependencies,
+) => ControllerBehaviour<T, Seen, Plan>;

@@ -1,0 +1,90 @@
+import { trace } from '@opentelemetry/api';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
+import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
+import type {
+  ControllerDependencies,
+  DecideStep,
+  ReconcileRequest,
+  ReconcileResult,
+  SyncAccess,
+  SyncKey,
+} from '../controller/index.js';
+import { runSteps, runTellingWrites } from '../controller/index.js';
+import type { ControllerBehaviour, ReconcileContext } from './controller-spec.js';
+import type { Kind } from './kinds.js';
+import type { NamedCaches } from './named-caches.js';
+
+export interface SpecSyncParts<T extends KubernetesObject> {
+  readonly behaviour: ControllerBehaviour<T>;
+  readonly caches: NamedCaches;
+  readonly objectOf: (key: string) => DeepReadonly<T> | undefined;
+  readonly dependencies: Pick<ControllerDependencies, 'clock' | 'events' | 'logger'>;
+}
+
+/** What the controller calls for each key: gives the author's steps the rest of their context, and runs them. */
+export function syncOf<T extends KubernetesObject>(parts: SpecSyncParts<T>): SyncKey {
+  const { limit } = parts.behaviour;
+  return async (request, access, decide) => {
+    if (limit && !limit.includes(request.key)) {
+      // It has gone elsewhere, where what was meant to be done here is not known.
+      if (access.intents.current !== undefined) access.intents.clear();
+      return {};
+    }
+    return checked(await work(parts, request, access, decide));
+  };
+}
+
+async function work<T extends KubernetesObject>(
+  parts: SpecSyncParts<T>,
+  request: ReconcileRequest,
+  access: SyncAccess,
+  decide: DecideStep,
+): Promise<ReconcileResult> {
+  const { behaviour } = parts;
+  if (!behaviour.reconcile) return runSteps(behaviour, request, contextOf(parts, request, access), decide);
+  const reconcile = async (client: SyncAccess['client']): Promise<ReconcileResult> =>
+    (await behaviour.reconcile(request, contextOf(parts, request, { ...access, client }))) ?? {};
+  return runTellingWrites(reconcile, request, access, decide);
+}
+
+function checked(result: ReconcileResult): ReconcileResult {
+  const { requeueAfterMs = 0 } = result;
+  if (!(requeueAfterMs >= 0 && requeueAfterMs < Infinity))
+    throw new InvalidOptionError('requeueAfterMs', `${requeueAfterMs} is not a number of milliseconds`);
+  return result;
+}
+
+/** Logger and span are made when they are asked for: most syncs use neither. */
+function contextOf<T extends KubernetesObject>(
+  { caches: { listerOf }, dependencies, objectOf }: SpecSyncParts<T>,
+  { key }: ReconcileRequest,
+  access: SyncAccess,
+): ReconcileContext<T> {
+  const { clock, events, logger } = dependencies;
+  const object = objectOf(key);
+  return {
+    ...access,
+    object,
+    lister: listerOf,
+    owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => {
+      const owner = object as DeepReadonly<KubernetesObject> | undefined;
+      if (owner?.metadata.uid === undefined) return [];
+      return listerOf(kind)
+        .byIndex(OWNER_UID_INDEX, owner.metadata.uid)
+        .filter((each) => isControlledBy(each as DeepReadonly<KubernetesObject>, owner));
+    },
+    events,
+    get logger() {
+      return logger.child({ key });
+    },
+    get span() {
+      return trace.getActiveSpan() ?? trace.wrapSpanContext(NO_SPAN);
+    },
+    clock,
+  };
+}
+
+/** Where tracing is off: takes everything and keeps nothing. */
+const NO_SPAN = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };
