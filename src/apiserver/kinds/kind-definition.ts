@@ -1,6 +1,7 @@
 import type { WebhookClientConfig } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type {
+  Decoded,
   Int64,
   KubernetesObject,
   ResourceType,

@@ -38,6 +38,7 @@ export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
+export type { Decoded, DecodedObject } from './decoded.js';
 export type {
   DeepReadonly,
   Deployment,

@@ -1,10 +1,11 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { JSONSchemaProps } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 
-type Schema = Partial<JSONSchemaProps>;
+type Schema = Decoded<JSONSchemaProps>;
 
 /** Where in the schema a part of it stands. */
 interface Place {

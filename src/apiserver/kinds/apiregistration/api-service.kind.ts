@@ -1,5 +1,5 @@
 import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -12,7 +12,7 @@ import {
 } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type ApiService = APIService & UnstructuredObject;
+type ApiService = DecodedObject<APIService>;
 
 /** Source: ValidateAPIService in kube-aggregator/pkg/apis/apiregistration/validation. Nobody here calls other servers. */
 export const API_SERVICE_KIND = defineKind<ApiService>({
@@ -66,7 +66,7 @@ function availability({ metadata, spec }: ApiService) {
   };
 }
 
-function validateSpec(name: string, spec: Partial<APIServiceSpec>, errors: FieldError[]): void {
+function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: FieldError[]): void {
   const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
   validateSyntax(name, checkPathSegment, 'metadata.name', errors);
   if (name !== `${version}.${group}`)

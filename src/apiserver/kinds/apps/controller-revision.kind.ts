@@ -1,12 +1,12 @@
 import type { ControllerRevision as IControllerRevision } from '@rollkeeper/machinery/types/apps-v1';
 import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { FIELD_IMMUTABLE, NON_NEGATIVE } from '../validation/syntax.js';
 
-type ControllerRevision = IControllerRevision & UnstructuredObject;
+type ControllerRevision = DecodedObject<IControllerRevision>;
 
 /** Source: ValidateControllerRevision in pkg/apis/apps/validation/validation.go. */
 export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({

@@ -1,5 +1,5 @@
 import type { ConfigMap as IConfigMap } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -8,7 +8,7 @@ import { forbidden, invalid, tooLong } from '../validation/field-errors.js';
 import { checkConfigMapKey } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type ConfigMap = IConfigMap & UnstructuredObject;
+type ConfigMap = DecodedObject<IConfigMap>;
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,12 +1,12 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
 import { defineKind } from '../define-kind.js';
 import { validateEventView, validateEventViewUpdate } from './event-view.validation.js';
 
-export type EventView = IEventView & UnstructuredObject;
+export type EventView = DecodedObject<IEventView>;
 
 /** Events as `events.k8s.io` knows them; stored as those of the core group. */
 export const EVENT_VIEW_KIND = defineKind<EventView>({
@@ -17,7 +17,7 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   createsOnUpdate: true,
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) =>
-    eventRow(toStored(object as EventView) as unknown as Event, object.metadata.name, nowMs),
+    eventRow(toStored(object as EventView) as unknown as Decoded<Event>, object.metadata.name, nowMs),
   validate: validateEventView,
   validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
   selectableFields: (object) => {
@@ -35,7 +35,7 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   view: {
     resource: 'events',
     toStored: (object) => toStored(object as EventView),
-    fromStored: (object) => fromStored(object as unknown as Event & UnstructuredObject),
+    fromStored: (object) => fromStored(object as unknown as DecodedObject<Event>),
   },
 });
 
@@ -67,7 +67,7 @@ export function toStored(view: Readonly<EventView>): UnstructuredObject {
   });
 }
 
-function fromStored(event: Readonly<Event & UnstructuredObject>): UnstructuredObject {
+function fromStored(event: Readonly<DecodedObject<Event>>): UnstructuredObject {
   const {
     apiVersion: _version,
     kind: _kind,

@@ -1,5 +1,5 @@
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -10,7 +10,7 @@ import { validateLabels } from '../validation/labels.js';
 import { FIELD_IMMUTABLE, checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type RuntimeClass = IRuntimeClass & UnstructuredObject;
+type RuntimeClass = DecodedObject<IRuntimeClass>;
 
 /** Source: ValidateRuntimeClass in pkg/apis/node/validation/validation.go. */
 export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import { canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
@@ -35,7 +36,7 @@ const SUBSCRIPTED = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/;
 
 /** Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go. */
 export function validateFieldRef(
-  { apiVersion, fieldPath }: ObjectFieldSelector,
+  { apiVersion, fieldPath }: Decoded<ObjectFieldSelector>,
   use: FieldRefUse,
   path: string,
   errors: FieldError[],
@@ -74,7 +75,7 @@ const DIVISORS: Readonly<Record<string, readonly string[]>> = { cpu: ['1m', '1']
 
 /** Source: validateContainerResourceFieldSelector. */
 export function validateResourceFieldRef(
-  { containerName, resource, divisor }: ResourceFieldSelector,
+  { containerName, resource, divisor }: Decoded<ResourceFieldSelector>,
   use: FieldRefUse,
   path: string,
   errors: FieldError[],

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerResizePolicy, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
 import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
@@ -9,7 +10,7 @@ const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Source: ValidateResourceRequirements in pkg/apis/core/validation/validation.go. */
 export function validateResources(
-  resources: ResourceRequirements | undefined,
+  resources: Decoded<ResourceRequirements> | undefined,
   path: string,
   errors: FieldError[],
   claims: ReadonlySet<string> = new Set(),
@@ -38,15 +39,15 @@ const RESTARTS = ['NotRequired', 'RestartContainer'];
 
 /** Source: validateResizePolicy. */
 export function validateResizePolicy(
-  policies: readonly ContainerResizePolicy[],
+  policies: readonly Decoded<ContainerResizePolicy>[],
   path: string,
   errors: FieldError[],
 ): void {
   const seen = new Set<string>();
-  policies.forEach(({ resourceName, restartPolicy }, index) => {
+  policies.forEach(({ resourceName = '', restartPolicy = '' }, index) => {
     if (resourceName !== 'cpu' && resourceName !== 'memory')
-      errors.push(notSupported(path, resourceName ?? '', ['cpu', 'memory']));
-    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy ?? '', RESTARTS));
+      errors.push(notSupported(path, resourceName, ['cpu', 'memory']));
+    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy, RESTARTS));
     if (seen.has(resourceName)) errors.push(duplicate(`${path}[${index}]`, resourceName));
     seen.add(resourceName);
   });
@@ -70,7 +71,7 @@ function validateAmount(
 
 function validateRequest(
   name: string,
-  resources: ResourceRequirements,
+  resources: Decoded<ResourceRequirements>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Toleration } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported } from '../validation/field-errors.js';
@@ -8,14 +9,14 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** Source: ValidateTolerations in pkg/apis/core/validation/validation.go. */
 export function validateTolerations(
-  tolerations: readonly Toleration[] | undefined,
+  tolerations: readonly Decoded<Toleration>[] | undefined,
   path: string,
   errors: FieldError[],
 ): void {
   tolerations?.forEach((toleration, index) => validateToleration(toleration, `${path}[${index}]`, errors));
 }
 
-function validateToleration(toleration: Toleration, path: string, errors: FieldError[]): void {
+function validateToleration(toleration: Decoded<Toleration>, path: string, errors: FieldError[]): void {
   const { key, operator, value = '', effect, tolerationSeconds } = toleration;
   if (key) validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
   else if (operator !== 'Exists') {

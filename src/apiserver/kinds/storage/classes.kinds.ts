@@ -2,7 +2,7 @@ import type {
   StorageClass as IStorageClass,
   VolumeAttributesClass,
 } from '@rollkeeper/machinery/types/storage-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { DEFAULT_STORAGE_CLASS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -19,8 +19,8 @@ import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 
-type StorageClass = IStorageClass & UnstructuredObject;
-type AttributesClass = VolumeAttributesClass & UnstructuredObject;
+type StorageClass = DecodedObject<IStorageClass>;
+type AttributesClass = DecodedObject<VolumeAttributesClass>;
 
 export const STORAGE_GROUP = 'storage.k8s.io';
 const RECLAIM = ['Delete', 'Retain'];

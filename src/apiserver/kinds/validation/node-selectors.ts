@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   NodeSelector,
   NodeSelectorRequirement,
@@ -9,7 +10,11 @@ import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from './sy
 import { validateSyntax } from './words.js';
 
 /** Source: ValidateNodeSelector in pkg/apis/core/validation/validation.go. */
-export function validateNodeSelector(selector: NodeSelector, path: string, errors: FieldError[]): void {
+export function validateNodeSelector(
+  selector: Decoded<NodeSelector>,
+  path: string,
+  errors: FieldError[],
+): void {
   const terms = selector.nodeSelectorTerms ?? [];
   if (terms.length === 0)
     errors.push(required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term'));
@@ -20,7 +25,7 @@ export function validateNodeSelector(selector: NodeSelector, path: string, error
 
 /** Values that no label has are only refused where a pod depends on them. */
 export function validateNodeSelectorTerm(
-  { matchExpressions, matchFields }: NodeSelectorTerm,
+  { matchExpressions, matchFields }: Decoded<NodeSelectorTerm>,
   path: string,
   errors: FieldError[],
   { areValuesChecked }: { readonly areValuesChecked: boolean } = { areValuesChecked: false },
@@ -39,7 +44,7 @@ export function validateNodeSelectorTerm(
 }
 
 function validateExpression(
-  { key, operator, values = [] }: NodeSelectorRequirement,
+  { key, operator, values = [] }: Decoded<NodeSelectorRequirement>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -71,7 +76,7 @@ function validateExpression(
 
 /** Fields of the node itself: its name is the only one. */
 function validateField(
-  { key, operator, values = [] }: NodeSelectorRequirement,
+  { key, operator, values = [] }: Decoded<NodeSelectorRequirement>,
   path: string,
   errors: FieldError[],
 ): void {

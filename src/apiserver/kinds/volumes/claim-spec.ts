@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
@@ -11,7 +12,7 @@ export const VOLUME_MODES = ['Block', 'Filesystem'];
 
 /** Source: ValidatePersistentVolumeClaimSpec in pkg/apis/core/validation/validation.go. */
 export function validateClaimSpec(
-  spec: Partial<PersistentVolumeClaimSpec>,
+  spec: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -45,7 +46,7 @@ export function validateAccessModes(modes: readonly string[], path: string, erro
 }
 
 function validateDataSources(
-  { dataSource, dataSourceRef }: Partial<PersistentVolumeClaimSpec>,
+  { dataSource, dataSourceRef }: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import { column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
@@ -17,7 +18,7 @@ export const EVENT_COLUMNS: readonly TableColumn[] = [
 ];
 
 /** Source: printEvent in pkg/printers/internalversion/printers.go. */
-export function eventRow(event: Event, name: string, nowMs: number): TableCell[] {
+export function eventRow(event: Decoded<Event>, name: string, nowMs: number): TableCell[] {
   const about = event.involvedObject;
   const kind = (about?.kind ?? '').toLowerCase();
   const first = event.firstTimestamp ?? event.eventTime;
@@ -36,7 +37,7 @@ export function eventRow(event: Event, name: string, nowMs: number): TableCell[]
   ];
 }
 
-function sourceOf(event: Event): string {
+function sourceOf(event: Decoded<Event>): string {
   const component = event.source?.component || event.reportingComponent || '';
   const instance = event.source?.host || event.reportingInstance || '';
   return instance === '' ? component : `${component}, ${instance}`;

@@ -1,6 +1,6 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import { EVENTS } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '../../define-kind.js';
 import type { FieldError } from '../../kind-definition.js';
 import { invalid } from '../../validation/field-errors.js';
@@ -14,11 +14,17 @@ export const EVENT_KIND = defineKind({
   garbageCollection: 'unsupported',
   shortNames: ['ev'],
   columns: EVENT_COLUMNS,
-  toRow: (object, nowMs) => eventRow(object as unknown as Event, object.metadata.name, nowMs),
+  toRow: (object, nowMs) => eventRow(object as unknown as Decoded<Event>, object.metadata.name, nowMs),
   createsOnUpdate: true,
   validate: validateEvent,
   selectableFields(object) {
-    const { involvedObject: about, reason, type, source, reportingComponent } = object as unknown as Event;
+    const {
+      involvedObject: about,
+      reason,
+      type,
+      source,
+      reportingComponent,
+    } = object as unknown as Decoded<Event>;
     const component = source?.component ?? reportingComponent ?? '';
     return {
       'involvedObject.kind': about?.kind ?? '',
@@ -38,7 +44,7 @@ export const EVENT_KIND = defineKind({
 
 /** An event lies in the namespace of what it is about; of cluster-scoped things, in `default`. */
 function validateEvent(object: Readonly<UnstructuredObject>, errors: FieldError[]): void {
-  const about = (object as unknown as Event).involvedObject?.namespace ?? '';
+  const about = (object as unknown as Decoded<Event>).involvedObject?.namespace ?? '';
   const own = object.metadata.namespace ?? '';
   const isRight = about === '' ? own === '' || own === 'default' : own === about;
   if (!isRight) errors.push(invalid('involvedObject.namespace', about, 'does not match event.namespace'));

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
@@ -26,7 +27,7 @@ import {
   validateRbd,
 } from '../../volumes/network-sources.js';
 
-type Spec = PersistentVolumeSpec;
+type Spec = Decoded<PersistentVolumeSpec>;
 type SourceRule<T> = (source: T, path: string, errors: FieldError[]) => void;
 /** What of a volume's spec is no source. */
 type OwnField =
