@@ -21,7 +21,6 @@ export function decideDefinitionStatus(
   nowMs: number,
 ): Status | undefined {
   const { spec, status } = definition;
-  if (!spec) return undefined;
   const reserved = refusalOf(definition);
   const { acceptedNames, refusal } =
     reserved === undefined

@@ -17,8 +17,8 @@ export type Decoded<T> = T extends string
         : DecodedFields<T>
       : T;
 
-/** A whole object: its body is that of one of the kinds served, whose `metadata` Go would make where it is not. */
-export type DecodedObject<T> = Decoded<T> & KubernetesObject;
+/** A whole object of a kind: the decoder makes `metadata` where it is missing, whose integers are int64. */
+export type DecodedObject<T> = Decoded<Omit<T, keyof KubernetesObject>> & KubernetesObject;
 
 /** With names of their own, messages of the compiler say `DecodedFields<Container>` and not all fields. */
 type DecodedFields<T> = { [Key in keyof T]?: Decoded<T[Key]> };

@@ -1,3 +1,4 @@
+import { pause } from '@rollkeeper/machinery/clock';
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { LoggedDecision } from '../explain/index.js';
 import type { DeepReadonly, KubernetesObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -101,7 +102,7 @@ export class ConsoleFeed {
         .map((deployment) => summarize(this.source, caches, deployment, nowMs));
       viewer.send({ type: 'deployments', changed, gone: [] });
       await viewer.drained();
-      await this.ports.clock.sleep(0, signal).catch(() => undefined);
+      await pause(this.ports.clock, 0, signal);
     }
   }
 
@@ -213,7 +214,7 @@ export class ConsoleFeed {
     const { clock, logger } = this.ports;
     while (!signal.aborted) {
       await work().catch((error: unknown) => logger.debug('the console could not be told', { error }));
-      await clock.sleep(everyMs, signal).catch(() => undefined);
+      await pause(clock, everyMs, signal);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import { abortable } from '@rollkeeper/machinery/cancellation';
+import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
 import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
 
@@ -70,8 +71,8 @@ export class StoreWatch implements OnApplicationBootstrap, OnModuleDestroy {
     while (!signal.aborted) {
       const sentMs = this.clock.now();
       if (await this.isAnswering(signal)) this.heard(sentMs);
-      else if (!signal.aborted) this.missed();
-      await this.clock.sleep(PING_EVERY_MS, signal).catch(() => undefined);
+      else if (!isAborted(signal)) this.missed();
+      await pause(this.clock, PING_EVERY_MS, signal);
     }
   }
 

@@ -93,16 +93,16 @@ function mountToken(spec: Decoded<PodSpec>, random: RandomSource): void {
   const volumes = spec.volumes ?? [];
   const existing = volumes.find(isTokenVolume)?.name;
   const name = existing ?? generatedName(VOLUME_PREFIX, random);
-  let isMounted = false;
-  const mount = (container: Decoded<Container>): void => {
-    const mounts = container.volumeMounts ?? [];
-    if (mounts.some(({ mountPath }) => mountPath === MOUNT_PATH)) return;
-    container.volumeMounts = [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }];
-    isMounted = true;
-  };
   const { containers, initContainers } = containersOf(spec);
-  [...initContainers, ...containers].forEach(mount);
-  if (isMounted && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
+  const bare = [...initContainers, ...containers].filter(
+    ({ volumeMounts }) => !volumeMounts?.some(({ mountPath }) => mountPath === MOUNT_PATH),
+  );
+  for (const container of bare)
+    container.volumeMounts = [
+      ...(container.volumeMounts ?? []),
+      { name, readOnly: true, mountPath: MOUNT_PATH },
+    ];
+  if (bare.length > 0 && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
 }
 
 /** Nobody has validated the volume yet: it may have no name. */

@@ -31,7 +31,7 @@ export function checkClaimGrowth(
   if (!oldObject || sizeOf(object) <= sizeOf(oldObject)) return;
   const { phase } = (oldObject['status'] ?? {}) as Decoded<PersistentVolumeClaimStatus>;
   if (phase !== 'Bound') throw refused(attributes, 'Only bound persistent volume claims can be expanded');
-  const name = storageClassNameOf(object as unknown as DecodedObject<PersistentVolumeClaim>) ?? '';
+  const name = storageClassNameOf(object) ?? '';
   if (classNamed(name)?.allowVolumeExpansion === true) return;
   throw refused(
     attributes,

@@ -150,7 +150,7 @@ function validateJunctors(schema: Schema, path: string, place: Place, errors: Fi
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
     schema[name]?.forEach((part, index) => {
       // The one thing that may name types again: an integer or a string, the way it was written before.
-      const { type: _type, ...rest } = part as Schema;
+      const { type: _type, ...rest } = part;
       validate(isIntOrString ? rest : part, `${path}.${name}[${index}]`, inner, errors);
     });
   if (schema.not) validate(schema.not, `${path}.not`, inner, errors);

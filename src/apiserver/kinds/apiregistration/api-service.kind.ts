@@ -48,7 +48,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
     object.status = { conditions: [availability(object)] };
   },
   validate(object, errors) {
-    validateSpec(object.metadata.name ?? '', object.spec ?? {}, errors);
+    validateSpec(object.metadata.name, object.spec ?? {}, errors);
   },
 });
 

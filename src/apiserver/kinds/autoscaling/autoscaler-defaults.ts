@@ -1,11 +1,11 @@
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { HPAScalingRules, HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
 
 /** The share of its CPU that a pod shall use where nobody says what to measure, in percent. */
 export const DEFAULT_CPU_UTILIZATION = 80;
 
 /** Source: SetDefaults_HorizontalPodAutoscaler in pkg/apis/autoscaling/v2/defaults.go. */
-export function defaultAutoscaler(object: Decoded<HorizontalPodAutoscaler>): void {
+export function defaultAutoscaler(object: DecodedObject<HorizontalPodAutoscaler>): void {
   const spec = (object.spec ??= {});
   spec.minReplicas ??= 1;
   if (!spec.metrics?.length)

@@ -1,4 +1,4 @@
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type {
   HorizontalPodAutoscaler,
   MetricSpec,
@@ -11,7 +11,7 @@ const UNKNOWN = '<unknown>';
 const MAX_SHOWN = 2;
 
 /** `cpu: 20%/80%`. Source: formatHPAMetrics in pkg/printers/internalversion/printers.go. */
-export function targetsText({ spec, status }: Readonly<Decoded<HorizontalPodAutoscaler>>): string {
+export function targetsText({ spec, status }: Readonly<DecodedObject<HorizontalPodAutoscaler>>): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';
   const texts = metrics.map((metric, index) => metricText(metric, status?.currentMetrics?.[index]));

@@ -50,15 +50,14 @@ const IDENTITY: NonNullable<ObjectSchema['properties']> = {
 /** The kinds of a definition, one for each version that it serves, in the order in which it lists them. */
 export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
   const { spec } = definition;
-  if (!spec) return [];
   return spec.versions.filter(({ served }) => served).map((version) => customKind(definition, spec, version));
 }
 
 /** The kind in the version in which the objects of a definition are stored, served or not. */
 export function storedKindOf(definition: Readonly<Definition>): KindDefinition {
   const { spec } = definition;
-  const version = spec?.versions.find(({ storage }) => storage);
-  if (!spec || !version) throw new RangeError('a definition has exactly one version that is stored');
+  const version = spec.versions.find(({ storage }) => storage);
+  if (!version) throw new RangeError('a definition has exactly one version that is stored');
   return customKind(definition, spec, version).kind;
 }
 
@@ -119,7 +118,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
 
 /** The kind by which a definition's objects are known, if it is served. */
 export function servedKindOf(definition: Readonly<Definition>): string {
-  return definition.spec ? servedNames(definition, definition.spec).kind : '';
+  return servedNames(definition, definition.spec).kind;
 }
 
 /**

@@ -16,8 +16,7 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   shortNames: ['ev'],
   createsOnUpdate: true,
   columns: EVENT_COLUMNS,
-  toRow: (object, nowMs) =>
-    eventRow(toStored(object as EventView) as unknown as Decoded<Event>, object.metadata.name, nowMs),
+  toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
   validate: validateEventView,
   validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
   selectableFields: (object) => {

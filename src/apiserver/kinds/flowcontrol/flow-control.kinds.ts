@@ -162,7 +162,7 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
     queuing.queues ||= 64;
     queuing.queueLengthLimit ||= 50;
   },
-  validate: ({ metadata, spec }, errors) => validateLevel(metadata.name ?? '', spec ?? {}, errors),
+  validate: ({ metadata, spec }, errors) => validateLevel(metadata.name, spec ?? {}, errors),
 });
 
 function validateLevel(

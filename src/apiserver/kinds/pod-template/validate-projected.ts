@@ -18,8 +18,7 @@ export function validateProjected(
   const files = new Set<string>();
   sources?.forEach((source, index) => {
     const at = `${path}.sources[${index}]`;
-    const present = Object.entries(source).filter(([, projection]) => projection);
-    present
+    Object.entries(source)
       .slice(1)
       .forEach(([name]) =>
         errors.push(forbidden(`${at}.${name}`, 'may not specify more than 1 volume type per source')),

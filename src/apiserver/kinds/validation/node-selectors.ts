@@ -48,7 +48,7 @@ function validateExpression(
   path: string,
   errors: FieldError[],
 ): void {
-  switch (operator as string | undefined) {
+  switch (operator) {
     case 'In':
     case 'NotIn':
       if (values.length === 0)

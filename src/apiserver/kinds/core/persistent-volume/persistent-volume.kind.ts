@@ -51,7 +51,7 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
     spec.persistentVolumeReclaimPolicy ||= 'Retain';
     spec.volumeMode ??= 'Filesystem';
     (object.status ??= {}).phase ??= 'Pending';
-    for (const name in spec) defaultSourceOf(spec as Record<string, unknown>, name);
+    for (const name in spec) defaultSourceOf(spec, name);
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' };

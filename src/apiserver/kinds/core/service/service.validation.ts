@@ -1,4 +1,4 @@
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, checkIp } from '../../validation/addresses.js';
@@ -230,7 +230,7 @@ export function validateServiceUpdate(
 
 /** Only a load balancer has addresses of one. Source: ValidateLoadBalancerStatus. */
 export function validateServiceStatus(
-  { spec, status }: Readonly<Decoded<Service>>,
+  { spec, status }: Readonly<DecodedObject<Service>>,
   errors: FieldError[],
 ): void {
   if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
