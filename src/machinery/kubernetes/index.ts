@@ -83,6 +83,24 @@ export {
   generatedName,
   isDnsLabel,
 } from './names.js';
+export {
+  NON_NEGATIVE,
+  FIELD_IMMUTABLE,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkDns1035Label,
+  checkWildcardSubdomain,
+  checkFullyQualifiedName,
+  checkConfigMapKey,
+  checkPathSegment,
+  checkLabelValue,
+  checkQualifiedName,
+  checkEnvName,
+  checkPercent,
+  checkPortNumber,
+  checkPortName,
+  outOfRange,
+} from './syntax.js';
 export { semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,

@@ -17,10 +17,10 @@ import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
 import type { CompiledPolicy, Objection, Policy, Verdict } from './decide-policy.js';
-import { authorizerFor } from './request-authority.js';
-import type { AccessDecider } from './request-authority.js';
-import { requestBudget } from './request-expressions.js';
-import type { RequestValues } from './request-expressions.js';
+import { authorizerFor } from '../request-authority.js';
+import type { AccessDecider } from '../request-authority.js';
+import { requestBudget } from '../request-expressions.js';
+import type { RequestValues } from '../request-expressions.js';
 
 export type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
 

@@ -1,3 +1,8 @@
+import {
+  checkDns1123Subdomain,
+  checkPathSegment,
+  checkQualifiedName,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   MatchResources,
   ValidatingAdmissionPolicy,
@@ -10,7 +15,6 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkDns1123Subdomain, checkPathSegment, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';

@@ -1,3 +1,4 @@
+import { checkDns1035Label, checkFullyQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { MutatingWebhook } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -6,7 +7,6 @@ import type { KindRules } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkDns1035Label, checkFullyQualifiedName } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';

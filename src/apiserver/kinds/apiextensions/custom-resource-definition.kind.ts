@@ -4,13 +4,10 @@ import type {
 } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { validateDefinitionUpdate, validateNewDefinition } from './custom-resource-definition.validation.js';
-
-/** As it is stored: it has been validated. */
-export type Definition = CustomResourceDefinition & UnstructuredObject;
 
 type Written = DecodedObject<CustomResourceDefinition>;
 

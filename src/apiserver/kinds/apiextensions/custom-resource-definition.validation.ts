@@ -5,12 +5,17 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  FIELD_IMMUTABLE,
+  sameJson,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkDns1035Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
 import { reservationOf } from './reserved-groups.js';

@@ -1,15 +1,15 @@
-import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
-import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
 import {
   checkDns1035Label,
   checkDns1123Subdomain,
   checkPathSegment,
   checkPortNumber,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
+import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
 type ApiService = DecodedObject<APIService>;
@@ -48,7 +48,8 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
     object.status = { conditions: [availability(object)] };
   },
   validate(object, errors) {
-    validateSpec(object.metadata.name, object.spec ?? {}, errors);
+    const { name = '' }: Partial<ObjectMeta> = object.metadata;
+    validateSpec(name, object.spec ?? {}, errors);
   },
 });
 

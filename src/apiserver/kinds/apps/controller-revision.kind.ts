@@ -1,10 +1,9 @@
 import type { ControllerRevision as IControllerRevision } from '@rollkeeper/machinery/types/apps-v1';
-import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, FIELD_IMMUTABLE, NON_NEGATIVE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, OwnerReference, Decoded } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, NON_NEGATIVE } from '../validation/syntax.js';
 
 type ControllerRevision = DecodedObject<IControllerRevision>;
 

@@ -3,7 +3,7 @@ import type {
   DaemonSetSpec,
   DaemonSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
-import { isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { labelsText, WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -21,7 +21,6 @@ import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
 type DaemonSet = DecodedObject<IDaemonSet>;
 type Spec = Decoded<DaemonSetSpec>;

@@ -3,7 +3,7 @@ import type {
   StatefulSetSpec,
   StatefulSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
-import { isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
@@ -20,7 +20,6 @@ import { forbidden, invalid, notSupported, required } from '../validation/field-
 import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { defaultClaimSpec, defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 

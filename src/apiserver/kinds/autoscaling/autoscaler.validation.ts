@@ -1,5 +1,5 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   HPAScalingRules,
   HorizontalPodAutoscalerSpec,
@@ -10,7 +10,6 @@ import type {
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkPathSegment } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Spec = Decoded<HorizontalPodAutoscalerSpec>;

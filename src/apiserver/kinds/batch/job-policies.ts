@@ -1,8 +1,8 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { JobSpec, PodFailurePolicyRule } from '@rollkeeper/machinery/types/batch-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Spec = Decoded<JobSpec>;

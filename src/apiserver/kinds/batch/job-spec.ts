@@ -1,3 +1,4 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { JobSpec as IJobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
@@ -6,7 +7,6 @@ import { validatePodTemplate } from '../pod-template/validate-template.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.js';
 

@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -16,7 +16,6 @@ import { validateSelects } from '../pod-template/validate-template.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
 
 type Job = DecodedObject<IJob>;

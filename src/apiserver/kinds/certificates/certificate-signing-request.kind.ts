@@ -1,3 +1,4 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -12,7 +13,6 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateDomainPath } from '../validation/paths.js';
-import { checkPathSegment } from '../validation/syntax.js';
 
 type Request = DecodedObject<CertificateSigningRequest>;
 

@@ -1,10 +1,9 @@
-import { LEASES } from '@rollkeeper/machinery/kubernetes';
+import { LEASES, NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Lease } from '@rollkeeper/machinery/kubernetes';
 import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
 import { ageSince } from '../common/human-duration.js';
 import { defineKind } from '../define-kind.js';
 import { invalid } from '../validation/field-errors.js';
-import { NON_NEGATIVE } from '../validation/syntax.js';
 
 /** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
 export const LEASE_KIND = defineKind<DecodedObject<Lease>>({

@@ -1,3 +1,9 @@
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPortNumber,
+  checkQualifiedName,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   EndpointAddress,
   EndpointPort,
@@ -9,12 +15,6 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkIp } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
-import {
-  checkDns1123Label,
-  checkDns1123Subdomain,
-  checkPortNumber,
-  checkQualifiedName,
-} from '../validation/syntax.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import { validateOrdinaryAddress } from './service/service.validation.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitRange as ILimitRange, LimitRangeItem } from '@rollkeeper/machinery/types/core-v1';
-import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -10,7 +10,6 @@ import {
   validateContainerResourceName,
   validateQualifiedResourceName,
 } from '../validation/resource-names.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type LimitRange = DecodedObject<ILimitRange>;

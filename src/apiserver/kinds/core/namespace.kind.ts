@@ -1,11 +1,10 @@
-import { NAMESPACES } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, NAMESPACES } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Namespace } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 import { validateFinalizer } from '../validation/object-meta.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const POD_SECURITY = 'pod-security.kubernetes.io/';

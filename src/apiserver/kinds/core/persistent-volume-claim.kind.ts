@@ -1,11 +1,10 @@
-import { nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { accessModesText, validateClaimSpec } from '../volumes/claim-spec.js';
 import { defaultClaimSpec } from '@rollkeeper/machinery/defaults';
 

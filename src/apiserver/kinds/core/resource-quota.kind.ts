@@ -1,4 +1,4 @@
-import { NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceQuota as IResourceQuota, ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -11,7 +11,6 @@ import {
   isQuotaResource,
   validateQuotaResourceName,
 } from '../validation/resource-names.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
 type ResourceQuota = DecodedObject<IResourceQuota>;
 

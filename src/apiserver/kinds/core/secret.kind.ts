@@ -1,11 +1,16 @@
 import type { Secret as ISecret } from '@rollkeeper/machinery/types/core-v1';
-import { parseJson, setField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkConfigMapKey,
+  FIELD_IMMUTABLE,
+  parseJson,
+  semanticEqual,
+  setField,
+} from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkConfigMapKey } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Secret = DecodedObject<ISecret>;

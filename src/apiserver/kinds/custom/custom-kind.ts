@@ -1,4 +1,5 @@
 import type {
+  CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
@@ -11,7 +12,6 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
-import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
 import { defineKind } from '../define-kind.js';
 import type {
   FieldError,
@@ -30,6 +30,9 @@ import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
 import { validateStructural } from './structural-validation.js';
+
+/** A definition as it is stored: it has been validated. */
+export type Definition = CustomResourceDefinition & UnstructuredObject;
 
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;

@@ -1,10 +1,3 @@
-import type { Endpoint, EndpointPort, EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
-import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { checkIp, familyOf } from '../validation/addresses.js';
-import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
 import {
   FIELD_IMMUTABLE,
   checkDns1123Label,
@@ -12,7 +5,14 @@ import {
   checkLabelValue,
   checkPortNumber,
   checkQualifiedName,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Endpoint, EndpointPort, EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { checkIp, familyOf } from '../validation/addresses.js';
+import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateOrdinaryAddress } from '../core/service/service.validation.js';
 

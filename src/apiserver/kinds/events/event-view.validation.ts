@@ -1,9 +1,8 @@
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type EventView = DecodedObject<IEventView>;

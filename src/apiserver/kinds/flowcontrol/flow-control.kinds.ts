@@ -1,15 +1,15 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type {
   FlowSchema as IFlowSchema,
   PolicyRulesWithSubjects,
   PriorityLevelConfiguration,
   PriorityLevelConfigurationSpec,
 } from '@rollkeeper/machinery/types/flowcontrol-v1';
-import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type FlowSchema = DecodedObject<IFlowSchema>;
@@ -162,7 +162,10 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
     queuing.queues ||= 64;
     queuing.queueLengthLimit ||= 50;
   },
-  validate: ({ metadata, spec }, errors) => validateLevel(metadata.name, spec ?? {}, errors),
+  validate({ metadata, spec }, errors) {
+    const { name = '' }: Partial<ObjectMeta> = metadata;
+    validateLevel(name, spec ?? {}, errors);
+  },
 });
 
 function validateLevel(

@@ -1,3 +1,9 @@
+import {
+  FIELD_IMMUTABLE,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPathSegment,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   IngressClass as IIngressClass,
   IngressClassSpec,
@@ -7,12 +13,6 @@ import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
-import {
-  FIELD_IMMUTABLE,
-  checkDns1123Label,
-  checkDns1123Subdomain,
-  checkPathSegment,
-} from '../validation/syntax.js';
 import { validateDomainPath } from '../validation/paths.js';
 import { validateSyntax } from '../validation/words.js';
 

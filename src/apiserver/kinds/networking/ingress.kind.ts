@@ -1,3 +1,11 @@
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  checkPathSegment,
+  checkPortName,
+  checkPortNumber,
+  checkWildcardSubdomain,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   Ingress as IIngress,
   IngressBackend,
@@ -11,14 +19,6 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkIp } from '../validation/addresses.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import {
-  checkDns1035Label,
-  checkDns1123Subdomain,
-  checkPathSegment,
-  checkPortName,
-  checkPortNumber,
-  checkWildcardSubdomain,
-} from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Ingress = DecodedObject<IIngress>;

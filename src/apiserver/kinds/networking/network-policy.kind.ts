@@ -1,3 +1,4 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
 import type {
   NetworkPolicy as INetworkPolicy,
   NetworkPolicyPeer,
@@ -12,7 +13,6 @@ import type { FieldError } from '../kind-definition.js';
 import { checkCidr, isStrictSubset, parseCidr } from '../validation/addresses.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type NetworkPolicy = DecodedObject<INetworkPolicy>;

@@ -1,3 +1,4 @@
+import { FIELD_IMMUTABLE, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -7,7 +8,6 @@ import { validateResources } from '../pod-template/validate-resources.js';
 import { validateTolerations } from '../pod-template/validate-tolerations.js';
 import { invalid } from '../validation/field-errors.js';
 import { validateLabels } from '../validation/labels.js';
-import { FIELD_IMMUTABLE, checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 type RuntimeClass = DecodedObject<IRuntimeClass>;

@@ -6,7 +6,7 @@ import type {
   PodAffinityTerm,
   Volume,
 } from '@rollkeeper/machinery/types/core-v1';
-import { NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   Amount,
   Decoded,
@@ -17,7 +17,6 @@ import type {
   PodTemplateSpec,
 } from '@rollkeeper/machinery/kubernetes';
 import type { KindDefinition } from '../kind-definition.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
 

@@ -1,3 +1,4 @@
+import { checkDns1123Label, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   Affinity,
@@ -9,7 +10,6 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNodeSelector, validateNodeSelectorTerm } from '../validation/node-selectors.js';
-import { checkDns1123Label, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

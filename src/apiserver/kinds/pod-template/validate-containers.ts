@@ -1,3 +1,4 @@
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { Container } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
@@ -9,7 +10,6 @@ import {
   notSupported,
   required,
 } from '../validation/field-errors.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateEnv } from './validate-env.js';

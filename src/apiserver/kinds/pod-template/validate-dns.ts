@@ -1,9 +1,9 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { PodDNSConfig } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { checkIp } from '../validation/addresses.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const MAX_NAMESERVERS = 3;

@@ -1,8 +1,8 @@
+import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, EnvVarSource } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-field-refs.js';
 

@@ -1,9 +1,8 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
+import { canonicalQuantity, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 /** Where a value is used decides which fields it may come from. */

@@ -1,13 +1,13 @@
-import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateLabels } from '../validation/labels.js';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkQualifiedName,
   outOfRange,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLabels } from '../validation/labels.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateAffinity } from './validate-affinity.js';

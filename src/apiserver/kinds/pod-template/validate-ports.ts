@@ -1,8 +1,8 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, ContainerPort } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, required } from '../validation/field-errors.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 

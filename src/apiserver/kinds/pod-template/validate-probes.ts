@@ -1,9 +1,9 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, LifecycleHandler, Probe } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 /** The fields of a container that hold probes. */

@@ -1,9 +1,8 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerResizePolicy, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
-import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, nanosOf, NON_NEGATIVE, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
-import { NON_NEGATIVE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);

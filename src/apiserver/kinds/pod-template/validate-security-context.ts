@@ -1,3 +1,4 @@
+import { outOfRange } from '@rollkeeper/machinery/kubernetes';
 import type {
   AppArmorProfile,
   PodSecurityContext,
@@ -8,7 +9,6 @@ import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLocalPath } from '../validation/paths.js';
-import { outOfRange } from '../validation/syntax.js';
 import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 

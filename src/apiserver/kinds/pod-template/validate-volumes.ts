@@ -1,8 +1,8 @@
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, required } from '../validation/field-errors.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import type { KnownVolumes } from './validate-mounts.js';
 import { SOURCE_RULES } from './volume-source-rules.js';

@@ -1,3 +1,4 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@rollkeeper/machinery/types/policy-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -7,7 +8,6 @@ import { invalid, notSupported } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
-import { checkPathSegment } from '../validation/syntax.js';
 
 type Budget = DecodedObject<PodDisruptionBudget>;
 

@@ -1,3 +1,4 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterRole as IClusterRole, Role as IRole } from '@rollkeeper/machinery/types/rbac-v1';
 import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
@@ -6,7 +7,6 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
-import { checkPathSegment } from '../validation/syntax.js';
 import { RBAC_GROUP, validateRules } from './rules.js';
 
 type Role = DecodedObject<IRole>;

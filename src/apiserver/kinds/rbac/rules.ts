@@ -1,8 +1,8 @@
+import { checkDns1123Subdomain, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { PolicyRule, RoleRef, Subject } from '@rollkeeper/machinery/types/rbac-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkDns1123Subdomain, checkPathSegment } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';

@@ -3,7 +3,12 @@ import type {
   VolumeAttributesClass,
 } from '@rollkeeper/machinery/types/storage-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { DEFAULT_STORAGE_CLASS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkQualifiedName,
+  DEFAULT_STORAGE_CLASS,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -15,7 +20,6 @@ import {
   required,
   tooLong,
 } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 

@@ -1,13 +1,17 @@
 import type { CSIDriver, CSINode, CSIStorageCapacity } from '@rollkeeper/machinery/types/storage-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Subdomain,
+  checkQualifiedName,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegativeAmount } from '../validation/quantities.js';
-import { FIELD_IMMUTABLE, checkDns1123Subdomain, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';

@@ -1,7 +1,7 @@
+import { checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from './field-errors.js';
-import { checkLabelValue, checkQualifiedName } from './syntax.js';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 

@@ -1,3 +1,4 @@
+import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   NodeSelector,
@@ -6,7 +7,6 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
-import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from './syntax.js';
 import { validateSyntax } from './words.js';
 
 /** Source: ValidateNodeSelector in pkg/apis/core/validation/validation.go. */

@@ -1,17 +1,17 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, OwnerReference, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkQualifiedName,
+  FIELD_IMMUTABLE,
+  NON_NEGATIVE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { shortened } from '../../errors/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
 import { validateAnnotations, validateLabels } from './labels.js';
-import {
-  FIELD_IMMUTABLE,
-  NON_NEGATIVE,
-  checkDns1123Label,
-  checkDns1123Subdomain,
-  checkQualifiedName,
-} from './syntax.js';
 
 export interface MetaRules {
   readonly namespaced: boolean;

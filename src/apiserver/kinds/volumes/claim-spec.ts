@@ -1,10 +1,10 @@
+import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validatePositiveAmount } from '../validation/quantities.js';
-import { checkDns1123Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];

@@ -1,9 +1,9 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { AzureDiskVolumeSource, HostPathVolumeSource } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
 import { validateNoBacksteps } from '../validation/paths.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { requireFields, validateByte } from './network-sources.js';
 
 /** Sources of machines and of clouds that a pod's volume and a PersistentVolume share. */

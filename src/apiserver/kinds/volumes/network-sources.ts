@@ -1,3 +1,4 @@
+import { outOfRange } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   CephFSVolumeSource,
@@ -9,7 +10,6 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { outOfRange } from '../validation/syntax.js';
 
 /** Sources that a pod's volume and a PersistentVolume share. Source: pkg/apis/core/validation/validation.go. */
 

@@ -5,13 +5,12 @@ import type {
   DeploymentSpec,
   DeploymentStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
 import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 import { validateStrategy } from './strategy.validation.js';
 
 const STATUS_NUMBERS = [

@@ -1,11 +1,10 @@
 import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
 import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 
 const STATUS_NUMBERS = [
   'replicas',

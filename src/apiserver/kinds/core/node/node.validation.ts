@@ -1,9 +1,8 @@
 import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { checkLabelValue, checkQualifiedName, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { checkLabelValue, checkQualifiedName } from '../../validation/syntax.js';
 import { validateSyntax } from '../../validation/words.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,10 +1,10 @@
+import { checkDns1035Label } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service as IService, ServicePort } from '@rollkeeper/machinery/types/core-v1';
 import { labelsText } from '../../common/columns.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { withLoadBalancerStatus } from '../../common/load-balancer-status.js';
 import { defineKind } from '../../define-kind.js';
-import { checkDns1035Label } from '../../validation/syntax.js';
 import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
 import { SERVICE_RESERVATIONS } from './service.reservations.js';
 import { serviceWarnings } from './service.warnings.js';

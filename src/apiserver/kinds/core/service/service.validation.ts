@@ -1,16 +1,16 @@
-import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { FieldError } from '../../kind-definition.js';
-import { checkCidr, checkIp } from '../../validation/addresses.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { validateLabels } from '../../validation/labels.js';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkPortName,
   checkPortNumber,
   checkQualifiedName,
-} from '../../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../../kind-definition.js';
+import { checkCidr, checkIp } from '../../validation/addresses.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { validateLabels } from '../../validation/labels.js';
 import { validateSyntax, validateWords } from '../../validation/words.js';
 import type { WordRule } from '../../validation/words.js';
 import { validateAddresses, validateAddressesUpdate } from './addresses.validation.js';

@@ -8,9 +8,9 @@ import { RBAC_GROUP } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { FollowedResources } from '../storage/index.js';
-import { CLUSTER_ROLES } from './policy.js';
-import type { Policy } from './policy.js';
-import type { PolicyRule } from './policy-rule.js';
+import { CLUSTER_ROLES } from '../authorization/policy.js';
+import type { Policy } from '../authorization/policy.js';
+import type { PolicyRule } from '../authorization/policy-rule.js';
 
 type ClusterRole = IClusterRole & KubernetesObject;
 
