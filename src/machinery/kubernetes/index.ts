@@ -101,6 +101,8 @@ export {
   checkPortName,
   outOfRange,
 } from './syntax.js';
+export { mergePatch } from './merge-patch.js';
+export { isTerminating, transitionTime } from './object-state.js';
 export { semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,
