@@ -1,7 +1,6 @@
 import type { WebhookClientConfig } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type {
-  Decoded,
   Int64,
   KubernetesObject,
   ResourceType,

@@ -1,7 +1,7 @@
 import type { Decoded } from '../kubernetes/index.js';
 import type { Container } from '../generated/types/core-v1.js';
 import { setField } from '../kubernetes/index.js';
-import type { Deployment, DeploymentSpec, PodSpec, PodTemplateSpec } from '../kubernetes/index.js';
+import type { Deployment, PodSpec, PodTemplateSpec } from '../kubernetes/index.js';
 import { omitZero, defaultContainer, defaultHostPorts } from './container-defaults.js';
 import { defaultVolume } from './volume-defaults.js';
 

@@ -185,7 +185,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         const unsubscribe = precedence.onChange(() => first.abort());
         const wait = new LinkedAbort(signal, first.signal);
         try {
-          await this.clock.sleep(spreadAfterMs, wait.signal).catch(() => undefined);
+          await pause(this.clock, spreadAfterMs, wait.signal);
         } finally {
           wait.close();
           unsubscribe();

@@ -1,8 +1,4 @@
-import type {
-  Container,
-  Volume,
-  ServiceAccount as IServiceAccount,
-} from '@rollkeeper/machinery/types/core-v1';
+import type { Volume, ServiceAccount as IServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { generatedName } from '@rollkeeper/machinery/kubernetes';

@@ -5,7 +5,6 @@ import type {
 import type {
   Decoded,
   DecodedObject,
-  PersistentVolumeClaim,
   StorageClass,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';

@@ -1,6 +1,6 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
-import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
 import { defineKind } from '../define-kind.js';
@@ -33,8 +33,8 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   },
   view: {
     resource: 'events',
-    toStored: (object) => toStored(object as EventView),
-    fromStored: (object) => fromStored(object as unknown as DecodedObject<Event>),
+    toStored: (object) => toStored(object),
+    fromStored: (object) => fromStored(object),
   },
 });
 

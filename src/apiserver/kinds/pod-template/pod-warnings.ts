@@ -16,7 +16,6 @@ import type {
   PodSpec,
   PodTemplateSpec,
 } from '@rollkeeper/machinery/kubernetes';
-import type { KindDefinition } from '../kind-definition.js';
 import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
 

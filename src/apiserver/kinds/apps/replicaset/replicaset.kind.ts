@@ -1,5 +1,5 @@
 import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { Decoded, DecodedObject, ReplicaSet, ReplicaSetSpec } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import {
