@@ -1,4 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { EVENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -27,8 +28,7 @@ export class EventExpiry {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger, intervalMs = 60_000 } = this.options;
     while (!signal.aborted) {
-      await clock.sleep(intervalMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
+      if (!(await pause(clock, intervalMs, signal))) return;
       await this.sweep().catch((error: unknown) =>
         logger.warn('removing old events failed, trying again later', { error: errorMessage(error) }),
       );

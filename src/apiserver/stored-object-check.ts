@@ -19,7 +19,8 @@ export function storedObjectCheck(kinds: KindRegistry, schemas: SchemaRegistry):
     if (!kind) return undefined;
     const copy = cloneJson(object) as UnstructuredObject;
     const expected = apiVersionOf(kind.type);
-    if ((copy.apiVersion ?? expected) !== expected || (copy.kind ?? kind.type.kind) !== kind.type.kind)
+    const { apiVersion = expected, kind: name = kind.type.kind }: Partial<UnstructuredObject> = copy;
+    if (apiVersion !== expected || name !== kind.type.kind)
       return `it is a ${String(copy.kind)} of ${String(copy.apiVersion)}, not a ${kind.type.kind} of ${expected}`;
     const empty = emptyItemOf(copy, '');
     if (empty !== undefined) return `${empty} is null`;

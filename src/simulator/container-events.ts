@@ -21,7 +21,7 @@ export function decideContainerEvents(
     const reason = status.state?.waiting?.reason;
     if (reason === undefined || before?.state?.waiting?.reason === reason) return probed;
     const message = status.state?.waiting?.message ?? '';
-    return [...probed, ...notesOf(reason, message, status.image ?? '', status.name, pod)];
+    return [...probed, ...notesOf(reason, message, status.image, status.name, pod)];
   });
   if (next.reason !== DEADLINE_EXCEEDED || pod.status?.reason === next.reason) return notes;
   return [...notes, { type: 'Normal', reason: next.reason, message: next.message ?? '' }];

@@ -53,7 +53,7 @@ export function decideContainers(
     startedMs: facts.startedMs?.get(current?.containerID ?? ''),
   });
   const init = decideInitContainers(pod, factsOf);
-  const plans = (pod.spec.containers ?? []).map((container) => {
+  const plans = pod.spec.containers.map((container) => {
     const current = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
     const own = factsOf(container, current);
     return init.isDone ? decideMainContainer(pod, container, own) : waitsForInit(own);

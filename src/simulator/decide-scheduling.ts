@@ -81,7 +81,7 @@ export function refusalBy(candidates: readonly Candidate[], reasons: string): Sc
 export function requestsOf(pod: ReadablePod): Requests {
   let cpu = 0;
   let memory = 0;
-  for (const { resources } of pod.spec.containers ?? []) {
+  for (const { resources } of pod.spec.containers) {
     cpu += valueOf(resources?.requests?.['cpu']);
     memory += valueOf(resources?.requests?.['memory']);
   }

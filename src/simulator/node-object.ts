@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339, toRfc3339Micro } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Lease, Node } from '@rollkeeper/machinery/kubernetes';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
@@ -87,7 +88,7 @@ const CONDITIONS = [
 function nodeConditions(now: string, before: NodeStatus | undefined): NodeStatus['conditions'] {
   return CONDITIONS.map(([type, status, reason, message]) => {
     const old = before?.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = (old?.status === status ? old.lastTransitionTime : undefined) ?? now;
+    const lastTransitionTime = transitionTime(old, status, now);
     return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
   });
 }

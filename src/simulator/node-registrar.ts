@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -53,7 +54,7 @@ export class NodeRegistrar {
         await this.clock.sleep(this.options.heartbeatMs, signal);
         await this.beat(signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (isAborted(signal)) return;
         this.logger.warn('heartbeat failed', { node: nodeName(this.index), error: errorMessage(error) });
       }
     }

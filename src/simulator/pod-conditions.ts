@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 
@@ -96,11 +97,10 @@ function withVerdicts(pod: ReadablePod, now: string, verdicts: readonly Verdict[
   return [
     ...verdicts.map((verdict): PodCondition => {
       const before = current.find(({ type }) => type === verdict.type);
-      const same = before?.status === verdict.status;
       const kept = pod.metadata.generation ?? before?.observedGeneration;
       return {
         ...verdict,
-        lastTransitionTime: (same ? before.lastTransitionTime : undefined) ?? now,
+        lastTransitionTime: transitionTime(before, verdict.status, now),
         ...(kept === undefined ? {} : { observedGeneration: kept }),
         ...(before && 'lastProbeTime' in before ? { lastProbeTime: before.lastProbeTime } : {}),
       };

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import { toRfc3339Micro, pause } from '@rollkeeper/machinery/clock';
 import type { Lease, LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
 import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
@@ -23,7 +23,7 @@ export class ElectionCoordinator {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.step().catch(() => undefined);
-      await this.clock.sleep(STEP_MS, signal).catch(() => undefined);
+      await pause(this.clock, STEP_MS, signal);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
+import { FakeClock, SeededRandom, pause } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { HolderWitness, LeaderElectionOptions, Sighting } from '@rollkeeper/runtime/leader-election';
 import { LeaderElector, MemoryLease, MemoryResourceLock } from '@rollkeeper/runtime/leader-election';
@@ -208,7 +208,7 @@ export class ElectionProcess {
           throw error;
         }
       }
-      await this.clock.sleep(ADD_EVERY_MS, signal).catch(() => undefined);
+      await pause(this.clock, ADD_EVERY_MS, signal);
     }
   }
 

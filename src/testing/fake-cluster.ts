@@ -36,6 +36,7 @@ import {
   qualifiedResource,
   stringifyJson,
   toDouble,
+  mergePatch,
 } from '@rollkeeper/machinery/kubernetes';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
@@ -179,7 +180,7 @@ export class FakeCluster implements ApiClient {
     const current = structuredClone(this.existing(type, ref));
     const uid = current.metadata.uid;
     delete current.metadata.resourceVersion;
-    const merged = mergePatch(current, patch.body) as UnstructuredObject;
+    const merged = mergePatch(structuredClone(current), structuredClone(patch.body)) as UnstructuredObject;
     if (merged.metadata.uid !== uid)
       throw refusal(409, 'Conflict', 'Precondition failed: UID in object meta');
     return this.replace(type, merged, options.subresource) as unknown as T;
@@ -342,15 +343,4 @@ function setPropagation(object: UnstructuredObject, policy: DeleteOptions['propa
   if (policy === 'Orphan') kept.push('orphan');
   if (policy === 'Foreground') kept.push('foregroundDeletion');
   object.metadata.finalizers = kept;
-}
-
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return structuredClone(patch);
-  const result: Record<string, unknown> =
-    typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = mergePatch(result[key], value);
-  }
-  return result;
 }

@@ -122,17 +122,17 @@ export class ReplicaSetHarness {
     process.replicaSets.catchUpTo(this.mustHaveSeen.replicaSets);
     process.pods.catchUpTo(this.mustHaveSeen.pods);
     const run = new Run(faultAt);
-    let cleared = false;
+    const stored = { isCleared: false };
     const [namespace = '', name = ''] = this.key.split('/');
     const intents = {
       current: structuredClone(this.storedIntents),
       store: (next: unknown) =>
         run.effect(async () => {
-          cleared = false;
+          stored.isCleared = false;
           this.storedIntents = structuredClone(next);
           this.raise(run.seen);
         }),
-      clear: () => (cleared = true),
+      clear: () => (stored.isCleared = true),
       settledAt: (_type: ResourceType, version: string) => run.saw('pods', version),
     };
     try {
@@ -145,11 +145,11 @@ export class ReplicaSetHarness {
       };
       const request = { namespace, name, key: this.key };
       const result = await runSteps(process.reconciler, request, context, decideUnobserved);
-      if (cleared) this.storedIntents = undefined;
+      if (stored.isCleared) this.storedIntents = undefined;
       return { effects: run.effects, result };
     } catch (error) {
       if (run.signal.aborted) process.reconciler = this.newReconciler(process);
-      else if (cleared) this.storedIntents = undefined;
+      else if (stored.isCleared) this.storedIntents = undefined;
       return { effects: run.effects, error };
     } finally {
       if (!run.signal.aborted) this.raise(run.seen);

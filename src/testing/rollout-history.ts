@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type {
   Deployment,
@@ -79,7 +80,7 @@ export class RolloutHistory {
         }
       } catch {
         // The server went away or we stopped; the loop goes on from the last event, or ends.
-        if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 100));
+        if (!isAborted(signal)) await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }
   }

@@ -22,6 +22,7 @@ import {
   newControllerRef,
   semanticEqual,
   isPodReady,
+  isTerminating,
 } from '@rollkeeper/machinery/kubernetes';
 
 export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
@@ -232,8 +233,4 @@ function ignoreRefusal(error: unknown): void {
 
 function specOf(object: unknown): unknown {
   return (object as { spec?: unknown }).spec;
-}
-
-function isTerminating(pod: Pod): boolean {
-  return pod.metadata.deletionTimestamp !== undefined;
 }

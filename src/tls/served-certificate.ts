@@ -1,4 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { CertificateSource } from './certificate-source.js';
@@ -64,8 +65,7 @@ export class ServedCertificate {
     if (this.hasRun) throw new IllegalStateError('a certificate is looked after once');
     this.hasRun = true;
     while (!signal.aborted) {
-      await this.deps.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
-      if (!signal.aborted) await this.look();
+      if (await pause(this.deps.clock, LOOK_EVERY_MS, signal)) await this.look();
     }
   }
 

@@ -1,4 +1,4 @@
-import type { TLSSocket } from 'node:tls';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { RollkeeperError } from '@rollkeeper/machinery/errors';
@@ -55,8 +55,10 @@ function pinned(wanted: ReadonlySet<string>, timeout: number): buildConnector.co
     connect(options, (error, socket) => {
       if (error) return callback(error, null);
       if (options.protocol === 'https:') {
-        const { fingerprint256: shown } = (socket as TLSSocket).getPeerCertificate();
-        if (!wanted.has(canonical(shown ?? ''))) {
+        const { fingerprint256: shown = '' }: Partial<PeerCertificate> = (
+          socket as TLSSocket
+        ).getPeerCertificate();
+        if (!wanted.has(canonical(shown))) {
           socket.destroy();
           const message = `${options.hostname} shows another certificate than the one it is known by (${shown})`;
           return callback(new WrongCertificateError(message), null);

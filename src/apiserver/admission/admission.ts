@@ -15,7 +15,7 @@ import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import type { UnknownAccounts } from './plugins/service-account.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
 import { PolicyPlugin } from './policies/policy-plugin.js';
-import type { AccessDecider } from './policies/request-authority.js';
+import type { AccessDecider } from './request-authority.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
 import type { Conversion } from './webhooks/admission-review.js';
 import { WebhookPlugin } from './webhooks/webhook-plugin.js';

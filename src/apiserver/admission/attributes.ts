@@ -1,4 +1,5 @@
-import type { PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Container } from '@rollkeeper/machinery/types/core-v1';
+import type { Decoded, PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { UserInfo } from '../auth/index.js';
 import { forbidden } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
@@ -61,7 +62,9 @@ export function refused(
 }
 
 /** The containers of a pod that may not have been validated yet: then the lists may be missing. */
-export function containersOf(spec: PodSpec): Required<Pick<PodSpec, 'containers' | 'initContainers'>> {
-  const { containers = [], initContainers = [] } = spec as Partial<PodSpec>;
+export function containersOf(
+  spec: Decoded<PodSpec> | undefined,
+): Record<'containers' | 'initContainers', Decoded<Container>[]> {
+  const { containers = [], initContainers = [] } = spec ?? {};
   return { containers, initContainers };
 }

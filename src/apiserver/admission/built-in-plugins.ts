@@ -19,7 +19,7 @@ import type { PriorityClass } from './plugins/priority.js';
 import { admitServiceAccount } from './plugins/service-account.js';
 import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
 import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
-import type { AccessDecider } from './policies/request-authority.js';
+import type { AccessDecider } from './request-authority.js';
 
 /** What a plug-in does with writes of one resource, or of one of its subresources. */
 export interface Plugin {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../machinery/kubernetes/index.js';
 import { ADMIN } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
-import type { ResourceAttributes } from './access-attributes.js';
+import type { ResourceAttributes } from '../auth/access-attributes.js';
 import { decideAccess, describeRefusal } from './decide-access.js';
 import { decideEscalation } from './decide-escalation.js';
 import { Policy } from './policy.js';

@@ -1,7 +1,7 @@
 import type { UserInfo } from '../auth/index.js';
 import { isMaster } from '../auth/index.js';
-import type { AccessAttributes } from './access-attributes.js';
-import { combinedResource } from './access-attributes.js';
+import type { AccessAttributes } from '../auth/access-attributes.js';
+import { combinedResource } from '../auth/access-attributes.js';
 import type { Grant, PolicyView } from './policy.js';
 import { ruleAllows } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';

@@ -3,7 +3,7 @@ import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { UserInfo } from '../auth/index.js';
 import type { FieldError } from '../errors/index.js';
 import type { KindRegistry } from '../kinds/index.js';
-import type { ResourceAttributes } from './access-attributes.js';
+import type { ResourceAttributes } from '../auth/access-attributes.js';
 
 interface ParamKind {
   readonly apiVersion?: string;

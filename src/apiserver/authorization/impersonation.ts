@@ -7,7 +7,7 @@ import {
 } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { badRequest } from '../errors/index.js';
-import type { ResourceAttributes } from './access-attributes.js';
+import type { ResourceAttributes } from '../auth/access-attributes.js';
 
 /** Header names in lower case, with all their values. */
 export type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;

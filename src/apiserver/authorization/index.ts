@@ -1,5 +1,4 @@
-export type { AccessAttributes, PathAttributes, ResourceAttributes } from './access-attributes.js';
-export { ClusterRoleAggregation, decideAggregatedRules } from './aggregate-cluster-roles.js';
+export type { AccessAttributes, PathAttributes, ResourceAttributes } from '../auth/access-attributes.js';
 export { Authorizer } from './authorizer.js';
 export type { AccessDecision, HeldRules } from './decide-access.js';
 export { uncovered } from './policy-rule.js';

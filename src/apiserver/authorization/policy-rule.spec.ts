@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccessAttributes } from './access-attributes.js';
+import type { AccessAttributes } from '../auth/access-attributes.js';
 import { describeRights, ruleAllows, uncovered } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 

@@ -1,6 +1,6 @@
 import type { PolicyRule as IPolicyRule } from '@rollkeeper/machinery/types/rbac-v1';
-import type { AccessAttributes } from './access-attributes.js';
-import { combinedResource } from './access-attributes.js';
+import type { AccessAttributes } from '../auth/access-attributes.js';
+import { combinedResource } from '../auth/access-attributes.js';
 
 export type PolicyRule = Readonly<IPolicyRule>;
 

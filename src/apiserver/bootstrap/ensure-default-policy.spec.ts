@@ -1,7 +1,7 @@
 import type { ClusterRole as IClusterRole } from '../../machinery/generated/types/rbac-v1.js';
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../machinery/kubernetes/index.js';
-import { decideAggregatedRules } from '../authorization/index.js';
+import { decideAggregatedRules } from './aggregate-cluster-roles.js';
 import { decideReconciliation } from './ensure-default-policy.js';
 
 type ClusterRole = IClusterRole & UnstructuredObject;

@@ -100,9 +100,9 @@ export function checkConverted(
 
 function objectOf(answer: unknown, index: number): Fields {
   if (isJsonObject(answer) && textOf(answer['kind']) !== '') return answer;
-  const shown = stringifyJson(answer)?.slice(0, 256);
+  const shown = answer === undefined ? '' : stringifyJson(answer).slice(0, 256);
   throw new ConversionError(
-    `returned invalid object at index ${index}: Object 'Kind' is missing in '${shown ?? ''}'`,
+    `returned invalid object at index ${index}: Object 'Kind' is missing in '${shown}'`,
   );
 }
 

@@ -131,7 +131,7 @@ export class CustomResources implements DefinitionObserver {
   }
 
   private decide(definition: Readonly<Definition>): Definition['status'] {
-    const taken = this.served.takenBeside(definition.metadata.name, definition.spec?.group ?? '');
+    const taken = this.served.takenBeside(definition.metadata.name, definition.spec.group);
     return decideDefinitionStatus(definition, taken, this.context().clock.now());
   }
 

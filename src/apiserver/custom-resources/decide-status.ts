@@ -1,6 +1,6 @@
 import type { CustomResourceDefinitionNames } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { sameJson } from '@rollkeeper/machinery/kubernetes';
+import { sameJson, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { refusalOf } from '../kinds/index.js';
 import type { Definition } from '../kinds/index.js';
 
@@ -21,7 +21,6 @@ export function decideDefinitionStatus(
   nowMs: number,
 ): Status | undefined {
   const { spec, status } = definition;
-  if (!spec) return undefined;
   const reserved = refusalOf(definition);
   const { acceptedNames, refusal } =
     reserved === undefined
@@ -133,7 +132,6 @@ function setCondition(
   condition: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>,
 ): Condition {
   const before = status?.conditions?.find(({ type }) => type === condition.type);
-  const lastTransitionTime =
-    before?.status === condition.status ? before.lastTransitionTime : toRfc3339(nowMs);
+  const lastTransitionTime = transitionTime(before, condition.status, toRfc3339(nowMs));
   return { ...condition, lastTransitionTime };
 }

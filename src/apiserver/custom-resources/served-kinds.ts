@@ -118,7 +118,7 @@ function claimOf(definition: Readonly<Definition>): Claim {
   const { metadata, spec } = definition;
   return {
     name: metadata.name,
-    group: spec?.group ?? '',
+    group: spec.group,
     kind: servedKindOf(definition),
     since: metadata.creationTimestamp ?? '',
   };

@@ -31,12 +31,11 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
   });
   checkType(object, BINDING_TYPE);
   const binding = object as Binding;
-  binding.metadata ??= { name: '' };
   checkNamespace(binding, call);
   const options = writeOptionsOf(call);
   const attributes = sentAttributes(call, BINDING, binding, options);
   await context.admission.mutateSent(attributes);
-  if (binding.metadata?.name !== call.name) {
+  if (binding.metadata.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
   const node = binding.target?.name;
@@ -70,7 +69,7 @@ function bound(
         : undefined;
   if (problem !== undefined) throw conflict({ group: '', resource: 'pods/binding' }, call.name, problem);
   pod.metadata.resourceVersion = undefined;
-  if (binding.metadata?.annotations) {
+  if (binding.metadata.annotations) {
     pod.metadata.annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
   }
   pod.spec.nodeName = node;

@@ -33,7 +33,6 @@ export async function readObject(
   checkType(object, kind.type);
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;
-  object.metadata ??= { name: '' };
   checkNamespace(object, call);
   return decoded;
 }
@@ -64,7 +63,7 @@ export function checkNamespace(
   object: UnstructuredObject,
   { namespace }: Pick<ResourceCall, 'namespace'>,
 ): void {
-  if (object.metadata?.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
+  if (object.metadata.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
 }
@@ -84,7 +83,7 @@ export function checkPatchedIdentity(
   object: UnstructuredObject,
   { name, namespace }: Pick<ResourceCall, 'name' | 'namespace'>,
 ): void {
-  if (!object.metadata?.name)
+  if (!object.metadata.name)
     throw badRequest(
       `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
     );

@@ -93,7 +93,6 @@ async function readScale(
   });
   checkVersion(object.apiVersion);
   checkType(object, SCALE_TYPE);
-  object.metadata ??= { name: '' };
   checkNamespace(object, call);
   checkName(object, call.name);
   return object;

@@ -89,7 +89,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
 
 /** What is left out follows from the path, or has a default. */
 function complete(request: TokenRequest, { name, namespace }: ResourceCall): void {
-  request.metadata = { ...request.metadata, name: request.metadata?.name || name };
+  request.metadata = { ...request.metadata, name: request.metadata.name || name };
   request.metadata.namespace ||= namespace;
   request.spec = { ...request.spec, expirationSeconds: request.spec?.expirationSeconds ?? DEFAULT_SECONDS };
 }
@@ -97,7 +97,7 @@ function complete(request: TokenRequest, { name, namespace }: ResourceCall): voi
 function checkIdentity(request: TokenRequest, call: ResourceCall): void {
   const { metadata } = request;
   const { name } = call;
-  if (metadata?.name && metadata.name !== name)
+  if (metadata.name && metadata.name !== name)
     throw invalid(TYPE, name, [
       invalidField('metadata.name', metadata.name, 'must match the service account name if specified'),
     ]);

@@ -1,7 +1,7 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
-import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
+import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
@@ -13,7 +13,6 @@ type Identity = Pick<
   | 'listKind'
   | 'schema'
   | 'columns'
-  | 'toRow'
   | 'shortNames'
   | 'scale'
   | 'ownershipFrom'
@@ -32,7 +31,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly type: KindDefinition['type'];
   readonly schema: string;
   readonly columns: KindDefinition['columns'];
-  readonly toRow: KindDefinition['toRow'];
+  /** One cell a column. @param nowMs wall clock, for ages */
+  toRow(object: Readonly<T>, nowMs: number): TableCell[];
   /** @default 'first-apply' */
   readonly ownershipFrom?: KindDefinition['ownershipFrom'];
   /** @default 'supported' */
@@ -72,7 +72,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     errors: FieldError[],
   ): void;
   /** @default nothing */
-  readonly warnings?: KindDefinition['warnings'];
+  warnings?(object: Readonly<T>, old?: Readonly<T>): string[];
   /** What a deletion changes beyond its mark. @default nothing */
   prepareForDelete?(object: T, nowMs: number): void;
   /** @default 0, at once */
@@ -102,7 +102,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
     schema: rules.schema,
     columns: rules.columns,
-    toRow: rules.toRow,
+    toRow: (object, nowMs) => rules.toRow(object, nowMs),
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
     garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
@@ -113,7 +113,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.prepareForDelete && {
       prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
     }),
-    ...(rules.warnings && { warnings: rules.warnings }),
+    ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
       clearSystemFields(object);

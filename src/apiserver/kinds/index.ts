@@ -17,7 +17,7 @@ export type {
 export { compileRequestExpression } from './admissionregistration/request-expression.js';
 export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
-export type { Definition } from './apiextensions/custom-resource-definition.kind.js';
+export type { Definition } from './custom/custom-kind.js';
 export { refusalOf, reservationOf, storedResourceOf } from './apiextensions/reserved-groups.js';
 export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './custom/custom-kind.js';
 export { structuralType } from './custom/rules/rule-types.js';

@@ -1,5 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { cloneJson, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, isJsonObject, mergePatch } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { StatusError } from '../errors/index.js';
 import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
@@ -89,15 +89,4 @@ function refusalOf(error: unknown): unknown {
     return unprocessable(error.message);
   if (!(error instanceof DocumentLimitError)) return error;
   return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
-}
-
-/** Applies a merge patch (RFC 7386). May change `target`, and shares parts with `patch`. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJsonObject(patch)) return patch;
-  const merged = isJsonObject(target) ? target : {};
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete merged[name];
-    else setField(merged, name, mergePatch(ownField(merged, name), value));
-  }
-  return merged;
 }

@@ -1,6 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { SERVICE_ACCOUNTS, applyGeneratedName } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectMeta, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
@@ -40,11 +40,12 @@ export async function createObject(
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
   prepare(target, object);
+  const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const attributes: WriteAttributes = {
     ...target,
     operation: 'CREATE',
     subresource: '',
-    name: object.metadata.name ?? '',
+    name,
     object,
     dryRun: options.dryRun,
     caller: options.caller ?? SERVER,
@@ -74,12 +75,13 @@ async function tryCreate(
 ): Promise<ObjectState> {
   const { kind, namespace, object } = attributes;
   applyGeneratedName(object, context.random);
-  const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
+  const { name = '' }: Partial<ObjectMeta> = object.metadata;
+  const target: ObjectTarget = { kind, namespace, name };
   kind.prepareForCreate(object);
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
-  if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
+  if (errors.length > 0) throw invalid(kind.type, name, errors);
   for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);

@@ -1,7 +1,12 @@
 import type { PodDisruptionBudget } from '@rollkeeper/machinery/types/policy-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, compileLabelSelector, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import {
+  cloneJson,
+  compileLabelSelector,
+  isPodReady,
+  transitionTime,
+} from '@rollkeeper/machinery/kubernetes';
 import { evictionRefused, forbidden } from '../errors/index.js';
 
 export type DisruptionBudget = PodDisruptionBudget & UnstructuredObject;
@@ -99,7 +104,7 @@ function usedUp({ metadata, status }: DisruptionBudget, now: string) {
     reason: 'InsufficientPods',
     message: '',
     observedGeneration: metadata.generation,
-    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
+    lastTransitionTime: transitionTime(before, 'False', now),
   };
   return [...conditions.filter(({ type }) => type !== ALLOWED), condition];
 }

@@ -8,13 +8,7 @@ export { deleteObject } from './delete-object.js';
 export type { DeletionOutcome } from './delete-object.js';
 export { evictPod } from './evict-pod.js';
 export { contextOf, stateOf, storageKeyOf } from './registry-context.js';
-export type {
-  DefinitionObserver,
-  ObjectTarget,
-  RegistryContext,
-  WriteGuard,
-  WriteJudge,
-} from './registry-context.js';
+export type { DefinitionObserver, ObjectTarget, RegistryContext } from './registry-context.js';
 export { translateStorageError, translateStoreFailure } from './translate-storage-error.js';
 export { updateObject } from './update-object.js';
 export type { TryUpdate, UpdateOptions } from './update-object.js';

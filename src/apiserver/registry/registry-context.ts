@@ -2,9 +2,9 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { Admission } from '../admission/index.js';
+import type { WriteGuard, WriteJudge } from '../authorization/write-checks.js';
 import type { ServiceAccountTokens } from '../auth/index.js';
 import type { VersionConverter } from '../conversion/index.js';
-import type { FieldError } from '../errors/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { ObjectState, Storage, StorageKey, StoredObject, UnreadableObjects } from '../storage/index.js';
@@ -43,26 +43,6 @@ export interface DefinitionObserver {
   /** For a resource that is not known here: another server may have it from a definition already. */
   find(group: string, version: string, resource: string): Promise<KindDefinition | undefined>;
 }
-
-/**
- * Looks at an object, completed, before it is validated and written; refuses by throwing a StatusError.
- * @param old its state before; absent for a creation
- */
-export type WriteGuard = (
-  target: ObjectTarget,
-  object: Readonly<UnstructuredObject>,
-  old?: Readonly<UnstructuredObject>,
-) => void;
-
-/**
- * Looks at an object that is valid, and answers what its writer may not ask for.
- * @param old its state before; absent for a creation
- */
-export type WriteJudge = (
-  target: ObjectTarget,
-  object: Readonly<UnstructuredObject>,
-  old?: Readonly<UnstructuredObject>,
-) => readonly FieldError[];
 
 /** One object's address together with its kind. */
 export interface ObjectTarget {

@@ -33,10 +33,7 @@ export function containerUsages(pod: DeepReadonly<Pod>): ContainerUsage[] {
   if (pod.status?.phase !== 'Running') return [];
   const statuses = [...(pod.status.containerStatuses ?? []), ...(pod.status.initContainerStatuses ?? [])];
   const running = new Set(statuses.filter(({ state }) => state?.running).map(({ name }) => name));
-  const containers: readonly Container[] = [
-    ...(pod.spec.containers ?? []),
-    ...(pod.spec.initContainers ?? []),
-  ];
+  const containers: readonly Container[] = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   return containers
     .filter(({ name }) => running.has(name))
     .map((container) => ({

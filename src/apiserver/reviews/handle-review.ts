@@ -1,3 +1,4 @@
+import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { badRequest, methodNotAllowed, unknownPath } from '../errors/index.js';
@@ -32,8 +33,9 @@ export async function handleReview(
   });
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
-  if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion)
-    throw badRequest(`${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind}`);
+  const sent: Partial<UnstructuredObject> = object;
+  if ((sent.kind ?? kind) !== kind || (sent.apiVersion ?? apiVersion) !== apiVersion)
+    throw badRequest(`${sent.kind} in version "${sent.apiVersion}" cannot be handled as a ${kind}`);
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };

@@ -1,4 +1,4 @@
-import type { UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
@@ -128,7 +128,8 @@ function coerceAs(
   try {
     const result = coerce(object, decoder, fractions);
     // In Go, metadata is always there.
-    if (decoder.properties.has('metadata')) object.metadata ??= {} as UnstructuredObject['metadata'];
+    const read: { metadata?: Partial<ObjectMeta> } = object;
+    if (decoder.properties.has('metadata')) read.metadata ??= {};
     return result;
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error;

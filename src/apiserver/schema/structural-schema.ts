@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { JSONSchemaProps } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 
@@ -5,7 +6,10 @@ import { ownField } from '@rollkeeper/machinery/kubernetes';
  * What a user says of a custom resource, `spec.versions[*].schema.openAPIV3Schema` of its definition: the type of every
  * field is given, and what is below `allOf`, `anyOf`, `oneOf` and `not` only judges.
  */
-export type StructuralSchema = Partial<JSONSchemaProps>;
+export type StructuralSchema = Omit<Decoded<JSONSchemaProps>, 'additionalProperties'> & {
+  /** The models know no boolean here. */
+  additionalProperties?: Decoded<JSONSchemaProps> | boolean;
+};
 
 /** What describes a field, `anything` for one that may hold whatever comes, `unknown` for one that has no place. */
 export type Pruned = StructuralSchema | 'anything' | 'unknown';

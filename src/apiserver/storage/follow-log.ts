@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import type { LogEntry } from './log-entry.js';
 import { isAbout, toStorageEvent } from './log-entry.js';
@@ -33,7 +34,7 @@ export async function* followLog(
   try {
     while (!signal.aborted) {
       const entries = await log.readAfter(position);
-      if (signal.aborted) return;
+      if (isAborted(signal)) return;
       const events: StorageEvent[] = [];
       for (const entry of entries) if (isAbout(entry, options)) events.push(toStorageEvent(entry));
       position = entries.at(-1)?.revision ?? position;

@@ -1,4 +1,6 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -96,7 +98,7 @@ export class FollowedResource {
         if (!this.isRead) await this.load();
         await this.follow(signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (isAborted(signal)) return;
         this.isRead = false;
         // The store has been replaced, or we were too slow: there is nothing to wait for.
         if (isStorageExpired(error)) continue;
@@ -105,7 +107,7 @@ export class FollowedResource {
           error: errorMessage(error),
         });
       }
-      if (!signal.aborted) await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      await pause(clock, RETRY_MS, signal);
     }
   }
 

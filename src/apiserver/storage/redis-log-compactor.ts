@@ -1,5 +1,6 @@
-import { abortable } from '@rollkeeper/machinery/cancellation';
+import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import type { Revision } from './storage.js';
 
 interface Sample {
@@ -31,9 +32,9 @@ export class RedisLogCompactor {
       try {
         await abortable(this.round(), signal);
       } catch (error) {
-        if (!signal.aborted) this.onError(error);
+        if (!isAborted(signal)) this.onError(error);
       }
-      await this.clock.sleep(roundMs, signal).catch(() => undefined);
+      await pause(this.clock, roundMs, signal);
     }
   }
 

@@ -1,3 +1,4 @@
+import { pause } from '@rollkeeper/machinery/clock';
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { ShutdownError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
@@ -105,7 +106,7 @@ export class RedisLogReader {
       this.options.logger.warn('following the watch log failed, trying again', {
         error: errorMessage(error),
       });
-      await this.options.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      await pause(this.options.clock, RETRY_MS, signal);
     }
   }
 
@@ -162,7 +163,7 @@ export class RedisLogReader {
   /** Lets more writes come before the next look, see `watchBatchMs`. */
   private async collect(signal: AbortSignal): Promise<void> {
     const { clock, watchBatchMs } = this.options;
-    if (watchBatchMs > 0) await clock.sleep(watchBatchMs, signal).catch(() => undefined);
+    if (watchBatchMs > 0) await pause(clock, watchBatchMs, signal);
   }
 
   /** What many large writes leave in the log must not fill the store. */

@@ -28,19 +28,22 @@ export class RedisLog {
       room?.release();
       room = undefined;
     };
+    const refuseFailed = (): void => {
+      if (ring.failure) throw ring.failure;
+    };
     return {
       get last() {
         return ring.failure ? Number.MAX_SAFE_INTEGER : ring.last;
       },
       readAfter: async (revision) => {
         release();
-        if (ring.failure) throw ring.failure;
+        refuseFailed();
         const known = ring.after(revision, BATCH, BATCH_LENGTH);
         if (known) return known;
         room = await reserve?.(BATCH_LENGTH);
         const stored = await this.readBatch(revision, ring.last);
         // What was read after the failure is another history.
-        if (ring.failure) throw ring.failure as Error;
+        refuseFailed();
         return stored;
       },
       onChange: (wake) => ring.onChange(wake),

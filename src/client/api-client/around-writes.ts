@@ -137,7 +137,8 @@ export function withOwnWrites(
       throw error;
     });
     // What a binding answers is a Status, whose metadata has no resourceVersion.
-    const resourceVersion = object?.metadata?.resourceVersion;
+    const answer: { metadata?: { resourceVersion?: string } } | undefined = object;
+    const resourceVersion = answer?.metadata?.resourceVersion;
     if (resourceVersion) record(qualifiedResource(write.type), resourceVersion);
     return object;
   });

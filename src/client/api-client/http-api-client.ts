@@ -102,8 +102,9 @@ class UndiciApiClient implements HttpApiClient {
     const items = list.items ?? [];
     const implied = typeMeta(type);
     for (const item of items) {
-      item.apiVersion ??= implied.apiVersion;
-      item.kind ??= implied.kind;
+      const bare: Partial<KubernetesObject> = item;
+      bare.apiVersion ??= implied.apiVersion;
+      bare.kind ??= implied.kind;
       if (options.metadataOnly) named(item, implied);
     }
     return {

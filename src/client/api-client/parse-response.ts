@@ -91,7 +91,9 @@ function describeBody({ text, contentType }: HttpAnswer): string {
 export function identified<T extends KubernetesObject>(value: unknown, where: string): T {
   const { metadata } = (value ?? {}) as Partial<KubernetesObject>;
   if (typeof metadata?.name === 'string') return value as T;
-  throw new ApiProtocolError(`${where}: an object without a name: ${excerptOf(stringifyJson(value) ?? '')}`);
+  throw new ApiProtocolError(
+    `${where}: an object without a name: ${excerptOf(stringifyJson(value ?? null))}`,
+  );
 }
 
 /** A list as it comes; those of servers without versions have no resourceVersion. */
@@ -109,7 +111,7 @@ export function listIn<T extends KubernetesObject>(body: unknown, where: string)
   // Without items it says at least of when it is; an empty object, or a Status, is no list.
   const hasItems = Array.isArray(items) || (items === undefined && typeof metadata === 'object' && metadata);
   if (!hasItems || !String(kind).endsWith('List'))
-    throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body) ?? '')}`);
+    throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body ?? null))}`);
   for (const item of (items ?? []) as readonly unknown[]) identified(item, where);
   return body as WireList<T>;
 }

@@ -4,7 +4,9 @@ import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { TlsMaterial } from './cluster-connection.js';
 
-type Pem = 'ca' | 'cert' | 'key';
+const PARTS = ['ca', 'cert', 'key'] as const;
+
+type Pem = (typeof PARTS)[number];
 
 /** Where one part of TLS's material comes from: bytes that stay, or a file that somebody may rotate. */
 export type PemSource = { readonly data: Buffer } | { readonly path: string };
@@ -45,7 +47,8 @@ export class TlsFiles {
 
   /** What cannot be read, or is only half written, costs nothing while the last may still be good. */
   private lookAgain(): void {
-    if (!Object.values(this.options.sources).some((source) => source && 'path' in source)) return;
+    const { sources } = this.options;
+    if (!PARTS.some((part) => sources[part] && 'path' in sources[part])) return;
     try {
       const read = this.read();
       if (!isSame(read, this.material)) this.material = read;
@@ -71,5 +74,5 @@ export class TlsFiles {
 }
 
 function isSame(a: TlsMaterial, b: TlsMaterial): boolean {
-  return (['ca', 'cert', 'key'] as const).every((part) => String(a[part] ?? '') === String(b[part] ?? ''));
+  return PARTS.every((part) => String(a[part] ?? '') === String(b[part] ?? ''));
 }

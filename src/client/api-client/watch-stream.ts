@@ -81,10 +81,15 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
       this.end();
       return DONE;
     } catch (error) {
-      if (this.hasEnded) return DONE;
+      if (this.isOver()) return DONE;
       this.end();
       throw error;
     }
+  }
+
+  /** Asked anew after each wait: the reader may have left meanwhile. */
+  private isOver(): boolean {
+    return this.hasEnded;
   }
 
   private async begin(): Promise<StreamingAnswer> {

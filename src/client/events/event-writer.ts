@@ -6,7 +6,7 @@ import {
   isNotFound,
 } from '../api-client/api-status-error.js';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs, jitter } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, jitter, pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { EVENTS } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -54,7 +54,7 @@ export class EventWriter {
         }
         const delayMs = doublingDelayMs(attempt - 1, { firstMs: retryBaseMs, longestMs: retryMaxMs });
         // A stop ends the wait, not the event.
-        await this.deps.clock.sleep(jitter(delayMs, 0.5, this.deps.random), stopping).catch(() => undefined);
+        await pause(this.deps.clock, jitter(delayMs, 0.5, this.deps.random), stopping);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { WatchEvent } from '../api-client/index.js';
 import { ApiStatusError } from '../api-client/index.js';
-import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
@@ -104,7 +104,7 @@ export class Reflector<T extends KubernetesObject> {
     let state = INITIAL_STATE;
     while (!signal.aborted) {
       const outcome = await this.perform(state, signal);
-      if (signal.aborted) return;
+      if (isAborted(signal)) return;
       const step = decideWatchStep(state, outcome);
       if (step.healthy) {
         this.backoff.reset();

@@ -1,5 +1,5 @@
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, Pod, PodSpec, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { PODS, nodeNamedByAffinity, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
 /** Shrinks an object before it is cached; may change and return the object it is given. */
@@ -48,6 +48,7 @@ export function trimPod(pod: Pod): Pod {
  */
 export function trimPodKeepingSpec(pod: Pod): Pod {
   const { spec, status } = pod;
+  const { containers = [] }: Partial<PodSpec> = spec;
   const trimmed = trimPod(pod);
   const sidecars = sidecarsOf(spec);
   const claimed = spec.volumes?.filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral) ?? [];
@@ -58,7 +59,7 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
       ...trimmed.spec,
       ...pick(spec, reached),
       ...(claimed.length > 0 && { volumes: claimed }),
-      containers: (spec.containers ?? []).map((each) => pick(each, ['name', 'ports', 'resources'])),
+      containers: containers.map((each) => pick(each, ['name', 'ports', 'resources'])),
       ...(sidecars.length > 0 && {
         initContainers: sidecars.map((each) => pick(each, ['name', 'restartPolicy', 'resources'])),
       }),

@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { WatchEvent } from '../api-client/index.js';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
@@ -161,7 +162,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       logger.info('the watch does not show what the server has', { shown, present, again: so });
       this.reflector.doubtWatch(so);
     } catch (error) {
-      if (!signal.aborted)
+      if (!isAborted(signal))
         logger.debug('the server does not say where it is', { reason: errorMessage(error) });
     }
   }

@@ -1,4 +1,4 @@
-import { isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, isPodReady, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { DaemonSet } from '@rollkeeper/runtime';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs, scaledValue } from '../shared/index.js';
 import type { NodeFit, ReadableNode, ReadablePod, ReadableSet } from './daemon-pod.js';
@@ -190,10 +190,6 @@ function isUpdated({ metadata }: ReadablePod, { hash }: DaemonView): boolean {
 
 function isAvailable(pod: ReadablePod, { nowMs, set }: DaemonView): boolean {
   return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
-}
-
-function isTerminating({ metadata }: ReadablePod): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }
 
 /** A pod that is on its node comes before one that is not. */

@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
 
 export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
@@ -26,8 +27,7 @@ export function newCondition(
 export function withCondition(conditions: Conditions, wanted: DeploymentCondition): DeploymentCondition[] {
   const current = findCondition(conditions, wanted.type as ConditionType);
   if (current?.status === wanted.status && current.reason === wanted.reason) return [...(conditions ?? [])];
-  const lastTransitionTime =
-    current?.status === wanted.status ? current.lastTransitionTime : wanted.lastTransitionTime;
+  const lastTransitionTime = transitionTime(current, wanted.status, wanted.lastTransitionTime);
   return [...withoutCondition(conditions, wanted.type as ConditionType), { ...wanted, lastTransitionTime }];
 }
 

@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type {
   DeepReadonly,
   DeploymentCondition,
@@ -117,7 +118,7 @@ function withFreshProgress(
     message: `${subject} is progressing.`,
   } as const;
   const condition = newCondition('Progressing', fields, now);
-  const lastTransitionTime = current?.status === 'True' ? current.lastTransitionTime : now;
+  const lastTransitionTime = transitionTime(current, fields.status, now);
   return [...withoutCondition(conditions, 'Progressing'), { ...condition, lastTransitionTime }];
 }
 

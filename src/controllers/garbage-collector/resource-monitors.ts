@@ -9,6 +9,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, OwnerReference, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
@@ -255,11 +256,11 @@ export class ResourceMonitors implements LeadingWork {
     const either = new LinkedAbort(signal, woken.signal);
     this.wake = () => woken.abort();
     if (this.announced) this.wake();
-    await this.deps.clock.sleep(ms, either.signal).catch(() => undefined);
+    await pause(this.deps.clock, ms, either.signal);
     this.wake = undefined;
     either.close();
     if (!this.announced) return;
-    await this.deps.clock.sleep(ANNOUNCED_DELAY_MS, signal).catch(() => undefined);
+    await pause(this.deps.clock, ANNOUNCED_DELAY_MS, signal);
     this.announced = false;
   }
 }

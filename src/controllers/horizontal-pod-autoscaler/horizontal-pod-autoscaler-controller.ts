@@ -102,7 +102,7 @@ class Look {
   }
 
   private async size(target: ScaleTarget): Promise<Outcome> {
-    const { minReplicas = 1, maxReplicas = 1 } = this.autoscaler.spec ?? {};
+    const { minReplicas = 1, maxReplicas } = this.autoscaler.spec;
     const current = target.scale.spec?.replicas ?? 0;
     const now = this.sync.clock.now();
     const history = this.before ?? { recommendations: remember([], current, now), changes: [] };
@@ -124,7 +124,7 @@ class Look {
 
   /** Goes by the metrics. */
   private async follow(target: ScaleTarget, current: number, history: History): Promise<Outcome> {
-    const { behavior, maxReplicas = 1, minReplicas = 1 } = this.autoscaler.spec ?? {};
+    const { behavior, maxReplicas, minReplicas = 1 } = this.autoscaler.spec;
     const decided = await this.measure(target, current);
     const { statuses = [], wanted } = decided ?? {};
     if (!wanted) {
@@ -161,7 +161,7 @@ class Look {
     { scale }: ScaleTarget,
     currentReplicas: number,
   ): Promise<DecidedMetrics | undefined> {
-    const { behavior, metrics: specs = [] } = this.autoscaler.spec ?? {};
+    const { behavior, metrics: specs = [] } = this.autoscaler.spec;
     const selector = scale.status?.selector ?? '';
     const pods = this.podsOf(selector);
     if (!pods) return undefined;

@@ -20,7 +20,7 @@ export async function readTarget(
   { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
   client: ApiClient,
 ): Promise<ScaleTarget> {
-  const { apiVersion = '', kind = '', name = '' } = spec?.scaleTargetRef ?? {};
+  const { apiVersion = '', kind, name } = spec.scaleTargetRef;
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   const { resources } = await client.discover();
   const candidates = resources.filter((each) => each.kind === kind && each.group === group);

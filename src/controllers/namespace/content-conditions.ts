@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { Namespace } from '@rollkeeper/machinery/kubernetes';
 
 export type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
@@ -38,7 +39,7 @@ export function decideConditions(
     ...verdicts.map(({ type, failed, reason, message }): NamespaceCondition => {
       const status = failed ? 'True' : 'False';
       const before = current.find((condition) => condition.type === type);
-      const lastTransitionTime = before?.status === status ? before.lastTransitionTime : nowText;
+      const lastTransitionTime = transitionTime(before, status, nowText);
       return { type, status, lastTransitionTime, reason, message };
     }),
   ];

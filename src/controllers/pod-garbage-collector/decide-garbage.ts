@@ -1,5 +1,5 @@
 import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isPodFinished, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, readyConditionOf, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { Disruption } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -23,11 +23,12 @@ export type GarbageDecision =
  * @param node the pod's, if there is one
  */
 export function decideGarbage(pod: ReadablePod, node: DeepReadonly<Node> | undefined): GarbageDecision {
-  const isTerminating = pod.metadata.deletionTimestamp !== undefined;
   if (!pod.spec.nodeName)
-    return isTerminating ? removed('PodGC: pod is terminating and was never scheduled') : { action: 'keep' };
+    return isTerminating(pod)
+      ? removed('PodGC: pod is terminating and was never scheduled')
+      : { action: 'keep' };
   if (!node) return { action: 'wait-for-node' };
-  if (isTerminating && isOutOfService(node) && readyConditionOf(node)?.status !== 'True')
+  if (isTerminating(pod) && isOutOfService(node) && readyConditionOf(node)?.status !== 'True')
     return removed('PodGC: node is out of service', failed(pod));
   return { action: 'keep' };
 }

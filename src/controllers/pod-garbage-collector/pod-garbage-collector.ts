@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Lister, ResourceEvent } from '@rollkeeper/runtime';
 import { Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, clusterController, deleteDisrupted, nodeIndex, unlessGone } from '../shared/index.js';
@@ -65,12 +65,11 @@ export const podGarbageCollectorController = clusterController<Pod>(
 );
 
 function isSuspect(event: ResourceEvent<Pod>, nodes: Pick<Lister<Node>, 'get'>): boolean {
-  const { metadata, spec } = event.object;
-  const isTerminating = metadata.deletionTimestamp !== undefined;
+  const { spec } = event.object;
   if (event.type === 'modified' && isPodFinished(event.object) && !isPodFinished(event.old)) return true;
-  if (!spec.nodeName) return isTerminating;
+  if (!spec.nodeName) return isTerminating(event.object);
   const node = nodes.get(spec.nodeName);
-  return !node || (isTerminating && isOutOfService(node));
+  return !node || (isTerminating(event.object) && isOutOfService(node));
 }
 
 /** Since when nodes are gone, as this replica has seen it: a new leader waits anew. */

@@ -71,7 +71,7 @@ function needOf(event: ResourceEvent<Pod>, relation: OwnerRelation): Need | unde
 export function isReplicaSetDue({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   const isBehind = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
-  return isBehind || (status?.replicas ?? 0) !== (spec?.replicas ?? 1);
+  return isBehind || (status?.replicas ?? 0) !== (spec.replicas ?? 1);
 }
 
 /** With more pods than this nobody counts them for each change; the burst simply has to pause. */

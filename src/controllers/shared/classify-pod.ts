@@ -108,7 +108,7 @@ function lossOf({ spec, status }: ReadablePod): Pick<ClassifiedPod, 'wasReady' |
 }
 
 function nodeOf({ spec }: Pick<ReadablePod, 'spec'>): Pick<ClassifiedPod, 'node'> {
-  return spec?.nodeName === undefined ? {} : { node: spec.nodeName };
+  return spec.nodeName === undefined ? {} : { node: spec.nodeName };
 }
 
 /** For sorting: the same order on every replica. */

@@ -1,4 +1,4 @@
-import { isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, isPodReady, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import { msUntilPodAvailable } from '../shared/index.js';
 import type { ReadableClaim } from './decide-claim-owners.js';
 import { decideClaimOwners, isStaleClaim } from './decide-claim-owners.js';
@@ -224,8 +224,4 @@ function isRunningAndReady(pod: ReadablePod): boolean {
 function isUnavailable(pod: ReadablePod, { nowMs, set }: SetView): boolean {
   if (isTerminating(pod) || !isRunningAndReady(pod)) return true;
   return msUntilPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs) !== 0;
-}
-
-function isTerminating({ metadata }: ReadablePod): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }

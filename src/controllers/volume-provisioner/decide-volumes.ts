@@ -41,7 +41,7 @@ export function decideForClaim(
   const isAsked = metadata.annotations?.[STORAGE_PROVISIONER] === SIMULATED_PROVISIONER;
   if (!isAsked || storageClass?.provisioner !== SIMULATED_PROVISIONER) return { action: 'nothing' };
   const isDelayed = storageClass.volumeBindingMode === 'WaitForFirstConsumer';
-  if (isDelayed && metadata.annotations?.[SELECTED_NODE] === undefined) return { action: 'nothing' };
+  if (isDelayed && metadata.annotations[SELECTED_NODE] === undefined) return { action: 'nothing' };
   if (spec.selector) return { action: 'refuse', why: 'claim Selector is not supported' };
   return { action: 'make', volume: newVolume(claim, storageClass) };
 }

@@ -18,6 +18,11 @@ export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promi
   });
 }
 
+/** Whether `signal` has aborted by now: the compiler takes a field that it has seen once for what stays, beyond every `await`. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
 /** Resolves when `signal` aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => void onAbort(signal, resolve));

@@ -13,7 +13,7 @@ export interface GiveWay {
 export class ConcurrencyLimit {
   private running = 0;
   /** By rank. */
-  private readonly waiting: (() => void)[][] = [];
+  private readonly waiting: ((() => void)[] | undefined)[] = [];
 
   /** @param giveWay so that calls which hang do not keep all the others from being made. @default never */
   constructor(

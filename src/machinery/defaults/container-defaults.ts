@@ -1,7 +1,8 @@
+import type { Decoded } from '../kubernetes/index.js';
 import type { Container, HTTPGetAction, Probe } from '../generated/types/core-v1.js';
 
 /** Defaults of one container. Source: SetDefaults_Container and its neighbours in pkg/apis/core/v1/defaults.go. */
-export function defaultContainer(container: Container): void {
+export function defaultContainer(container: Decoded<Container>): void {
   container.resources ??= {};
   container.terminationMessagePath ??= '/dev/termination-log';
   container.terminationMessagePolicy ??= 'File';
@@ -26,14 +27,14 @@ export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   return tag === 'latest' || (tag === undefined && !hasDigest) ? 'Always' : 'IfNotPresent';
 }
 
-function defaultEnv(env: NonNullable<Container['env']>): void {
+function defaultEnv(env: NonNullable<Decoded<Container>['env']>): void {
   for (const { valueFrom } of env) {
     if (valueFrom?.fieldRef) valueFrom.fieldRef.apiVersion ??= 'v1';
     if (valueFrom?.resourceFieldRef) valueFrom.resourceFieldRef.divisor ??= '0';
   }
 }
 
-function defaultProbe(probe: Probe): void {
+function defaultProbe(probe: Decoded<Probe>): void {
   // Zero counts as unset here.
   probe.timeoutSeconds ||= 1;
   probe.periodSeconds ||= 10;
@@ -44,13 +45,13 @@ function defaultProbe(probe: Probe): void {
   omitZero(probe, ['initialDelaySeconds']);
 }
 
-function defaultHttpGet(action: HTTPGetAction): void {
+function defaultHttpGet(action: Decoded<HTTPGetAction>): void {
   action.path ??= '/';
   action.scheme ??= 'HTTP';
 }
 
 /** A port of a pod on the host's network is the host's port. */
-export function defaultHostPorts(container: Container): void {
+export function defaultHostPorts(container: Decoded<Container>): void {
   for (const port of container.ports ?? []) {
     if (port.containerPort) port.hostPort ||= port.containerPort;
   }

@@ -1,6 +1,7 @@
+import type { Decoded } from '../kubernetes/index.js';
 import type { Container } from '../generated/types/core-v1.js';
 import { setField } from '../kubernetes/index.js';
-import type { Deployment, DeploymentSpec, PodSpec, PodTemplateSpec } from '../kubernetes/index.js';
+import type { Deployment, PodSpec, PodTemplateSpec } from '../kubernetes/index.js';
 import { omitZero, defaultContainer, defaultHostPorts } from './container-defaults.js';
 import { defaultVolume } from './volume-defaults.js';
 
@@ -12,14 +13,14 @@ const FIXED = {
   schedulerName: 'default-scheduler',
 } as const;
 
-export function containersOf(spec: PodSpec): Container[] {
+export function containersOf(spec: Decoded<PodSpec>): Decoded<Container>[] {
   const { containers, initContainers, ephemeralContainers } = spec;
   if (!initContainers && !ephemeralContainers) return containers ?? [];
   return [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])];
 }
 
 /** Defaults that a pod and the pod template of a controller share. Source: pkg/apis/core/v1/defaults.go. */
-export function defaultPodSpec(spec: PodSpec): void {
+export function defaultPodSpec(spec: Decoded<PodSpec>): void {
   spec.restartPolicy ??= FIXED.restartPolicy;
   spec.terminationGracePeriodSeconds ??= FIXED.terminationGracePeriodSeconds;
   spec.dnsPolicy ??= FIXED.dnsPolicy;
@@ -32,7 +33,7 @@ export function defaultPodSpec(spec: PodSpec): void {
 }
 
 /** The old name of the field follows the new one. */
-function defaultServiceAccount(spec: PodSpec): void {
+function defaultServiceAccount(spec: Decoded<PodSpec>): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
   spec.serviceAccountName = name;
@@ -40,14 +41,14 @@ function defaultServiceAccount(spec: PodSpec): void {
 }
 
 /** Defaults of a pod template that may not even be there: an absent one reads as an empty one. */
-export function defaultPodTemplate(owner: { template?: PodTemplateSpec }): void {
+export function defaultPodTemplate(owner: { template?: Decoded<PodTemplateSpec> }): void {
   const template = (owner.template ??= {});
-  const spec: PodSpec = (template.spec ??= {} as NonNullable<PodTemplateSpec['spec']>);
+  const spec: Decoded<PodSpec> = (template.spec ??= {});
   defaultPodSpec(spec);
 }
 
 /** What only a pod itself gets: requests follow limits, service links are on, ports of the host are its own. */
-export function defaultPodOnly(spec: PodSpec): void {
+export function defaultPodOnly(spec: Decoded<PodSpec>): void {
   spec.enableServiceLinks ??= true;
   for (const container of containersOf(spec)) {
     if (spec.hostNetwork) defaultHostPorts(container);
@@ -61,8 +62,8 @@ export function defaultPodOnly(spec: PodSpec): void {
 }
 
 /** Source: SetDefaults_Deployment in pkg/apis/apps/v1/defaults.go. */
-export function defaultDeployment(deployment: Deployment): void {
-  const spec = (deployment.spec ??= {} as DeploymentSpec);
+export function defaultDeployment(deployment: Decoded<Deployment>): void {
+  const spec = (deployment.spec ??= {});
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
   spec.progressDeadlineSeconds ??= 600;

@@ -1,3 +1,4 @@
+import type { Decoded } from '../kubernetes/index.js';
 import type { PersistentVolumeClaimSpec, ProjectedVolumeSource, Volume } from '../generated/types/core-v1.js';
 import { pullPolicyFor } from './container-defaults.js';
 
@@ -25,7 +26,7 @@ export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name:
 }
 
 /** Defaults of one volume; one without a source is an empty directory. */
-export function defaultVolume(volume: Volume): void {
+export function defaultVolume(volume: Decoded<Volume>): void {
   const fields = volume as unknown as Record<string, Record<string, unknown> | undefined>;
   let hasSource = false;
   for (const name in fields) {
@@ -43,7 +44,7 @@ export function defaultVolume(volume: Volume): void {
     defaultClaimSpec((volume.ephemeral.volumeClaimTemplate.spec ??= {}));
 }
 
-function defaultProjected(projected: ProjectedVolumeSource): void {
+function defaultProjected(projected: Decoded<ProjectedVolumeSource>): void {
   for (const source of projected.sources ?? []) {
     if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600;
     for (const item of source.downwardAPI?.items ?? []) {
@@ -53,6 +54,6 @@ function defaultProjected(projected: ProjectedVolumeSource): void {
 }
 
 /** Source: SetDefaults_PersistentVolumeClaimSpec in pkg/apis/core/v1/defaults.go. */
-export function defaultClaimSpec(spec: Partial<PersistentVolumeClaimSpec>): void {
+export function defaultClaimSpec(spec: Decoded<PersistentVolumeClaimSpec>): void {
   spec.volumeMode ??= 'Filesystem';
 }

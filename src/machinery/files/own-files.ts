@@ -56,10 +56,13 @@ export async function readOwnFile(
   }
 }
 
+/** Windows has none. */
+const { O_NOFOLLOW = 0 }: { readonly O_NOFOLLOW?: number } = constants;
+
 /** Opens a file of ours to write at its end; makes it for this user alone. @throws UntrustedFileError; the system's error */
 export function openOwnLog(path: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  const fd = openNotFollowing(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0));
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+  const fd = openNotFollowing(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
   const self = processOwner();
   const facts = fstatSync(fd);
   try {
@@ -102,7 +105,7 @@ async function withoutLink(path: string, self: ProcessOwner | undefined): Promis
 }
 
 function openExisting(path: string) {
-  return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(unlessMissing);
+  return open(path, constants.O_RDONLY | O_NOFOLLOW).catch(unlessMissing);
 }
 
 function openNotFollowing(path: string, flags: number): number {

@@ -38,6 +38,7 @@ export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
+export type { Decoded, DecodedObject } from './decoded.js';
 export type {
   DeepReadonly,
   Deployment,
@@ -82,6 +83,26 @@ export {
   generatedName,
   isDnsLabel,
 } from './names.js';
+export {
+  NON_NEGATIVE,
+  FIELD_IMMUTABLE,
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkDns1035Label,
+  checkWildcardSubdomain,
+  checkFullyQualifiedName,
+  checkConfigMapKey,
+  checkPathSegment,
+  checkLabelValue,
+  checkQualifiedName,
+  checkEnvName,
+  checkPercent,
+  checkPortNumber,
+  checkPortName,
+  outOfRange,
+} from './syntax.js';
+export { mergePatch } from './merge-patch.js';
+export { isTerminating, transitionTime } from './object-state.js';
 export { semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,

@@ -1,6 +1,7 @@
 import { parseInt64 } from './int64.js';
 import { ownField } from './json-values.js';
 import type { LabelMatcher, LabelSelector } from './label-selector.js';
+import type { Decoded } from './decoded.js';
 import type { DeepReadonly } from './objects.js';
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -103,12 +104,12 @@ function unparsable(text: string, problem: string): Error {
 }
 
 /** A label selector as the status of a Scale has it, `app=web,tier in (a,b)`; sorted by key, empty where there is nothing. */
-export function selectorText(selector: DeepReadonly<LabelSelector> | undefined): string {
+export function selectorText(selector: DeepReadonly<Decoded<LabelSelector>> | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({
     key,
     text: `${key}=${value}`,
   }));
-  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => ({
+  const expressions = (selector?.matchExpressions ?? []).map(({ key = '', operator = '', values = [] }) => ({
     key,
     text: expressionText(key, operator, values),
   }));

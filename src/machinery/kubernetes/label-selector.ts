@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors/index.js';
 import { ownField } from './json-values.js';
+import type { Decoded } from './decoded.js';
 import type { DeepReadonly } from './objects.js';
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -17,14 +18,16 @@ export type LabelMatcher = (labels: Labels) => boolean;
  * Compiles a selector. An absent selector matches nothing.
  * @throws InvalidOptionError for an operator that Kubernetes does not know
  */
-export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | undefined): LabelMatcher {
+export function compileLabelSelector(
+  selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
+): LabelMatcher {
   if (!selector) return () => false;
   const matchers: LabelMatcher[] = Object.entries(selector.matchLabels ?? {}).map(
     ([key, value]) =>
       (labels) =>
         ownField(labels, key) === value,
   );
-  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
+  for (const { key = '', operator = '', values = [] } of selector.matchExpressions ?? []) {
     matchers.push(compileExpression(key, operator, values));
   }
   return (labels) => matchers.every((matches) => matches(labels));
@@ -32,7 +35,7 @@ export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | und
 
 /** As {@link compileLabelSelector}; `undefined` for what it would throw at, which whoever works on the object tells of. */
 export function tryCompileLabelSelector(
-  selector: DeepReadonly<LabelSelector> | undefined,
+  selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
 ): LabelMatcher | undefined {
   try {
     return compileLabelSelector(selector);
@@ -42,7 +45,7 @@ export function tryCompileLabelSelector(
 }
 
 /** Whether the selector has no requirement at all, and so would select every object of the namespace. */
-export function isEmptySelector(selector: DeepReadonly<LabelSelector> | undefined): boolean {
+export function isEmptySelector(selector: DeepReadonly<Decoded<LabelSelector>> | undefined): boolean {
   return (
     Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0
   );

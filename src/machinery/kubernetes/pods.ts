@@ -1,7 +1,12 @@
-import type { DeepReadonly, Pod } from './objects.js';
 import { ownField } from './json-values.js';
 
-type PodState = DeepReadonly<Pick<Pod, 'metadata' | 'status'>>;
+interface PodState {
+  readonly metadata: { readonly deletionTimestamp?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+  };
+}
 
 /** Whether the pod has ended for good: phase Succeeded or Failed. */
 export function isPodFinished({ status }: Pick<PodState, 'status'>): boolean {
@@ -23,7 +28,7 @@ export function isPodReady(pod: Pick<PodState, 'status'>): boolean {
 }
 
 /** The condition `Ready` of a pod or a node. */
-export function readyConditionOf<Condition extends { readonly type: string }>({
+export function readyConditionOf<Condition extends { readonly type?: string }>({
   status,
 }: {
   readonly status?: { readonly conditions?: readonly Condition[] };

@@ -1,3 +1,4 @@
+import type { DecodedObject } from './decoded.js';
 import type {
   PersistentVolumeClaimSpec,
   PersistentVolumeClaimStatus,
@@ -61,8 +62,8 @@ const BETA_STORAGE_CLASS = 'volume.beta.kubernetes.io/storage-class';
 export function storageClassNameOf({
   metadata,
   spec,
-}: DeepReadonly<PersistentVolumeClaim | PersistentVolume>): string | undefined {
-  return metadata.annotations?.[BETA_STORAGE_CLASS] ?? spec.storageClassName;
+}: DeepReadonly<DecodedObject<PersistentVolumeClaim | PersistentVolume>>): string | undefined {
+  return metadata.annotations?.[BETA_STORAGE_CLASS] ?? spec?.storageClassName;
 }
 
 /** The default class: of several the one that was made last, of equally old ones the first by name. */

@@ -1,7 +1,8 @@
 import type { Job } from 'bullmq';
 import { WaitingError } from 'bullmq';
-import { LinkedAbort, untilAborted } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, untilAborted, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, isCancellation } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -97,9 +98,9 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       try {
         await this.runWorker(handler, options, signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (isAborted(signal)) return;
         this.logger.warn('the queue worker failed and is started again', { error });
-        await this.clock.sleep(RESTART_DELAY_MS, signal).catch(() => undefined);
+        await pause(this.clock, RESTART_DELAY_MS, signal);
       }
     }
   }
@@ -184,7 +185,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         const unsubscribe = precedence.onChange(() => first.abort());
         const wait = new LinkedAbort(signal, first.signal);
         try {
-          await this.clock.sleep(spreadAfterMs, wait.signal).catch(() => undefined);
+          await pause(this.clock, spreadAfterMs, wait.signal);
         } finally {
           wait.close();
           unsubscribe();
@@ -208,11 +209,11 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
       () => drainTimeout.abort(new ShutdownError(`${this.queue.name}: stopping took too long`)),
       drainTimeoutMs,
     );
-    let closed = false;
-    const closing = worker.close().finally(() => (closed = true));
+    const closed = new AbortController();
+    const closing = worker.close().finally(() => closed.abort());
     const watch = new AbortController();
     const hopeless = async (): Promise<void> => {
-      while (!closed) {
+      while (!closed.signal.aborted) {
         await this.clock.sleep(CLOSE_GRACE_MS, watch.signal);
         const late = this.clock.monotonicNow() - startedAtMs > drainTimeoutMs + CLOSE_GRACE_MS;
         if (this.running.size === 0 && (late || connection.status !== 'ready')) return;
@@ -223,7 +224,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     } finally {
       timer.cancel();
       watch.abort();
-      if (!closed) worker.disconnect().catch(() => undefined);
+      if (!isAborted(closed.signal)) worker.disconnect().catch(() => undefined);
       closing.catch(() => undefined);
     }
   }
@@ -243,11 +244,11 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     const lockSignal = this.guard.track(jobId, data.key, takenAtMs);
     try {
       const item = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add));
-      if (lockSignal.aborted) throw new WaitingError();
+      if (isAborted(lockSignal)) throw new WaitingError();
       this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
       await this.work(item, handler, lockSignal, drainTimeout);
       // What was decided after the lock was lost does not count: another worker may have decided otherwise.
-      if (lockSignal.aborted) throw new WaitingError();
+      if (isAborted(lockSignal)) throw new WaitingError();
     } finally {
       this.guard.untrack(jobId);
     }
@@ -306,7 +307,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         const { waiting, parked } = await this.queue.counts();
         this.queue.metrics.gauges(this.queue.name, { depth: waiting, parked, ...this.running.ages() });
       } catch (error) {
-        if (!signal.aborted) this.logger.warn('maintenance of the queue failed', { error });
+        if (!isAborted(signal)) this.logger.warn('maintenance of the queue failed', { error });
       }
     }
   }

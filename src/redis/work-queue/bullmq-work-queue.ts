@@ -1,5 +1,6 @@
 import { ErrorCode, Queue } from 'bullmq';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -249,7 +250,7 @@ export class BullMqWorkQueue<Started extends object = object>
   async close(): Promise<void> {
     const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
     const waited = new AbortController();
-    await Promise.race([closing, this.clock.sleep(CLOSE_GRACE_MS, waited.signal).catch(() => undefined)]);
+    await Promise.race([closing, pause(this.clock, CLOSE_GRACE_MS, waited.signal)]);
     waited.abort();
     this.redis.disconnect();
   }

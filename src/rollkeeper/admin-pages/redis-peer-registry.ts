@@ -1,5 +1,6 @@
 import type { Peer, PeerRegistry } from '../admin/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '@rollkeeper/redis/connection';
@@ -59,7 +60,7 @@ export class RedisPeerRegistry implements PeerRegistry {
     this.running = true;
     while (!signal.aborted) {
       await this.tell();
-      await clock.sleep(ANNOUNCE_EVERY_MS, signal).catch(() => undefined);
+      await pause(clock, ANNOUNCE_EVERY_MS, signal);
     }
     this.running = false;
     await announce.run(this.redis, [this.key], [identity, '']).catch(() => undefined);

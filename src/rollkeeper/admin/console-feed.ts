@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { pause } from '@rollkeeper/machinery/clock';
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { LoggedDecision } from '../explain/index.js';
 import type { DeepReadonly, KubernetesObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -105,7 +106,7 @@ export class ConsoleFeed {
         .map((deployment) => summarize(this.source, caches, deployment, nowMs));
       viewer.send({ type: 'deployments', changed, gone: [] });
       await viewer.drained();
-      await this.ports.clock.sleep(0, signal).catch(() => undefined);
+      await pause(this.ports.clock, 0, signal);
     }
   }
 
@@ -217,7 +218,7 @@ export class ConsoleFeed {
     const { clock, logger } = this.ports;
     while (!signal.aborted) {
       await work().catch((error: unknown) => logger.debug('the console could not be told', { error }));
-      await clock.sleep(everyMs, signal).catch(() => undefined);
+      await pause(clock, everyMs, signal);
     }
   }
 }

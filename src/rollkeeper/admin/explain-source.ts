@@ -119,7 +119,7 @@ function nodesNotReadyOf(
   pods: readonly DeepReadonly<Pod>[],
 ): ReadonlyMap<string, string | undefined> | undefined {
   if (!nodes?.hasSynced) return undefined;
-  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec?.nodeName ?? []));
+  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec.nodeName ?? []));
   return notReadyNodes([...names].flatMap((name) => nodes.lister.get(name) ?? []));
 }
 

@@ -1,7 +1,8 @@
 import type { OnApplicationBootstrap, BeforeApplicationShutdown } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
-import { abortable } from '@rollkeeper/machinery/cancellation';
+import { abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
 import type { WatchedStore } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
@@ -60,8 +61,8 @@ export class StoreWatch implements OnApplicationBootstrap, BeforeApplicationShut
     while (!signal.aborted) {
       const sentMs = this.clock.now();
       if (await this.isAnswering(signal)) this.heard(sentMs);
-      else if (!signal.aborted) this.missed();
-      await this.clock.sleep(PING_EVERY_MS, signal).catch(() => undefined);
+      else if (!isAborted(signal)) this.missed();
+      await pause(this.clock, PING_EVERY_MS, signal);
     }
   }
 

@@ -12,6 +12,9 @@ const UNABLE: Readonly<Record<string, { readonly exitCode: number; readonly why:
   EACCES: { exitCode: 126, why: 'permission denied' },
 };
 
+/** No system has all of them. */
+const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = constants.signals;
+
 /**
  * Runs a command in the place of this process: on its standard input, output and error, with the signals that it gets.
  * Resolves with the exit code as a shell tells it: of the command, 128 and its number for a signal, 127 for a command that
@@ -40,9 +43,7 @@ export async function runCommand(
         process.stderr.write(`rollkeeper: ${command}: ${known.why}\n`);
         resolve(known.exitCode);
       });
-      started.once('exit', (code, signal) =>
-        resolve(code ?? 128 + (constants.signals[signal ?? 'SIGTERM'] ?? 0)),
-      );
+      started.once('exit', (code, signal) => resolve(code ?? 128 + (SIGNALS[signal ?? 'SIGTERM'] ?? 0)));
     });
   } finally {
     for (const signal of FORWARDED) process.off(signal, forward);

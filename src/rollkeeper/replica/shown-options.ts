@@ -17,7 +17,7 @@ export function withoutSecrets({
   workersOf,
   ...options
 }: CompiledReplicaOptions): Record<string, unknown> {
-  const shown = Object.entries(options).map(([name, value]) => {
+  const shown = Object.entries(options).map(([name, value]: [string, unknown]) => {
     if (SECRET.test(name) && value !== undefined) return [name, HIDDEN] as const;
     return [name, typeof value === 'string' ? redactText(value) : value] as const;
   });

@@ -1,6 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
@@ -22,8 +23,7 @@ export interface SyncOptions {
  */
 export async function keepSynced({ clock, dir, logger }: SyncOptions, signal: AbortSignal): Promise<void> {
   for (;;) {
-    await clock.sleep(EVERY_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+    if (!(await pause(clock, EVERY_MS, signal))) return;
     await syncAppendOnlyFiles(dir).catch((error: unknown) =>
       logger.warn('what Redis has written cannot be put on the disk, trying again', {
         error: errorMessage(error),

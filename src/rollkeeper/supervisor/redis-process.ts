@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
@@ -155,7 +156,7 @@ class OwnRedis implements RedisProcess {
       });
       await clock.sleep(RESTART_DELAY_MS);
       // Who has stopped us meanwhile knows of the server that ended and would leave this one behind.
-      if (signal.aborted) return;
+      if (isAborted(signal)) return;
       this.launch();
       await this.exited;
     }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import type { ChildMessage } from '@rollkeeper/machinery/process';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -151,7 +151,7 @@ export class SupervisedProcess {
       });
       const { exitCode, signalCode } = this.child ?? {};
       logger.warn(`${name} ended; starting it again`, { exitCode, signalCode, delayMs });
-      await clock.sleep(delayMs, this.stopRestarts.signal).catch(() => undefined);
+      await pause(clock, delayMs, this.stopRestarts.signal);
       if (this.isStopping()) return;
       await this.launch().catch((error: unknown) => {
         if (!this.isStopping()) logger.error(`${name} did not come back`, { error: errorMessage(error) });

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ActorQueue, CausedAdds } from './actor-queue.js';
@@ -33,7 +33,7 @@ export async function beginTerm(
         firstMs: FIRST_BACKOFF_MS,
         longestMs: LONGEST_BACKOFF_MS,
       });
-      await clock.sleep(backoffMs, signal).catch(() => undefined);
+      await pause(clock, backoffMs, signal);
     }
   }
   return undefined;

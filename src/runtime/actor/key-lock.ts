@@ -1,4 +1,4 @@
-import { onAbort } from '@rollkeeper/machinery/cancellation';
+import { isAborted, onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { HeldLock } from '@rollkeeper/machinery/concurrency';
@@ -56,12 +56,12 @@ export class KeyLock {
         await clock.sleep(pauseMs, over);
         const sentAtMs = clock.monotonicNow();
         const isOurs = await this.dependencies.renew();
-        if (over.aborted) return;
+        if (isAborted(over)) return;
         if (!isOurs) return this.held.lose(`somebody else has the lock of ${name}`);
         this.held.renewed(sentAtMs);
         pauseMs = Math.max(lockDurationMs / RENEWALS - (clock.monotonicNow() - sentAtMs), 0);
       } catch (error) {
-        if (over.aborted) return;
+        if (isAborted(over)) return;
         logger.warn('a key lock could not be renewed', { actor: name, error });
         pauseMs = lockDurationMs * RETRY_SHARE;
       }

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
+import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
 import type { VersionScope } from '@rollkeeper/client/informer/informer';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
@@ -159,7 +159,7 @@ export class Enqueuer {
           firstMs: FIRST_BACKOFF_MS,
           longestMs: LONGEST_BACKOFF_MS,
         });
-        await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);
+        await pause(this.options.clock, backoffMs, signal);
       }
     }
     this.flushing.delete(key);

@@ -1,4 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -48,8 +49,7 @@ export class UnqueuedSweep {
     const { clock, logger } = this.options;
     this.suspects.clear();
     while (!signal.aborted) {
-      await clock.sleep(this.intervalMs, signal).catch(() => undefined);
-      if (signal.aborted) break;
+      if (!(await pause(clock, this.intervalMs, signal))) break;
       await this.look(adds, signal).catch((error: unknown) =>
         logger.warn('the sweep of the queue failed', { error }),
       );

@@ -1,4 +1,5 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
 
 /**
@@ -59,8 +60,8 @@ export class EventLoopMonitor implements HealthCheck {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const startedMs = this.clock.monotonicNow();
-      await this.clock.sleep(this.options.intervalMs, signal).catch(() => undefined);
-      if (!signal.aborted) this.lastDelayMs = this.clock.monotonicNow() - startedMs - this.options.intervalMs;
+      if (await pause(this.clock, this.options.intervalMs, signal))
+        this.lastDelayMs = this.clock.monotonicNow() - startedMs - this.options.intervalMs;
     }
   }
 

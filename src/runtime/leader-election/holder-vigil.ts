@@ -1,5 +1,5 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import { jitter } from '@rollkeeper/machinery/clock';
+import { jitter, pause } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, Sighting } from './holder-witness.js';
 import type { CompiledLeaderElectionOptions } from './leader-election.options.js';
@@ -70,7 +70,7 @@ export class HolderVigil {
       const canBeSeen = holder !== undefined && holder.holderIdentity !== '' && holder.witness !== '';
       let waitMs = jitter(options.witnessPeriodMs, JITTER, random);
       if (canBeSeen) waitMs = Math.min(await this.look(holder, onGone, signal), waitMs);
-      await clock.sleep(waitMs, signal).catch(() => undefined);
+      await pause(clock, waitMs, signal);
     }
   }
 

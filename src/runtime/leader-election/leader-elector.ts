@@ -1,5 +1,5 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom, pause } from '@rollkeeper/machinery/clock';
 import {
   IllegalStateError,
   LeaseLostError,
@@ -279,12 +279,12 @@ export class LeaderElector {
     if (reason instanceof SupersededError) {
       // Either the lease is another's, and we shall hear so; or it is ours, and what counts is not: then we go beyond it.
       this.epochAbove = Math.max(this.epochAbove, reason.epoch);
-      await this.clock.sleep(this.attempts.retryMs(), signal).catch(() => undefined);
+      await pause(this.clock, this.attempts.retryMs(), signal);
       return;
     }
     // The work failed of itself: another shall have its turn, and so that it can, we pause.
     await this.release();
-    await this.clock.sleep(this.attempts.retryMs(), signal).catch(() => undefined);
+    await pause(this.clock, this.attempts.retryMs(), signal);
   }
 
   /** Resolves with why the lease is lost, or `undefined` once nothing is to be renewed any more. */

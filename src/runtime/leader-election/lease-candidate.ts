@@ -1,8 +1,8 @@
-import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { toRfc3339Micro } from '@rollkeeper/machinery/clock';
+import { toRfc3339Micro, pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LeaseCandidate } from '@rollkeeper/machinery/kubernetes';
 import { LEASE_CANDIDATES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
@@ -63,12 +63,12 @@ export class LeaseCandidacy {
         this.supported ??= await this.ask(signal);
         if (this.supported) await this.stand(signal);
       } catch (error) {
-        if (signal.aborted) break;
+        if (isAborted(signal)) break;
         logger.warn('standing for the leader lease failed; trying again', {
           candidate: name,
           error: errorMessage(error),
         });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+        await pause(clock, RETRY_MS, signal);
       }
     }
     if (this.supported) await this.withdraw();

@@ -1,5 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import type { Lease } from '@rollkeeper/machinery/kubernetes';
 import { LEASES } from '@rollkeeper/machinery/kubernetes';
@@ -54,7 +55,7 @@ export class LeaseReleaseWatch {
         () => true,
         () => false,
       );
-      if (!wasClean) await this.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      if (!wasClean) await pause(this.clock, RETRY_MS, signal);
     }
   }
 

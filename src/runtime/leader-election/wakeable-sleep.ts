@@ -1,5 +1,6 @@
 import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 
 /** A wait that news can end. News that comes while nobody waits ends the next wait at once. */
 export class WakeableSleep {
@@ -26,7 +27,7 @@ export class WakeableSleep {
       const ended = new AbortController();
       this.end = () => ended.abort();
       const stopListening = onAbort(signal, this.end);
-      await this.clock.sleep(ms, ended.signal).catch(() => undefined);
+      await pause(this.clock, ms, ended.signal);
       stopListening();
       this.end = undefined;
     }

@@ -1,5 +1,6 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Namespace } from '@rollkeeper/machinery/kubernetes';
 import { NAMESPACES } from '@rollkeeper/machinery/kubernetes';
@@ -52,7 +53,7 @@ export class ClusterGuard implements Runnable {
     const { clock } = this.options;
     const entering = this.enter(signal);
     const patience = new AbortController();
-    const soon = clock.sleep(FIRST_LOOK_MS, patience.signal).catch(() => undefined);
+    const soon = pause(clock, FIRST_LOOK_MS, patience.signal);
     try {
       await Promise.race([entering, soon]);
     } finally {

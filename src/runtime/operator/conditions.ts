@@ -1,3 +1,4 @@
+import { transitionTime } from '@rollkeeper/machinery/kubernetes';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 
@@ -29,8 +30,7 @@ export function setCondition(
 ): Condition[] {
   const before = conditions ?? [];
   const old = findCondition(before, condition.type);
-  const lastTransitionTime =
-    old?.status === condition.status ? old.lastTransitionTime : toRfc3339(clock.now());
+  const lastTransitionTime = transitionTime(old, condition.status, toRfc3339(clock.now()));
   const next: Condition = { ...condition, lastTransitionTime };
   if (!old) return [...before, next];
   return before.map((each) => (each.type === condition.type ? next : each));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { exactIntegerTags } from '@rollkeeper/machinery/kubernetes';
+import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
  * YAML or JSON text with any number of documents; a file, or a folder whose `.yaml`, `.yml` and `.json` files are read in
@@ -77,12 +77,13 @@ function parse(text: string, name: string): KubernetesObject[] {
 }
 
 function objectsOf(value: unknown, name: string): KubernetesObject[] {
-  const object = value as Partial<KubernetesObject> & { items?: unknown };
-  for (const field of ['apiVersion', 'kind'] as const)
-    if (typeof object?.[field] !== 'string') throw new InvalidOptionError(name, `${field} is missing`);
-  if (Array.isArray(object.items))
-    return object.items.flatMap((item, index) => objectsOf(item, `${name}, item ${index + 1}`));
-  if (typeof object.metadata !== 'object' || object.metadata === null)
+  const object = isJsonObject(value) ? value : {};
+  for (const field of ['apiVersion', 'kind'])
+    if (typeof object[field] !== 'string') throw new InvalidOptionError(name, `${field} is missing`);
+  const { items, metadata } = object;
+  if (Array.isArray(items))
+    return items.flatMap((item, index) => objectsOf(item, `${name}, item ${index + 1}`));
+  if (typeof metadata !== 'object' || metadata === null)
     throw new InvalidOptionError(name, 'metadata is missing');
-  return [object as KubernetesObject];
+  return [object as unknown as KubernetesObject];
 }

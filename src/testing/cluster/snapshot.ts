@@ -48,8 +48,8 @@ async function objectsOf(storage: Storage, resource: string): Promise<SnapshotOb
 }
 
 /** @throws InvalidOptionError for what is no snapshot of ours */
-export function assertSnapshot(snapshot: TestClusterSnapshot): void {
-  const { objects, time, version } = (snapshot ?? {}) as Partial<TestClusterSnapshot>;
+export function assertSnapshot(snapshot: Partial<TestClusterSnapshot> | undefined): void {
+  const { objects, time, version } = snapshot ?? {};
   if (version !== 1 || !Array.isArray(objects) || Number.isNaN(Date.parse(time ?? '')))
     throw new InvalidOptionError('snapshot', 'is no snapshot of a test cluster, version 1');
 }
@@ -86,7 +86,7 @@ export async function restoreSnapshot(
 
 /** The server's own writes, such as those of aggregated ClusterRoles, follow upon ours; the last of them is right again. */
 async function whileNewer(revision: number, write: (at: number) => Promise<unknown>): Promise<void> {
-  for (let at: number | undefined = revision; at !== undefined;) {
+  for (let at = revision; ;) {
     try {
       await write(at);
       return;

@@ -13,7 +13,7 @@ import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { keyOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
-import { mergePatch } from './in-memory-patch.js';
+import { applyPatch } from './in-memory-patch.js';
 
 export type WriteVerb = 'create' | 'update' | 'patch' | 'delete';
 
@@ -108,7 +108,7 @@ export class InMemoryApi implements ApiClient {
     signal?.throwIfAborted();
     this.intercept({ verb: 'patch', type, ref, subresource, object: patch.body });
     const current = this.existing<T>(type, ref);
-    const patched = mergePatch(current, patch) as T;
+    const patched = applyPatch(current, patch) as T;
     checkPreconditions(type, current, patched.metadata);
     this.writes.push({ verb: 'patch', type, ref, subresource, object: patch.body });
     return this.store(type, merged(current, patched, subresource));

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { ownField, setField, isJsonObject, mergePatch } from '@rollkeeper/machinery/kubernetes';
 
 type Fields = Record<string, unknown>;
 
@@ -7,22 +7,22 @@ type Fields = Record<string, unknown>;
  * Merge patches as far as controllers send them: fields are merged, null removes; in a strategic patch
  * `ownerReferences` are merged by `uid`, with `$patch: delete`.
  */
-export function mergePatch(
+export function applyPatch(
   target: unknown,
   patch: { readonly type: string; readonly body: unknown },
 ): unknown {
   if (patch.type === 'json') throw new UnsupportedError('the in-memory API has no JSON patch');
-  return merge(structuredClone(target), structuredClone(patch.body), patch.type === 'strategic');
+  const [copy, body] = [structuredClone(target), structuredClone(patch.body)];
+  return patch.type === 'strategic' ? strategicMerge(copy, body) : mergePatch(copy, body);
 }
 
-function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
+function strategicMerge(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const result: Fields = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
-    else if (strategic && name === 'ownerReferences')
-      setField(result, name, mergeByUid(ownField(result, name), value));
-    else setField(result, name, merge(ownField(result, name), value, strategic));
+    else if (name === 'ownerReferences') setField(result, name, mergeByUid(ownField(result, name), value));
+    else setField(result, name, strategicMerge(ownField(result, name), value));
   }
   return result;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mergePatch } from '../../../src/apiserver/patch/index.js';
+import { mergePatch } from '../../../src/machinery/kubernetes/index.js';
 
 export interface StoredObject {
   readonly apiVersion: string;

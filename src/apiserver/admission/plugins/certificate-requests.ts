@@ -5,7 +5,7 @@ import { readCertificateRequest } from '@rollkeeper/tls';
 import { MASTERS } from '../../auth/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes, WriteAttributes } from '../attributes.js';
-import type { AccessDecider } from '../policies/request-authority.js';
+import type { AccessDecider } from '../request-authority.js';
 
 type Request = Partial<Pick<CertificateSigningRequest, 'spec' | 'status'>>;
 

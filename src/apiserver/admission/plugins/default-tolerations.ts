@@ -1,14 +1,14 @@
-import type { Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 
-type Toleration = NonNullable<PodSpec['tolerations']>[number];
+type Toleration = Decoded<NonNullable<PodSpec['tolerations']>[number]>;
 
 /** How long pods stay on a node that has fallen silent, seconds: kube-apiserver's default. */
 const SECONDS = 300;
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 /** Lets a pod that says nothing of it tolerate a silent node for a while. Source: DefaultTolerationSeconds. */
-export function addDefaultTolerations(pod: Pod): void {
-  const own = pod.spec.tolerations ?? [];
+export function addDefaultTolerations(pod: DecodedObject<Pod>): void {
+  const own = pod.spec?.tolerations ?? [];
   const missing = KEYS.filter((key) => !own.some((toleration) => tolerates(toleration, key)));
   if (missing.length === 0) return;
   const added = missing.map((key) => ({

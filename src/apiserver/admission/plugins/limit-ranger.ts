@@ -1,12 +1,14 @@
 import { canonicalQuantity, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
+  Container,
   LimitRange as ILimitRange,
   LimitRangeItem,
   PersistentVolumeClaimSpec,
 } from '@rollkeeper/machinery/types/core-v1';
 import type {
   Amounts,
-  KubernetesObject,
+  Decoded,
+  DecodedObject,
   Pod,
   PodSpec,
   UnstructuredObject,
@@ -14,13 +16,12 @@ import type {
 import { containersOf } from '../attributes.js';
 import { greaterAmounts, sumOfCommon } from '../amounts.js';
 
-export type LimitRange = ILimitRange & KubernetesObject;
-type Container = PodSpec['containers'][number];
+export type LimitRange = DecodedObject<ILimitRange>;
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
 /** Gives containers that do not say what they need what the namespace says they need, and notes it on the pod. */
-export function applyLimitDefaults(pod: Pod, ranges: readonly Readonly<LimitRange>[]): void {
+export function applyLimitDefaults(pod: DecodedObject<Pod>, ranges: readonly Readonly<LimitRange>[]): void {
   for (const { spec } of ranges) {
     const items = (spec?.limits ?? []).filter(({ type }) => type === 'Container');
     const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)) as Amounts;
@@ -38,7 +39,7 @@ export function applyLimitDefaults(pod: Pod, ranges: readonly Readonly<LimitRang
   }
 }
 
-function complete(container: Container, word: string, requests: Amounts, limits: Amounts): string[] {
+function complete(container: Decoded<Container>, word: string, requests: Amounts, limits: Amounts): string[] {
   const own = container.resources ?? {};
   const missing = (wanted: Amounts, given: Amounts = {}): string[] =>
     Object.keys(wanted)
@@ -58,8 +59,12 @@ function complete(container: Container, word: string, requests: Amounts, limits:
 }
 
 /** Everything in which a pod breaks the limits of its namespace, in the words of kube-apiserver's LimitRanger. */
-export function breachesOfPod(pod: Readonly<Pod>, ranges: readonly Readonly<LimitRange>[]): string[] {
-  const { containers, initContainers = [] } = pod.spec;
+export function breachesOfPod(
+  pod: Readonly<DecodedObject<Pod>>,
+  ranges: readonly Readonly<LimitRange>[],
+): string[] {
+  const { spec: podSpec = {} } = pod;
+  const { containers, initContainers } = containersOf(podSpec);
   const breaches = ranges.flatMap(({ spec }) =>
     (spec?.limits ?? []).flatMap((item) => {
       if (item.type === 'Container')
@@ -67,7 +72,7 @@ export function breachesOfPod(pod: Readonly<Pod>, ranges: readonly Readonly<Limi
           breachesOf(item, resources.requests, resources.limits),
         );
       return item.type === 'Pod'
-        ? breachesOf(item, totalOf(pod.spec, 'requests'), totalOf(pod.spec, 'limits'))
+        ? breachesOf(item, totalOf(podSpec, 'requests'), totalOf(podSpec, 'limits'))
         : [];
     }),
   );
@@ -79,7 +84,7 @@ export function breachesOfClaim(
   claim: Readonly<UnstructuredObject>,
   ranges: readonly Readonly<LimitRange>[],
 ): string[] {
-  const requests = (claim.spec as PersistentVolumeClaimSpec | undefined)?.resources?.requests ?? {};
+  const requests = (claim.spec as Decoded<PersistentVolumeClaimSpec> | undefined)?.resources?.requests ?? {};
   const items = ranges.flatMap(({ spec }) => spec?.limits ?? []);
   return items
     .filter(({ type }) => type === 'PersistentVolumeClaim')
@@ -90,13 +95,16 @@ export function breachesOfClaim(
 }
 
 /** What all containers say together; init containers run before them, one after the other. */
-function totalOf({ containers, initContainers = [] }: PodSpec, part: 'requests' | 'limits'): Amounts {
-  const of = ({ resources }: Container): Amounts => resources?.[part] ?? {};
+function totalOf(
+  { containers = [], initContainers = [] }: Decoded<PodSpec>,
+  part: 'requests' | 'limits',
+): Amounts {
+  const of = ({ resources }: Decoded<Container>): Amounts => resources?.[part] ?? {};
   const together = sumOfCommon(containers.map(of));
   return initContainers.map(of).reduce(greaterAmounts, together);
 }
 
-function breachesOf(item: LimitRangeItem, requests: Amounts = {}, limits: Amounts = {}): string[] {
+function breachesOf(item: Decoded<LimitRangeItem>, requests: Amounts = {}, limits: Amounts = {}): string[] {
   return [
     ...each(item.min, (name, bound) => belowLeast(item, name, bound, requests, limits)),
     ...each(item.max, (name, bound) => aboveLimit(item, name, bound, requests, limits)),
@@ -114,7 +122,7 @@ function each(
 }
 
 function belowLeast(
-  { type }: LimitRangeItem,
+  { type }: Decoded<LimitRangeItem>,
   name: string,
   bound: string | number,
   { [name]: request }: Amounts,
@@ -128,7 +136,7 @@ function belowLeast(
 }
 
 function aboveLimit(
-  { type }: LimitRangeItem,
+  { type }: Decoded<LimitRangeItem>,
   name: string,
   bound: string | number,
   { [name]: request }: Amounts,
@@ -143,7 +151,7 @@ function aboveLimit(
 }
 
 function aboveMost(
-  { type }: LimitRangeItem,
+  { type }: Decoded<LimitRangeItem>,
   name: string,
   bound: string | number,
   { [name]: request }: Amounts,
@@ -154,7 +162,7 @@ function aboveMost(
 }
 
 function aboveRatio(
-  { type }: LimitRangeItem,
+  { type }: Decoded<LimitRangeItem>,
   name: string,
   bound: string | number,
   { [name]: request }: Amounts,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, UnstructuredObject } from '../../../machinery/kubernetes/index.js';
+import type { LimitRangeItem } from '../../../machinery/generated/types/core-v1.js';
+import type { Decoded, KubernetesObject, UnstructuredObject } from '../../../machinery/kubernetes/index.js';
 import { aPod } from '../admission.fixture.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './default-classes.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './limit-ranger.js';
 import type { LimitRange } from './limit-ranger.js';
 
-type Item = NonNullable<LimitRange['spec']>['limits'][number];
+type Item = Decoded<LimitRangeItem>;
 
 function aRange(...limits: Item[]): LimitRange {
   return { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'l', namespace: 'a' }, spec: { limits } };

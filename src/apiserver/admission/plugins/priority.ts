@@ -1,9 +1,9 @@
 import type { PriorityClass as IPriorityClass } from '@rollkeeper/machinery/types/scheduling-v1';
-import type { KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 
-export type PriorityClass = IPriorityClass & KubernetesObject;
+export type PriorityClass = DecodedObject<IPriorityClass>;
 
 const DEFAULT_POLICY = 'PreemptLowerPriority';
 
@@ -19,14 +19,15 @@ export function admitPodPriority(
     list(): readonly Readonly<PriorityClass>[];
   },
 ): void {
-  const pod = attributes.object as unknown as Pod;
-  if (attributes.operation === 'UPDATE') return keepPriority(pod, attributes.oldObject as unknown as Pod);
-  const name = pod.spec.priorityClassName ?? '';
+  const pod = attributes.object as unknown as DecodedObject<Pod>;
+  if (attributes.operation === 'UPDATE')
+    return keepPriority(pod, attributes.oldObject as unknown as DecodedObject<Pod>);
+  const spec = (pod.spec ??= {});
+  const name = spec.priorityClassName ?? '';
   const chosen = name === '' ? defaultOf(classes.list()) : classes.get(name);
   if (!chosen && name !== '') throw refused(attributes, `no PriorityClass with name ${name} was found`);
   const priority = chosen?.value ?? 0;
   const policy = chosen?.preemptionPolicy ?? DEFAULT_POLICY;
-  const { spec } = pod;
   if (spec.priority !== undefined && spec.priority !== priority)
     throw refused(
       attributes,
@@ -60,12 +61,13 @@ export function checkDefaultClass(
 }
 
 /** An update that says nothing of the priority leaves it. */
-function keepPriority(pod: Pod, { spec: old }: Readonly<Pod>): void {
-  const isMissing = pod.spec.priority === undefined || pod.spec.preemptionPolicy === undefined;
+function keepPriority(pod: DecodedObject<Pod>, { spec: old = {} }: Readonly<DecodedObject<Pod>>): void {
+  const { spec = {} } = pod;
+  const isMissing = spec.priority === undefined || spec.preemptionPolicy === undefined;
   if (!isMissing || (old.priority === undefined && old.preemptionPolicy === undefined)) return;
-  const { priority = old.priority, preemptionPolicy = old.preemptionPolicy } = pod.spec;
+  const { priority = old.priority, preemptionPolicy = old.preemptionPolicy } = spec;
   pod.spec = {
-    ...pod.spec,
+    ...spec,
     ...(priority !== undefined && { priority }),
     ...(preemptionPolicy !== undefined && { preemptionPolicy }),
   };

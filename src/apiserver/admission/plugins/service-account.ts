@@ -1,15 +1,12 @@
-import type { ServiceAccount as IServiceAccount } from '@rollkeeper/machinery/types/core-v1';
+import type { Volume, ServiceAccount as IServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import type { KubernetesObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { generatedName } from '@rollkeeper/machinery/kubernetes';
 import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
 
-export type ServiceAccount = IServiceAccount & KubernetesObject;
-
-type Container = PodSpec['containers'][number];
-type Volume = NonNullable<PodSpec['volumes']>[number];
+export type ServiceAccount = DecodedObject<IServiceAccount>;
 
 const DEFAULT = 'default';
 const MIRROR = 'kubernetes.io/config.mirror';
@@ -41,35 +38,36 @@ export async function admitServiceAccount(
   accounts: FollowedObjects<ServiceAccount>,
   { clock, random, unknownAccounts }: ServiceAccountContext,
 ): Promise<void> {
-  const pod = attributes.object as unknown as Pod;
+  const pod = attributes.object as unknown as DecodedObject<Pod>;
   if (pod.metadata.annotations?.[MIRROR] !== undefined) {
-    if (pod.spec.serviceAccountName)
+    if (pod.spec?.serviceAccountName)
       throw refused(attributes, 'a mirror pod may not reference service accounts');
     return;
   }
   const { namespace } = attributes;
-  const name = pod.spec.serviceAccountName || DEFAULT;
+  const spec = (pod.spec ??= {});
+  const name = spec.serviceAccountName || DEFAULT;
   const account = accounts.get(namespace, name) ?? (await find(accounts, namespace, name, clock));
   if (!account && (unknownAccounts === 'refuse' || name === DEFAULT))
     throw refused(
       attributes,
       `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`,
     );
-  pod.spec.serviceAccountName = name;
-  pod.spec.serviceAccount = name;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
   if (!account) {
     attributes.caller.warn(`service account ${namespace}/${name} does not exist: the pod gets no token`);
     return;
   }
   const problem =
     account.metadata.annotations?.[ENFORCE_SECRETS] === 'true'
-      ? unreferencedSecret(pod.spec, account)
+      ? unreferencedSecret(spec, account)
       : undefined;
   if (problem !== undefined) throw refused(attributes, problem);
-  if (pod.spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
-    mountToken(pod.spec, random);
-  if ((pod.spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets?.length)
-    pod.spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
+  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
+    mountToken(spec, random);
+  if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets?.length)
+    spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
 }
 
 async function find(
@@ -87,28 +85,28 @@ async function find(
 }
 
 /** Adds the token to all containers that mount nothing in its place. */
-function mountToken(spec: PodSpec, random: RandomSource): void {
+function mountToken(spec: Decoded<PodSpec>, random: RandomSource): void {
   const volumes = spec.volumes ?? [];
   const existing = volumes.find(isTokenVolume)?.name;
   const name = existing ?? generatedName(VOLUME_PREFIX, random);
-  let isMounted = false;
-  const mount = (container: Container): void => {
-    const mounts = container.volumeMounts ?? [];
-    if (mounts.some(({ mountPath }) => mountPath === MOUNT_PATH)) return;
-    container.volumeMounts = [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }];
-    isMounted = true;
-  };
   const { containers, initContainers } = containersOf(spec);
-  [...initContainers, ...containers].forEach(mount);
-  if (isMounted && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
+  const bare = [...initContainers, ...containers].filter(
+    ({ volumeMounts }) => !volumeMounts?.some(({ mountPath }) => mountPath === MOUNT_PATH),
+  );
+  for (const container of bare)
+    container.volumeMounts = [
+      ...(container.volumeMounts ?? []),
+      { name, readOnly: true, mountPath: MOUNT_PATH },
+    ];
+  if (bare.length > 0 && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
 }
 
 /** Nobody has validated the volume yet: it may have no name. */
-function isTokenVolume({ name, projected }: Partial<Volume>): boolean {
+function isTokenVolume({ name, projected }: Decoded<Volume>): boolean {
   return !!projected && !!name?.startsWith(VOLUME_PREFIX);
 }
 
-function tokenVolume(name: string): Volume {
+function tokenVolume(name: string): Decoded<Volume> {
   return {
     name,
     projected: {
@@ -127,7 +125,7 @@ function tokenVolume(name: string): Volume {
 }
 
 /** What a pod may not use as an account that enforces its list of secrets. */
-function unreferencedSecret(spec: PodSpec, account: Readonly<ServiceAccount>): string | undefined {
+function unreferencedSecret(spec: Decoded<PodSpec>, account: Readonly<ServiceAccount>): string | undefined {
   const { name: accountName } = account.metadata;
   const mountable = new Set(account.secrets?.map(({ name }) => name));
   const because = `is not allowed because service account ${accountName} does not reference that secret`;

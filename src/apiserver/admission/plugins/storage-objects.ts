@@ -3,7 +3,8 @@ import type {
   PersistentVolumeClaimStatus,
 } from '@rollkeeper/machinery/types/core-v1';
 import type {
-  PersistentVolumeClaim,
+  Decoded,
+  DecodedObject,
   StorageClass,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
@@ -23,13 +24,13 @@ export function protectStorageObject({ metadata }: UnstructuredObject, finalizer
  */
 export function checkClaimGrowth(
   attributes: WriteAttributes,
-  classNamed: (name: string) => Readonly<StorageClass> | undefined,
+  classNamed: (name: string) => Readonly<DecodedObject<StorageClass>> | undefined,
 ): void {
   const { object, oldObject } = attributes;
   if (!oldObject || sizeOf(object) <= sizeOf(oldObject)) return;
-  const { phase } = (oldObject['status'] ?? {}) as PersistentVolumeClaimStatus;
+  const { phase } = (oldObject['status'] ?? {}) as Decoded<PersistentVolumeClaimStatus>;
   if (phase !== 'Bound') throw refused(attributes, 'Only bound persistent volume claims can be expanded');
-  const name = storageClassNameOf(object as unknown as PersistentVolumeClaim) ?? '';
+  const name = storageClassNameOf(object) ?? '';
   if (classNamed(name)?.allowVolumeExpansion === true) return;
   throw refused(
     attributes,
@@ -38,5 +39,5 @@ export function checkClaimGrowth(
 }
 
 function sizeOf({ spec }: Readonly<UnstructuredObject>): bigint {
-  return nanosOf((spec as PersistentVolumeClaimSpec | undefined)?.resources?.requests?.['storage']);
+  return nanosOf((spec as Decoded<PersistentVolumeClaimSpec> | undefined)?.resources?.requests?.['storage']);
 }

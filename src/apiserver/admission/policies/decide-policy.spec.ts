@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
 import type { Policy } from './decide-policy.js';
-import { authorizerFor } from './request-authority.js';
-import { requestBudget } from './request-expressions.js';
+import { authorizerFor } from '../request-authority.js';
+import { requestBudget } from '../request-expressions.js';
 import type { Verdict } from './decide-policy.js';
 import { aPod, creationOf } from '../admission.fixture.js';
 

@@ -5,8 +5,8 @@ import { compileRequestExpression } from '../../kinds/index.js';
 import type { RequestExpression } from '../../kinds/index.js';
 import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
-import { evaluateExpression, matchConditions } from './request-expressions.js';
-import type { RequestValues } from './request-expressions.js';
+import { evaluateExpression, matchConditions } from '../request-expressions.js';
+import type { RequestValues } from '../request-expressions.js';
 
 export type Policy = ValidatingAdmissionPolicy & KubernetesObject;
 

@@ -17,10 +17,10 @@ import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
 import type { CompiledPolicy, Objection, Policy, Verdict } from './decide-policy.js';
-import { authorizerFor } from './request-authority.js';
-import type { AccessDecider } from './request-authority.js';
-import { requestBudget } from './request-expressions.js';
-import type { RequestValues } from './request-expressions.js';
+import { authorizerFor } from '../request-authority.js';
+import type { AccessDecider } from '../request-authority.js';
+import { requestBudget } from '../request-expressions.js';
+import type { RequestValues } from '../request-expressions.js';
 
 export type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
 
@@ -73,7 +73,7 @@ export class PolicyPlugin {
     this.refuseByBroken(bindings, attributes);
     const convert = convertedOnce(this.known.convert);
     for (const binding of [...bindings].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
-      const policy = this.known.policies.get('', binding.spec?.policyName ?? '');
+      const policy = this.known.policies.get('', binding.spec.policyName);
       if (policy) await this.ask(compilePolicy(policy), binding, attributes, convert);
     }
   }
@@ -90,7 +90,7 @@ export class PolicyPlugin {
     for (const one of broken.policies) {
       const policy = { name: one.name, selection: selectionOfPolicy(one.object) };
       for (const binding of bindings)
-        if (binding.spec?.policyName === one.name)
+        if (binding.spec.policyName === one.name)
           this.refuseWithin(policy, this.reachOf(binding), attributes, 'policy');
       for (const binding of broken.bindings)
         if (mayName(binding, one.name))
@@ -138,7 +138,7 @@ export class PolicyPlugin {
     const { annotations, objections } = await this.verdictOf(policy, binding, attributes, () =>
       this.valuesOf(attributes, shown, convert),
     );
-    const actions = binding.spec?.validationActions ?? [];
+    const actions = binding.spec.validationActions;
     const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.metadata.name}'`;
     for (const { key, value } of annotations)
       this.log('audit annotation', attributes, { key: `${policy.name}/${key}`, value });
@@ -194,7 +194,7 @@ export class PolicyPlugin {
 
   /** A binding that names no rules is for all that its policy is for, as far as its selectors go. */
   private selectionOf(binding: Readonly<PolicyBinding>): Selection | undefined {
-    const said = binding.spec?.matchResources;
+    const said = binding.spec.matchResources;
     if (!said) return undefined;
     const anything = [
       { apiGroups: ['*'], apiVersions: ['*'], operations: ['*' as const], resources: ['*/*', '*'] },
@@ -234,7 +234,7 @@ export class PolicyPlugin {
     { spec }: Readonly<PolicyBinding>,
     requestNamespace: string,
   ): Promise<readonly unknown[]> {
-    const ref = spec?.paramRef;
+    const ref = spec.paramRef;
     if (!paramKind || !ref) return [null];
     const { apiVersion = '', kind: word = '' } = paramKind;
     const kind = this.known.kinds.findByKind(apiVersion, word);

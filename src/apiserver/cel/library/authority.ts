@@ -1,8 +1,8 @@
+import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
-import { checkDns1123Label, checkDns1123Subdomain } from '../../kinds/validation/syntax.js';
 import { meter } from '../cost.js';
-import type { AccessAttributes, ResourceAttributes } from '../../authorization/access-attributes.js';
+import type { AccessAttributes, ResourceAttributes } from '../../auth/access-attributes.js';
 import { register } from './register.js';
 
 /** Who is asked by an expression that has the variable `authorizer`. Answers at once, and asks nobody else. */

@@ -1,12 +1,12 @@
-import type { Environment } from '@marcbachmann/cel-js';
-import { Optional } from '@marcbachmann/cel-js';
 import {
   checkDns1035Label,
   checkDns1123Label,
   checkDns1123Subdomain,
   checkLabelValue,
   checkQualifiedName,
-} from '../../kinds/validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Environment } from '@marcbachmann/cel-js';
+import { Optional } from '@marcbachmann/cel-js';
 import { meter } from '../cost.js';
 import { parseUrl } from './addresses.js';
 import { register, registerNamespace } from './register.js';

@@ -1,23 +1,27 @@
+import {
+  checkDns1123Subdomain,
+  checkPathSegment,
+  checkQualifiedName,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   MatchResources,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicySpec,
 } from '@rollkeeper/machinery/types/admissionregistration-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkDns1123Subdomain, checkPathSegment, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { ADMISSION_GROUP, validateRule } from './rules.js';
 
-type Policy = ValidatingAdmissionPolicy & UnstructuredObject;
-type Binding = ValidatingAdmissionPolicyBinding & UnstructuredObject;
+type Policy = DecodedObject<ValidatingAdmissionPolicy>;
+type Binding = DecodedObject<ValidatingAdmissionPolicyBinding>;
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
@@ -56,7 +60,7 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   validate: ({ spec }, errors) => validatePolicy(spec ?? {}, errors),
 });
 
-function defaultMatch(match: MatchResources): void {
+function defaultMatch(match: Decoded<MatchResources>): void {
   match.matchPolicy ??= 'Equivalent';
   match.namespaceSelector ??= {};
   match.objectSelector ??= {};
@@ -64,7 +68,7 @@ function defaultMatch(match: MatchResources): void {
     rule.scope ??= '*';
 }
 
-function validatePolicy(spec: ValidatingAdmissionPolicySpec, errors: FieldError[]): void {
+function validatePolicy(spec: Decoded<ValidatingAdmissionPolicySpec>, errors: FieldError[]): void {
   const {
     failurePolicy,
     paramKind,
@@ -85,7 +89,7 @@ function validatePolicy(spec: ValidatingAdmissionPolicySpec, errors: FieldError[
     validateMatch(matchConstraints, 'spec.matchConstraints', errors);
     if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
   }
-  const names = (variables ?? []).map(({ name }) => name);
+  const names = (variables ?? []).map(({ name = '' }) => name);
   variables?.forEach(({ name, expression }, index) => {
     const path = `spec.variables[${index}]`;
     if (!name) errors.push(required(`${path}.name`, 'name is not specified'));
@@ -133,12 +137,12 @@ function validatePolicy(spec: ValidatingAdmissionPolicySpec, errors: FieldError[
 }
 
 function validateAudits(
-  annotations: NonNullable<ValidatingAdmissionPolicySpec['auditAnnotations']>,
+  annotations: NonNullable<Decoded<ValidatingAdmissionPolicySpec>['auditAnnotations']>,
   variables: readonly string[],
   errors: FieldError[],
 ): void {
   const keys = new Set<string>();
-  annotations.forEach(({ key, valueExpression }, index) => {
+  annotations.forEach(({ key = '', valueExpression }, index) => {
     const path = `spec.auditAnnotations[${index}]`;
     if (!key) errors.push(required(`${path}.key`));
     else validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
@@ -155,7 +159,7 @@ function validateAudits(
   });
 }
 
-function validateMatch(match: MatchResources, path: string, errors: FieldError[]): void {
+function validateMatch(match: Decoded<MatchResources>, path: string, errors: FieldError[]): void {
   if (match.matchPolicy !== undefined && match.matchPolicy !== 'Equivalent' && match.matchPolicy !== 'Exact')
     errors.push(notSupported(`${path}.matchPolicy`, match.matchPolicy, ['Equivalent', 'Exact']));
   if (match.namespaceSelector)
@@ -217,7 +221,7 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
 });
 
 function validateParamRef(
-  ref: NonNullable<NonNullable<ValidatingAdmissionPolicyBinding['spec']>['paramRef']>,
+  ref: NonNullable<NonNullable<Decoded<ValidatingAdmissionPolicyBinding>['spec']>['paramRef']>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,7 +1,7 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { duplicate, required, tooMany } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const MAX_CONDITIONS = 64;

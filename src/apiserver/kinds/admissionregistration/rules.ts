@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { RuleWithOperations } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
@@ -9,7 +10,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
 /** Which requests are looked at. Source: validateRuleWithOperations in pkg/apis/admissionregistration/validation. */
 export function validateRule(
-  { operations = [], apiGroups = [], apiVersions = [], resources = [], scope }: Partial<RuleWithOperations>,
+  { operations = [], apiGroups = [], apiVersions = [], resources = [], scope }: Decoded<RuleWithOperations>,
   path: string,
   errors: FieldError[],
 ): void {

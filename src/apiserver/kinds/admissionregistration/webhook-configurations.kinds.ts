@@ -1,12 +1,12 @@
+import { checkDns1035Label, checkFullyQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { MutatingWebhook } from '@rollkeeper/machinery/types/admissionregistration-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkDns1035Label, checkFullyQualifiedName } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
@@ -14,7 +14,7 @@ import { ADMISSION_GROUP, validateRule } from './rules.js';
 
 /** A mutating webhook has all that a validating one has. */
 interface Configuration extends UnstructuredObject {
-  webhooks?: Partial<MutatingWebhook>[];
+  webhooks?: Decoded<MutatingWebhook>[];
 }
 
 /** Versions of the reviews that the API server can send. */
@@ -72,7 +72,7 @@ export const MUTATING_WEBHOOK_CONFIGURATION_KIND = defineKind<Configuration>({
 });
 
 /** Source: SetDefaults_ValidatingWebhook and SetDefaults_MutatingWebhook in pkg/apis/admissionregistration/v1. */
-function defaultWebhook(hook: Partial<MutatingWebhook>, kind: string | undefined): void {
+function defaultWebhook(hook: Decoded<MutatingWebhook>, kind: string | undefined): void {
   hook.failurePolicy ??= 'Fail';
   hook.matchPolicy ??= 'Equivalent';
   hook.namespaceSelector ??= {};
@@ -84,7 +84,7 @@ function defaultWebhook(hook: Partial<MutatingWebhook>, kind: string | undefined
 }
 
 /** Source: validateValidatingWebhook in pkg/apis/admissionregistration/validation/validation.go. */
-function validateWebhook(hook: Partial<MutatingWebhook>, path: string, errors: FieldError[]): void {
+function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: FieldError[]): void {
   if (!hook.name) errors.push(required(`${path}.name`));
   else validateSyntax(hook.name, checkFullyQualifiedName, `${path}.name`, errors);
   validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);

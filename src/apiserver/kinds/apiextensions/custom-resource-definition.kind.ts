@@ -4,18 +4,18 @@ import type {
 } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { validateDefinitionUpdate, validateNewDefinition } from './custom-resource-definition.validation.js';
 
-export type Definition = CustomResourceDefinition & UnstructuredObject;
+type Written = DecodedObject<CustomResourceDefinition>;
 
 /** Keeps a deleted definition until the last of its objects is gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Source: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and v1/defaults.go. */
-export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
+export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
   type: {
     group: 'apiextensions.k8s.io',
     version: 'v1',
@@ -31,7 +31,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
   hasStatus: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
-  ...printed<Definition>(
+  ...printed<Written>(
     NAME,
     shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
   ),
@@ -71,7 +71,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
   },
 });
 
-function applySpecDefaults(spec: CustomResourceDefinitionSpec | undefined): void {
+function applySpecDefaults(spec: Decoded<CustomResourceDefinitionSpec> | undefined): void {
   if (!spec) return;
   const { names } = spec;
   if (names?.kind) {
@@ -87,13 +87,13 @@ function applySpecDefaults(spec: CustomResourceDefinitionSpec | undefined): void
  * Whether a deleted definition keeps what it defines, however it was when it was stored. What is wrong with that must not keep it from
  * going: the genuine server takes its finalizer off by its status, for which nobody looks at the rest.
  */
-function isOnlyLetGo({ spec }: Readonly<Definition>, old: Readonly<Definition>): boolean {
+function isOnlyLetGo({ spec }: Readonly<Written>, old: Readonly<Written>): boolean {
   if (!old.metadata.deletionTimestamp) return false;
   const before = cloneJson(old.spec);
   applySpecDefaults(before);
   return sameJson(spec, before);
 }
 
-function storedVersion(spec: CustomResourceDefinitionSpec | undefined): string[] {
+function storedVersion(spec: Decoded<CustomResourceDefinitionSpec> | undefined): string[] {
   return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name = '' }) => name);
 }

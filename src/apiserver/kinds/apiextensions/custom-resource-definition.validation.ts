@@ -5,21 +5,26 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1035Label,
+  checkDns1123Subdomain,
+  FIELD_IMMUTABLE,
+  sameJson,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkDns1035Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
 import { reservationOf } from './reserved-groups.js';
 import { validateSchemaRules } from './schema-rules.js';
 import { validateStructuralSchema } from './structural-schema.js';
 
-type Definition = CustomResourceDefinition & UnstructuredObject;
-type Spec = Partial<CustomResourceDefinitionSpec>;
-type Version = Partial<CustomResourceDefinitionVersion>;
+type Definition = DecodedObject<CustomResourceDefinition>;
+type Spec = Decoded<CustomResourceDefinitionSpec>;
+type Version = Decoded<CustomResourceDefinitionVersion>;
 
 const SCOPES = ['Cluster', 'Namespaced'];
 const APPROVAL = 'api-approved.kubernetes.io';
@@ -31,7 +36,7 @@ const PROTECTED = /(^|\.)(k8s\.io|kubernetes\.io)$/;
  */
 export function validateNewDefinition(definition: Readonly<Definition>, errors: FieldError[]): void {
   validateDefinition(definition, errors);
-  const { group = '' } = (definition.spec ?? {}) as Spec;
+  const { group = '' } = definition.spec ?? {};
   // What has no dot is complained about already.
   const reserved = group.includes('.') ? reservationOf(group) : undefined;
   if (reserved !== undefined) errors.push(forbidden('spec.group', reserved));
@@ -39,11 +44,11 @@ export function validateNewDefinition(definition: Readonly<Definition>, errors: 
 
 /** Source: ValidateCustomResourceDefinition in apiextensions-apiserver/pkg/apis/apiextensions/validation. */
 function validateDefinition(
-  { metadata, spec = {} as never }: Readonly<Definition>,
+  { metadata, spec = {} }: Readonly<Definition>,
   errors: FieldError[],
   old?: Readonly<Definition>,
 ): void {
-  const { names, group = '' } = spec as Spec;
+  const { names, group = '' } = spec;
   if (metadata.name && metadata.name !== `${names?.plural ?? ''}.${group}`)
     errors.push(invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'));
   if (PROTECTED.test(group) && !metadata.annotations?.[APPROVAL])
@@ -107,7 +112,7 @@ function validatedSyntax(
 
 /** Source: ValidateCustomResourceDefinitionNames. */
 function validateNames(
-  names: Partial<CustomResourceDefinitionNames>,
+  names: Decoded<CustomResourceDefinitionNames>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -228,7 +233,7 @@ function validateColumns({ additionalPrinterColumns }: Version, path: string, er
 
 /** Source: validateCustomResourceConversion. */
 function validateConversion(
-  { strategy, webhook }: Partial<CustomResourceConversion>,
+  { strategy, webhook }: Decoded<CustomResourceConversion>,
   versions: number,
   errors: FieldError[],
 ): void {

@@ -3,7 +3,7 @@ import { METRICS_KINDS } from '../../resource-metrics/metrics-kinds.js';
 import { REVIEW_TYPES } from '../../reviews/decide-review.js';
 import { createSchemaRegistry } from '../../schema/index.js';
 import { BUILT_IN_KINDS } from '../built-in-kinds.js';
-import type { Definition } from './custom-resource-definition.kind.js';
+import type { Definition } from '../custom/custom-kind.js';
 import { refusalOf, reservationOf, SERVED_GROUPS, storedResourceOf } from './reserved-groups.js';
 
 function aDefinition(name: string, group: string, plural: string): Definition {

@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition } from '@rollkeeper/machinery/types/apiextensions-v1';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 
-type Definition = CustomResourceDefinition & KubernetesObject;
+type Definition = DecodedObject<CustomResourceDefinition>;
 
 /** The groups with a dot that the server itself answers for: of its kinds, its reviews, and the metrics of pods and nodes. */
 export const SERVED_GROUPS: ReadonlySet<string> = new Set([

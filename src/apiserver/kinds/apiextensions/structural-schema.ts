@@ -1,10 +1,11 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { JSONSchemaProps } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { ownField } from '@rollkeeper/machinery/kubernetes';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 
-type Schema = Partial<JSONSchemaProps>;
+type Schema = Decoded<JSONSchemaProps>;
 
 /** Where in the schema a part of it stands. */
 interface Place {
@@ -149,7 +150,7 @@ function validateJunctors(schema: Schema, path: string, place: Place, errors: Fi
   for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
     schema[name]?.forEach((part, index) => {
       // The one thing that may name types again: an integer or a string, the way it was written before.
-      const { type: _type, ...rest } = part as Schema;
+      const { type: _type, ...rest } = part;
       validate(isIntOrString ? rest : part, `${path}.${name}[${index}]`, inner, errors);
     });
   if (schema.not) validate(schema.not, `${path}.not`, inner, errors);

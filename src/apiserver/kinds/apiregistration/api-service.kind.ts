@@ -1,18 +1,18 @@
-import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
 import {
   checkDns1035Label,
   checkDns1123Subdomain,
   checkPathSegment,
   checkPortNumber,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/apiregistration-v1';
+import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
-type ApiService = APIService & UnstructuredObject;
+type ApiService = DecodedObject<APIService>;
 
 /** Source: ValidateAPIService in kube-aggregator/pkg/apis/apiregistration/validation. Nobody here calls other servers. */
 export const API_SERVICE_KIND = defineKind<ApiService>({
@@ -48,7 +48,8 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
     object.status = { conditions: [availability(object)] };
   },
   validate(object, errors) {
-    validateSpec(object.metadata.name ?? '', object.spec ?? {}, errors);
+    const { name = '' }: Partial<ObjectMeta> = object.metadata;
+    validateSpec(name, object.spec ?? {}, errors);
   },
 });
 
@@ -66,7 +67,7 @@ function availability({ metadata, spec }: ApiService) {
   };
 }
 
-function validateSpec(name: string, spec: Partial<APIServiceSpec>, errors: FieldError[]): void {
+function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: FieldError[]): void {
   const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
   validateSyntax(name, checkPathSegment, 'metadata.name', errors);
   if (name !== `${version}.${group}`)

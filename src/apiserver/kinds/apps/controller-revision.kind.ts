@@ -1,12 +1,11 @@
 import type { ControllerRevision as IControllerRevision } from '@rollkeeper/machinery/types/apps-v1';
-import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, FIELD_IMMUTABLE, NON_NEGATIVE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, OwnerReference, Decoded } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, NON_NEGATIVE } from '../validation/syntax.js';
 
-type ControllerRevision = IControllerRevision & UnstructuredObject;
+type ControllerRevision = DecodedObject<IControllerRevision>;
 
 /** Source: ValidateControllerRevision in pkg/apis/apps/validation/validation.go. */
 export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
@@ -21,7 +20,7 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
   ...printed<ControllerRevision>(
     NAME,
     shown('Controller', 'The object that it is a revision of.', (object) => {
-      const owner = controllerOf(object);
+      const owner: Decoded<OwnerReference> | undefined = controllerOf(object);
       if (!owner) return '<none>';
       const group = owner.apiVersion?.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
       return `${(owner.kind ?? '').toLowerCase()}${group}/${owner.name}`;
@@ -30,7 +29,7 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
     AGE,
   ),
   validate({ data, revision }, errors) {
-    if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'));
+    if (data === undefined) errors.push(required('data', 'data is mandatory'));
     if ((revision ?? 0) < 0) errors.push(invalid('revision', revision, NON_NEGATIVE));
   },
   validateUpdate(object, old, _subresource, errors) {

@@ -3,8 +3,8 @@ import type {
   DaemonSetSpec,
   DaemonSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
-import { isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { labelsText, WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -21,17 +21,20 @@ import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
-type DaemonSet = IDaemonSet & UnstructuredObject;
-type Spec = Partial<DaemonSetSpec>;
+type DaemonSet = DecodedObject<IDaemonSet>;
+type Spec = Decoded<DaemonSetSpec>;
 
 const WORKLOAD: PrintedColumn<DaemonSet> = {
   columns: WORKLOAD_COLUMNS,
   cells: ({ spec }) => workloadCells(spec),
 };
 
-const count = (name: string, field: keyof DaemonSetStatus, description: string): PrintedColumn<DaemonSet> =>
+const count = (
+  name: string,
+  field: keyof Decoded<DaemonSetStatus>,
+  description: string,
+): PrintedColumn<DaemonSet> =>
   shown(name, description, ({ status }) => (status?.[field] as number | undefined) ?? 0, 'integer');
 
 /** Source: pkg/registry/apps/daemonset/strategy.go, SetDefaults_DaemonSet. */
@@ -57,7 +60,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
     WORKLOAD,
   ),
   applyDefaults(object) {
-    const spec = (object.spec ??= {} as DaemonSetSpec);
+    const spec = (object.spec ??= {});
     const strategy = (spec.updateStrategy ??= {});
     strategy.type ||= 'RollingUpdate';
     if (strategy.type === 'RollingUpdate') {
@@ -115,7 +118,7 @@ function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
 }
 
 function validateStrategy(
-  strategy: NonNullable<DaemonSetSpec['updateStrategy']>,
+  strategy: NonNullable<Decoded<DaemonSetSpec>['updateStrategy']>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -3,8 +3,8 @@ import type {
   StatefulSetSpec,
   StatefulSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
-import { isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
 import { defineKind } from '../define-kind.js';
@@ -20,12 +20,11 @@ import { forbidden, invalid, notSupported, required } from '../validation/field-
 import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { defaultClaimSpec, defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 
-type StatefulSet = IStatefulSet & UnstructuredObject;
-type Spec = Partial<StatefulSetSpec>;
+type StatefulSet = DecodedObject<IStatefulSet>;
+type Spec = Decoded<StatefulSetSpec>;
 
 /** Source: pkg/registry/apps/statefulset/strategy.go, SetDefaults_StatefulSet. */
 export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
@@ -53,7 +52,7 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
       (spec?.template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(','),
     ),
   ),
-  applyDefaults: (object) => applyDefaults((object.spec ??= {} as StatefulSetSpec)),
+  applyDefaults: (object) => applyDefaults((object.spec ??= {})),
   prepareForCreate(object) {
     object.status = { replicas: 0, availableReplicas: 0 };
   },
@@ -73,7 +72,7 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
   },
 });
 
-function applyDefaults(spec: StatefulSetSpec): void {
+function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   spec.podManagementPolicy ||= 'OrderedReady';
   const strategy = (spec.updateStrategy ??= {});
   strategy.type ||= 'RollingUpdate';
@@ -189,7 +188,7 @@ const COUNTS = [
   'collisionCount',
 ] as const;
 
-function validateStatus(status: StatefulSetStatus, errors: FieldError[]): void {
+function validateStatus(status: Decoded<StatefulSetStatus>, errors: FieldError[]): void {
   validateNonNegative(status, COUNTS, 'status', errors);
   validateReplicaCounts(
     status,

@@ -1,11 +1,12 @@
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { HPAScalingRules, HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
 
 /** The share of its CPU that a pod shall use where nobody says what to measure, in percent. */
 export const DEFAULT_CPU_UTILIZATION = 80;
 
 /** Source: SetDefaults_HorizontalPodAutoscaler in pkg/apis/autoscaling/v2/defaults.go. */
-export function defaultAutoscaler(object: Partial<HorizontalPodAutoscaler>): void {
-  const spec = (object.spec ??= {} as NonNullable<HorizontalPodAutoscaler['spec']>);
+export function defaultAutoscaler(object: DecodedObject<HorizontalPodAutoscaler>): void {
+  const spec = (object.spec ??= {});
   spec.minReplicas ??= 1;
   if (!spec.metrics?.length)
     spec.metrics = [
@@ -33,6 +34,9 @@ export function defaultAutoscaler(object: Partial<HorizontalPodAutoscaler>): voi
   });
 }
 
-function completed(rules: HPAScalingRules | undefined, defaults: HPAScalingRules): HPAScalingRules {
+function completed(
+  rules: Decoded<HPAScalingRules> | undefined,
+  defaults: Decoded<HPAScalingRules>,
+): Decoded<HPAScalingRules> {
   return { ...defaults, ...rules, ...(!rules?.policies?.length && { policies: defaults.policies }) };
 }

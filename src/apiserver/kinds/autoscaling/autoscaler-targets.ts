@@ -1,3 +1,4 @@
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type {
   HorizontalPodAutoscaler,
   MetricSpec,
@@ -10,7 +11,7 @@ const UNKNOWN = '<unknown>';
 const MAX_SHOWN = 2;
 
 /** `cpu: 20%/80%`. Source: formatHPAMetrics in pkg/printers/internalversion/printers.go. */
-export function targetsText({ spec, status }: Readonly<HorizontalPodAutoscaler>): string {
+export function targetsText({ spec, status }: Readonly<DecodedObject<HorizontalPodAutoscaler>>): string {
   const metrics = spec?.metrics ?? [];
   if (metrics.length === 0) return '<none>';
   const texts = metrics.map((metric, index) => metricText(metric, status?.currentMetrics?.[index]));
@@ -18,7 +19,7 @@ export function targetsText({ spec, status }: Readonly<HorizontalPodAutoscaler>)
   return texts.length > MAX_SHOWN ? `${shown} + ${texts.length - MAX_SHOWN} more...` : shown;
 }
 
-function metricText(metric: MetricSpec, current: MetricStatus | undefined): string {
+function metricText(metric: Decoded<MetricSpec>, current: Decoded<MetricStatus> | undefined): string {
   switch (metric.type) {
     case 'Resource':
       return `${metric.resource?.name ?? ''}: ${pair(metric.resource?.target, current?.resource?.current)}`;
@@ -35,7 +36,10 @@ function metricText(metric: MetricSpec, current: MetricStatus | undefined): stri
   }
 }
 
-function pair(target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
+function pair(
+  target: Decoded<MetricTarget> | undefined,
+  current: Decoded<MetricValueStatus> | undefined,
+): string {
   if (target?.averageUtilization !== undefined) {
     const share = current?.averageUtilization;
     return `${share === undefined ? UNKNOWN : `${share}%`}/${target.averageUtilization}%`;

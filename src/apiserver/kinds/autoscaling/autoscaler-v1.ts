@@ -5,7 +5,7 @@ import type {
   MetricStatus,
 } from '@rollkeeper/machinery/types/autoscaling-v2';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /** Where the first version keeps what it has no fields for. */
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
@@ -13,10 +13,10 @@ const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
-type V1 = IAutoscalerV1 & UnstructuredObject;
-type V2 = HorizontalPodAutoscaler & UnstructuredObject;
+type V1 = DecodedObject<IAutoscalerV1>;
+type V2 = DecodedObject<HorizontalPodAutoscaler>;
 
-const isCpuShare = ({ type, resource }: MetricSpec): boolean =>
+const isCpuShare = ({ type, resource }: Decoded<MetricSpec>): boolean =>
   type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined;
 
 /** The newer form. Source: pkg/apis/autoscaling/v1/conversion.go. */
@@ -77,7 +77,7 @@ export function fromV2({ metadata, spec, status, ...rest }: Readonly<V2>): Unstr
   const { currentMetrics = [], conditions = [], ...ownStatus } = status ?? {};
   const shareAt = metrics.findIndex(isCpuShare);
   const currentAt = currentMetrics.findIndex(
-    ({ resource }: MetricStatus) =>
+    ({ resource }: Decoded<MetricStatus>) =>
       resource?.name === 'cpu' && resource.current?.averageUtilization !== undefined,
   );
   const annotations: Record<string, string> = { ...metadata.annotations };

@@ -1,4 +1,5 @@
-import { nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   HPAScalingRules,
   HorizontalPodAutoscalerSpec,
@@ -9,10 +10,9 @@ import type {
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkPathSegment } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type Spec = Partial<HorizontalPodAutoscalerSpec>;
+type Spec = Decoded<HorizontalPodAutoscalerSpec>;
 
 /** Source: validateHorizontalPodAutoscalerSpec in pkg/apis/autoscaling/validation/validation.go. */
 export function validateAutoscalerSpec(spec: Spec, errors: FieldError[]): void {
@@ -55,7 +55,7 @@ const SOURCES = {
 } as const;
 const TYPES = Object.keys(SOURCES);
 
-function validateMetric(metric: Partial<MetricSpec>, path: string, errors: FieldError[]): void {
+function validateMetric(metric: Decoded<MetricSpec>, path: string, errors: FieldError[]): void {
   const { type } = metric;
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'));
   else if (!TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES));
@@ -70,7 +70,7 @@ function validateMetric(metric: Partial<MetricSpec>, path: string, errors: Field
   validateSource(metric, path, errors);
 }
 
-function validateSource(metric: Partial<MetricSpec>, path: string, errors: FieldError[]): void {
+function validateSource(metric: Decoded<MetricSpec>, path: string, errors: FieldError[]): void {
   const { object, external, pods, resource, containerResource } = metric;
   if (object) {
     const at = `${path}.object`;
@@ -101,7 +101,7 @@ function validateSource(metric: Partial<MetricSpec>, path: string, errors: Field
 }
 
 function validateResource(
-  { name, target = {} }: { readonly name?: string; readonly target?: Partial<MetricTarget> },
+  { name, target = {} }: { readonly name?: string; readonly target?: Decoded<MetricTarget> },
   path: string,
   errors: FieldError[],
 ): void {
@@ -117,7 +117,7 @@ function validateResource(
 }
 
 function validateIdentifier(
-  { name, selector }: Partial<MetricIdentifier>,
+  { name, selector }: Decoded<MetricIdentifier>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -131,7 +131,7 @@ const TARGET_TYPES = ['AverageValue', 'Utilization', 'Value'];
 
 /** One of `fields` has to be there, and whatever is there has to be positive. */
 function validateTarget(
-  target: Partial<MetricTarget>,
+  target: Decoded<MetricTarget>,
   fields: readonly TargetField[],
   path: string,
   errors: FieldError[],
@@ -155,7 +155,7 @@ const POLICY_TYPES = ['Percent', 'Pods'];
 const MAX_PERIOD = 1800;
 const MAX_WINDOW = 3600;
 
-function validateRules(rules: HPAScalingRules, path: string, errors: FieldError[]): void {
+function validateRules(rules: Decoded<HPAScalingRules>, path: string, errors: FieldError[]): void {
   const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
   if (window !== undefined && window < 0)
     errors.push(
@@ -168,9 +168,9 @@ function validateRules(rules: HPAScalingRules, path: string, errors: FieldError[
   if (selectPolicy !== undefined && !SELECT_POLICIES.includes(selectPolicy))
     errors.push(notSupported(`${path}.selectPolicy`, selectPolicy, SELECT_POLICIES));
   if (policies.length === 0) errors.push(required(`${path}.policies`, 'must specify at least one Policy'));
-  policies.forEach(({ type, value = 0, periodSeconds = 0 }, index) => {
+  policies.forEach(({ type = '', value = 0, periodSeconds = 0 }, index) => {
     const at = `${path}.policies[${index}]`;
-    if (!POLICY_TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type ?? '', POLICY_TYPES));
+    if (!POLICY_TYPES.includes(type)) errors.push(notSupported(`${at}.type`, type, POLICY_TYPES));
     if (value <= 0) errors.push(invalid(`${at}.value`, value, 'must be greater than zero'));
     if (periodSeconds <= 0)
       errors.push(invalid(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'));

@@ -1,6 +1,6 @@
 import type { HorizontalPodAutoscaler as IAutoscalerV1 } from '@rollkeeper/machinery/types/autoscaling-v1';
 import type { HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
@@ -10,7 +10,7 @@ import { validateAutoscalerSpec } from './autoscaler.validation.js';
 import { fromV2, toV2 } from './autoscaler-v1.js';
 import { targetsText } from './autoscaler-targets.js';
 
-type Autoscaler = HorizontalPodAutoscaler & UnstructuredObject;
+type Autoscaler = DecodedObject<HorizontalPodAutoscaler>;
 
 const TYPE = {
   group: 'autoscaling',
@@ -80,7 +80,7 @@ function asV1(rules: typeof SHARED): Partial<KindRules> {
     ...(rules as unknown as Partial<KindRules>),
     toRow: (object, nowMs) => rules.toRow(v2(object), nowMs),
     applyDefaults(object) {
-      const spec = ((object as unknown as IAutoscalerV1).spec ??= {} as never);
+      const spec = ((object as DecodedObject<IAutoscalerV1>).spec ??= {});
       spec.minReplicas ??= 1;
       if (!v2(object).spec?.metrics) spec.targetCPUUtilizationPercentage = DEFAULT_CPU_UTILIZATION;
     },

@@ -1,5 +1,5 @@
 import type { CronJob as ICronJob, CronJobSpec } from '@rollkeeper/machinery/types/batch-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { ageSince } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -19,7 +19,7 @@ import { validateSyntax } from '../validation/words.js';
 import { checkSchedule, checkTimeZone } from './cron-schedule.js';
 import { validateJobTemplateSpec } from './job-spec.js';
 
-type CronJob = ICronJob & UnstructuredObject;
+type CronJob = DecodedObject<ICronJob>;
 
 /** What is added to the name of a job that it makes has eleven characters. */
 const MAX_NAME = 52;
@@ -52,7 +52,7 @@ export const CRON_JOB_KIND = defineKind<CronJob>({
     WORKLOAD,
   ),
   applyDefaults(object) {
-    const spec = (object.spec ??= {} as CronJobSpec);
+    const spec = (object.spec ??= {});
     spec.concurrencyPolicy ||= 'Allow';
     spec.suspend ??= false;
     spec.successfulJobsHistoryLimit ??= 3;
@@ -79,11 +79,11 @@ export const CRON_JOB_KIND = defineKind<CronJob>({
 });
 
 /** Only the pods of the template get defaults here; those of a job are set when one is made. */
-function defaultJobTemplate(template: NonNullable<CronJobSpec['jobTemplate']>): void {
-  defaultPodTemplate((template.spec ??= {} as NonNullable<typeof template.spec>));
+function defaultJobTemplate(template: NonNullable<Decoded<CronJobSpec>['jobTemplate']>): void {
+  defaultPodTemplate((template.spec ??= {}));
 }
 
-function validateSpec(spec: Partial<CronJobSpec>, errors: FieldError[], old?: Partial<CronJobSpec>): void {
+function validateSpec(spec: Decoded<CronJobSpec>, errors: FieldError[], old?: Decoded<CronJobSpec>): void {
   const { schedule, timeZone, concurrencyPolicy: policy, jobTemplate: template = {} } = spec;
   if (!schedule) errors.push(required('spec.schedule'));
   else validateSyntax(schedule, checkSchedule, 'spec.schedule', errors);

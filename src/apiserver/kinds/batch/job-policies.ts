@@ -1,10 +1,11 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { JobSpec, PodFailurePolicyRule } from '@rollkeeper/machinery/types/batch-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type Spec = Partial<JobSpec>;
+type Spec = Decoded<JobSpec>;
 
 const MAX_RULES = 20;
 const MAX_CODES = 255;
@@ -18,14 +19,14 @@ export function validateFailurePolicy(spec: Spec, path: string, errors: FieldErr
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES));
   const containers = new Set(
     [...(spec.template?.spec?.containers ?? []), ...(spec.template?.spec?.initContainers ?? [])].map(
-      ({ name }) => name,
+      ({ name = '' }) => name,
     ),
   );
   rules.forEach((rule, index) => validateRule(rule, { spec, containers }, `${path}.rules[${index}]`, errors));
 }
 
 function validateRule(
-  { action, onExitCodes, onPodConditions }: PodFailurePolicyRule,
+  { action, onExitCodes, onPodConditions }: Decoded<PodFailurePolicyRule>,
   { spec, containers }: { spec: Spec; containers: ReadonlySet<string> },
   path: string,
   errors: FieldError[],
@@ -49,7 +50,7 @@ function validateRule(
 }
 
 function validateExitCodes(
-  { operator, values = [], containerName }: NonNullable<PodFailurePolicyRule['onExitCodes']>,
+  { operator, values = [], containerName }: NonNullable<Decoded<PodFailurePolicyRule>['onExitCodes']>,
   containers: ReadonlySet<string>,
   path: string,
   errors: FieldError[],

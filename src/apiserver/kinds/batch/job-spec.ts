@@ -1,21 +1,21 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { JobSpec as IJobSpec } from '@rollkeeper/machinery/types/batch-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.js';
 
-export type JobSpec = Partial<IJobSpec>;
+export type JobSpec = Decoded<IJobSpec>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** What a job and the template of one share. Source: SetDefaults_Job in pkg/apis/batch/v1/defaults.go. */
-export function defaultJobSpec(spec: IJobSpec): void {
+export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   if (spec.completions === undefined && spec.parallelism === undefined) {
     spec.completions = 1;
     spec.parallelism = 1;
@@ -31,9 +31,9 @@ export function defaultJobSpec(spec: IJobSpec): void {
 }
 
 /** Labels by which a job finds the pods that are its own; the older two for those who look for them. */
-export function generateSelector(object: UnstructuredObject, spec: IJobSpec): void {
+export function generateSelector(object: KubernetesObject, spec: Decoded<IJobSpec>): void {
   const uid = object.metadata.uid ?? '';
-  const metadata = (spec.template.metadata ??= {});
+  const metadata = ((spec.template ??= {}).metadata ??= {});
   const labels = (metadata.labels ??= {});
   const { name = '' } = object.metadata;
   Object.assign(labels, {

@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -16,11 +16,10 @@ import { validateSelects } from '../pod-template/validate-template.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
 
-type Job = IJob & UnstructuredObject;
-type Spec = Partial<JobSpec>;
+type Job = DecodedObject<IJob>;
+type Spec = Decoded<JobSpec>;
 
 const WORKLOAD: PrintedColumn<Job> = { columns: WORKLOAD_COLUMNS, cells: ({ spec }) => workloadCells(spec) };
 
@@ -45,7 +44,7 @@ export const JOB_KIND = defineKind<Job>({
     WORKLOAD,
   ),
   applyDefaults(object) {
-    defaultJobSpec((object.spec ??= {} as JobSpec));
+    defaultJobSpec((object.spec ??= {}));
     object.spec.manualSelector ??= false;
     const labels = object.spec.template?.metadata?.labels;
     // One and the same, as in the genuine defaults: what is generated for the pods is the job's as well.
@@ -91,7 +90,7 @@ function validate(spec: Spec, errors: FieldError[], old?: Spec): void {
 /** Source: ValidateJobSpecUpdate. */
 function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   const isSuspended = old.suspend === true;
-  const immutable = (field: keyof JobSpec): void => {
+  const immutable = (field: keyof Decoded<JobSpec>): void => {
     if (!semanticEqual(spec[field], old[field]))
       errors.push(invalid(`spec.${field}`, spec[field] ?? null, FIELD_IMMUTABLE));
   };
@@ -125,7 +124,7 @@ function comparable({ template }: Spec, isSuspended: boolean): object | undefine
   return { metadata, spec: { ...spec, affinity: rest } };
 }
 
-function conditionOf(status: IJob['status'], type: string): boolean {
+function conditionOf(status: Decoded<IJob>['status'], type: string): boolean {
   return (
     status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
   );

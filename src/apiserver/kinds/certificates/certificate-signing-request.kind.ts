@@ -1,3 +1,4 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -5,16 +6,15 @@ import type {
 } from '@rollkeeper/machinery/types/certificates-v1';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { readCertificateRequest } from '@rollkeeper/tls';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateDomainPath } from '../validation/paths.js';
-import { checkPathSegment } from '../validation/syntax.js';
 
-type Request = CertificateSigningRequest & UnstructuredObject;
+type Request = DecodedObject<CertificateSigningRequest>;
 
 const USAGES = [
   'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment',
@@ -72,9 +72,9 @@ const DECISIONS = ['Approved', 'Denied'];
 
 /** The status may not decide: that is for `approval`. */
 function statusConditions(
-  status: CertificateSigningRequestStatus | undefined,
-  before: CertificateSigningRequestStatus,
-): CertificateSigningRequestStatus['conditions'] {
+  status: Decoded<CertificateSigningRequestStatus> | undefined,
+  before: Decoded<CertificateSigningRequestStatus>,
+): Decoded<CertificateSigningRequestStatus>['conditions'] {
   const isDecision = ({ type }: { type?: string }): boolean => DECISIONS.includes(type ?? '');
   return [
     ...(before.conditions ?? []).filter(isDecision),
@@ -82,7 +82,7 @@ function statusConditions(
   ];
 }
 
-function validateSpec(spec: Partial<CertificateSigningRequestSpec>, errors: FieldError[]): void {
+function validateSpec(spec: Decoded<CertificateSigningRequestSpec>, errors: FieldError[]): void {
   const { usages = [], signerName = '', request = '', expirationSeconds } = spec;
   if (usages.length === 0) errors.push(required('spec.usages'));
   usages.forEach((usage, index) => {
@@ -117,14 +117,14 @@ function problemOf(request: string): string | undefined {
 }
 
 function validateConditions(
-  { conditions = [] }: CertificateSigningRequestStatus,
-  old: CertificateSigningRequestStatus,
+  { conditions = [] }: Decoded<CertificateSigningRequestStatus>,
+  old: Decoded<CertificateSigningRequestStatus>,
   mayDecide: boolean,
   errors: FieldError[],
 ): void {
   const path = 'status.conditions';
   const seen = new Set<string>();
-  conditions.forEach(({ type, status }, index) => {
+  conditions.forEach(({ type = '', status }, index) => {
     const at = `${path}[${index}]`;
     if (!type) errors.push(required(`${at}.type`));
     else if (seen.has(type)) errors.push(duplicate(`${at}.type`, type));
@@ -135,9 +135,9 @@ function validateConditions(
   });
   if (DECISIONS.every((type) => seen.has(type)))
     errors.push(invalid(path, conditions, 'Approved and Denied conditions are mutually exclusive'));
-  for (const condition of old.conditions ?? [])
-    if (DECISIONS.includes(condition.type) && !seen.has(condition.type))
-      errors.push(forbidden(path, `updates may not remove a condition of type "${condition.type}"`));
+  for (const { type = '' } of old.conditions ?? [])
+    if (DECISIONS.includes(type) && !seen.has(type))
+      errors.push(forbidden(path, `updates may not remove a condition of type "${type}"`));
   const before = new Set(old.conditions?.map(({ type }) => type));
   if (!mayDecide)
     for (const type of DECISIONS)

@@ -1,5 +1,5 @@
 import type { TableColumn, TableCell } from '../kind-definition.js';
-import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DeepReadonly, LabelSelector, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
 
 /** A column that is always shown. */
@@ -26,7 +26,7 @@ export const AGE_COLUMN = column('Age', 'Time since the object was created.');
 export const NONE = '<none>';
 
 /** A label selector as text, `app=web,tier in (a,b)`; sorted by key. `<none>` where there is nothing to show. */
-export function formatSelector(selector: DeepReadonly<LabelSelector> | undefined): string {
+export function formatSelector(selector: DeepReadonly<Decoded<LabelSelector>> | undefined): string {
   return selectorText(selector) || '<none>';
 }
 
@@ -36,8 +36,8 @@ export function labelsText(labels: Readonly<Record<string, string>> | undefined)
 }
 
 interface WorkloadSpec {
-  readonly template?: PodTemplateSpec;
-  readonly selector?: DeepReadonly<LabelSelector>;
+  readonly template?: Decoded<PodTemplateSpec>;
+  readonly selector?: DeepReadonly<Decoded<LabelSelector>>;
 }
 
 /** The `-o wide` columns of everything that has a pod template. */

@@ -1,5 +1,4 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import type { KindDefinition, TableCell, TableColumn } from '../kind-definition.js';
+import type { TableCell, TableColumn } from '../kind-definition.js';
 import { AGE_COLUMN, NAME_COLUMN, column, wideColumn } from './columns.js';
 import { ageSince } from './human-duration.js';
 
@@ -15,14 +14,14 @@ interface Named {
   readonly metadata: { readonly name: string; readonly creationTimestamp?: string };
 }
 
-export const NAME: PrintedColumn<unknown> = {
+export const NAME: PrintedColumn<Named> = {
   columns: [NAME_COLUMN],
-  cells: (object) => [(object as Named).metadata.name],
+  cells: (object) => [object.metadata.name],
 };
 
-export const AGE: PrintedColumn<unknown> = {
+export const AGE: PrintedColumn<Named> = {
   columns: [AGE_COLUMN],
-  cells: (object, nowMs) => [ageSince((object as Named).metadata.creationTimestamp, nowMs)],
+  cells: (object, nowMs) => [ageSince(object.metadata.creationTimestamp, nowMs)],
 };
 
 /** A column that is always shown. */
@@ -40,11 +39,16 @@ export function wide<T>(name: string, description: string, cell: CellOf<T>): Pri
   return { columns: [wideColumn(name, description)], cells: (object, nowMs) => [cell(object, nowMs)] };
 }
 
+/** What `kubectl get` prints of a kind. */
+interface PrintedKind<T> {
+  readonly columns: readonly TableColumn[];
+  toRow(object: Readonly<T>, nowMs: number): TableCell[];
+}
+
 /** The two parts of a kind that say what `kubectl get` prints. */
-export function printed<T>(...parts: readonly PrintedColumn<T>[]): Pick<KindDefinition, 'columns' | 'toRow'> {
+export function printed<T>(...parts: readonly PrintedColumn<T>[]): PrintedKind<T> {
   return {
     columns: parts.flatMap(({ columns }) => columns),
-    toRow: (object: Readonly<UnstructuredObject>, nowMs) =>
-      parts.flatMap((part) => part.cells(object as unknown as T, nowMs)),
+    toRow: (object, nowMs) => parts.flatMap((part) => part.cells(object, nowMs)),
   };
 }

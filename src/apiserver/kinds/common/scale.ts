@@ -1,9 +1,9 @@
-import type { DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
 import type { ScaleMapping } from '../kind-definition.js';
 
 interface Scalable {
-  spec?: { replicas?: number; selector?: DeepReadonly<LabelSelector> };
+  spec?: { replicas?: number; selector?: DeepReadonly<Decoded<LabelSelector>> };
   status?: { replicas?: number };
 }
 

@@ -1,30 +1,28 @@
-import { LEASES } from '@rollkeeper/machinery/kubernetes';
-import type { Lease } from '@rollkeeper/machinery/kubernetes';
+import { LEASES, NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Lease } from '@rollkeeper/machinery/kubernetes';
 import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
 import { ageSince } from '../common/human-duration.js';
 import { defineKind } from '../define-kind.js';
 import { invalid } from '../validation/field-errors.js';
-import { NON_NEGATIVE } from '../validation/syntax.js';
 
 /** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
-export const LEASE_KIND = defineKind({
+export const LEASE_KIND = defineKind<DecodedObject<Lease>>({
   type: LEASES,
   finalizerNames: 'any',
   schema: 'io.k8s.api.coordination.v1.Lease',
   columns: [NAME_COLUMN, column('Holder', 'Who holds the lease.'), AGE_COLUMN],
   toRow: (object, nowMs) => [
     object.metadata.name,
-    (object as unknown as Lease).spec?.holderIdentity ?? '',
+    object.spec?.holderIdentity ?? '',
     ageSince(object.metadata.creationTimestamp, nowMs),
   ],
   createsOnUpdate: true,
   needsVersionOnUpdate: true,
   applyDefaults(object) {
-    (object as unknown as Lease).spec ??= {};
+    object.spec ??= {};
   },
   validate(object, errors) {
-    const { leaseDurationSeconds: duration, leaseTransitions: transitions } =
-      (object as unknown as Lease).spec ?? {};
+    const { leaseDurationSeconds: duration, leaseTransitions: transitions } = object.spec ?? {};
     if (duration !== undefined && duration <= 0) {
       errors.push(invalid('spec.leaseDurationSeconds', duration, 'must be greater than 0'));
     }

@@ -1,14 +1,13 @@
 import type { ConfigMap as IConfigMap } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { checkConfigMapKey, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, tooLong } from '../validation/field-errors.js';
-import { checkConfigMapKey } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type ConfigMap = IConfigMap & UnstructuredObject;
+type ConfigMap = DecodedObject<IConfigMap>;
 
 const MAX_BYTES = 1024 * 1024;
 

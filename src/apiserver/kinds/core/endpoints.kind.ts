@@ -1,24 +1,24 @@
-import type {
-  EndpointAddress,
-  EndpointPort,
-  Endpoints as IEndpoints,
-} from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { checkIp } from '../validation/addresses.js';
-import { invalid, required } from '../validation/field-errors.js';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkPortNumber,
   checkQualifiedName,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type {
+  EndpointAddress,
+  EndpointPort,
+  Endpoints as IEndpoints,
+} from '@rollkeeper/machinery/types/core-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { checkIp } from '../validation/addresses.js';
+import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import { validateOrdinaryAddress } from './service/service.validation.js';
 
-type Endpoints = IEndpoints & UnstructuredObject;
+type Endpoints = DecodedObject<IEndpoints>;
 
 const MAX_SHOWN = 3;
 
@@ -45,18 +45,23 @@ export const ENDPOINTS_KIND = defineKind<Endpoints>({
 });
 
 function validateAddress(
-  { ip, hostname, nodeName }: EndpointAddress,
+  { ip = '', hostname, nodeName }: Decoded<EndpointAddress>,
   path: string,
   errors: FieldError[],
 ): void {
-  const problems = checkIp(ip ?? '');
-  for (const problem of problems) errors.push(invalid(`${path}.ip`, ip ?? '', problem));
+  const problems = checkIp(ip);
+  for (const problem of problems) errors.push(invalid(`${path}.ip`, ip, problem));
   if (hostname) validateSyntax(hostname, checkDns1123Label, `${path}.hostname`, errors);
   if (nodeName !== undefined) validateSyntax(nodeName, checkDns1123Subdomain, `${path}.nodeName`, errors);
   if (problems.length === 0) validateOrdinaryAddress(ip, `${path}.ip`, errors);
 }
 
-function validatePort(port: EndpointPort, needsName: boolean, path: string, errors: FieldError[]): void {
+function validatePort(
+  port: Decoded<EndpointPort>,
+  needsName: boolean,
+  path: string,
+  errors: FieldError[],
+): void {
   if (needsName && !port.name) errors.push(required(`${path}.name`));
   else if (port.name) validateSyntax(port.name, checkDns1123Label, `${path}.name`, errors);
   validateSyntax(port.port ?? 0, checkPortNumber, `${path}.port`, errors);

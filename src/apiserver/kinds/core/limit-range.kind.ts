@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitRange as ILimitRange, LimitRangeItem } from '@rollkeeper/machinery/types/core-v1';
-import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
-import type { Amounts, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
+import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -10,10 +10,9 @@ import {
   validateContainerResourceName,
   validateQualifiedResourceName,
 } from '../validation/resource-names.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type LimitRange = ILimitRange & UnstructuredObject;
+type LimitRange = DecodedObject<ILimitRange>;
 
 /** Source: ValidateLimitRange in pkg/apis/core/validation/validation.go, SetDefaults_LimitRangeItem. */
 export const LIMIT_RANGE_KIND = defineKind<LimitRange>({
@@ -35,16 +34,17 @@ export const LIMIT_RANGE_KIND = defineKind<LimitRange>({
     const types = new Set<string>();
     spec?.limits?.forEach((item, index) => {
       const path = `spec.limits[${index}]`;
-      validateSyntax(item.type ?? '', checkQualifiedName, `${path}.type`, errors);
-      if (types.has(item.type)) errors.push(duplicate(`${path}.type`, item.type));
-      types.add(item.type);
+      const { type = '' } = item;
+      validateSyntax(type, checkQualifiedName, `${path}.type`, errors);
+      if (types.has(type)) errors.push(duplicate(`${path}.type`, type));
+      types.add(type);
       validateItem(item, path, errors);
     });
   },
 });
 
 /** What is not said of a container follows from what is: the limit from the most, the request from limit or least. */
-function defaultItem(item: LimitRangeItem): void {
+function defaultItem(item: Decoded<LimitRangeItem>): void {
   item.default = completed(item.max, item.default);
   item.defaultRequest = completed(item.default, item.defaultRequest);
   item.defaultRequest = completed(item.min, item.defaultRequest);
@@ -56,7 +56,7 @@ function completed(from: Amounts | undefined, own: Amounts | undefined): Amounts
 
 const FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-function validateItem(item: LimitRangeItem, path: string, errors: FieldError[]): void {
+function validateItem(item: Decoded<LimitRangeItem>, path: string, errors: FieldError[]): void {
   const names = new Set<string>();
   for (const field of FIELDS) {
     for (const name in item[field]) {
@@ -86,7 +86,12 @@ function validateItem(item: LimitRangeItem, path: string, errors: FieldError[]):
 }
 
 /** min ≤ defaultRequest ≤ default ≤ max, for what is said of one resource. */
-function validateRelations(item: LimitRangeItem, name: string, path: string, errors: FieldError[]): void {
+function validateRelations(
+  item: Decoded<LimitRangeItem>,
+  name: string,
+  path: string,
+  errors: FieldError[],
+): void {
   const min = ownField(item.min, name);
   const max = ownField(item.max, name);
   const request = ownField(item.defaultRequest, name);

@@ -1,11 +1,10 @@
-import { NAMESPACES } from '@rollkeeper/machinery/kubernetes';
-import type { Namespace } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, NAMESPACES } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Namespace } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 import { validateFinalizer } from '../validation/object-meta.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const POD_SECURITY = 'pod-security.kubernetes.io/';
@@ -13,14 +12,14 @@ const POD_SECURITY = 'pod-security.kubernetes.io/';
 const FINALIZER = 'kubernetes';
 
 /** Source: pkg/registry/core/namespace/strategy.go and SetDefaults_Namespace. */
-export const NAMESPACE_KIND = defineKind<Namespace>({
+export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   type: NAMESPACES,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Namespace',
   shortNames: ['ns'],
   subresources: ['status', 'finalize'],
   checkName: checkDns1123Label,
-  ...printed<Namespace>(
+  ...printed<DecodedObject<Namespace>>(
     NAME,
     shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
     AGE,
@@ -66,11 +65,14 @@ function podSecurityWarnings(
 }
 
 /** Names of those who may keep a namespace. Source: validateFinalizerName. */
-function validateNamespaceFinalizers({ spec }: Readonly<Namespace>, errors: FieldError[]): void {
+function validateNamespaceFinalizers(
+  { spec }: Readonly<DecodedObject<Namespace>>,
+  errors: FieldError[],
+): void {
   for (const finalizer of spec?.finalizers ?? []) validateFinalizer(finalizer, 'spec.finalizers', errors);
 }
 
-function validatePhase({ metadata, status }: Namespace, errors: FieldError[]): void {
+function validatePhase({ metadata, status }: DecodedObject<Namespace>, errors: FieldError[]): void {
   const phase = status?.phase ?? '';
   if (!metadata.deletionTimestamp && phase !== 'Active') {
     errors.push(invalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty"));

@@ -1,15 +1,14 @@
-import { nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { accessModesText, validateClaimSpec } from '../volumes/claim-spec.js';
 import { defaultClaimSpec } from '@rollkeeper/machinery/defaults';
 
-type Claim = PersistentVolumeClaim & UnstructuredObject;
+type Claim = DecodedObject<PersistentVolumeClaim>;
 
 /** Source: pkg/registry/core/persistentvolumeclaim/strategy.go, ValidatePersistentVolumeClaim. */
 export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
@@ -65,7 +64,7 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
 });
 
 /** The old field and the new one for the same thing. */
-function bindDataSources(spec: PersistentVolumeClaimSpec): void {
+function bindDataSources(spec: Decoded<PersistentVolumeClaimSpec>): void {
   const { dataSource, dataSourceRef } = spec;
   if (dataSource && !dataSourceRef) spec.dataSourceRef = { ...dataSource };
   else if (!dataSource && dataSourceRef && !dataSourceRef.namespace) {
@@ -81,7 +80,7 @@ function validateSpecUpdate(claim: Readonly<Claim>, old: Readonly<Claim>, errors
   const spec = claim.spec ?? {};
   const before = old.spec ?? {};
   const isBound = claim.status?.phase === 'Bound';
-  const fixed = (one: PersistentVolumeClaimSpec): object => ({
+  const fixed = (one: Decoded<PersistentVolumeClaimSpec>): object => ({
     ...one,
     volumeName: before.volumeName ? one.volumeName : undefined,
     // Claims from before there were default classes get theirs later.

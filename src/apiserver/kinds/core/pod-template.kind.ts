@@ -1,5 +1,5 @@
 import type { PodTemplate as IPodTemplate } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { labelsText } from '../common/columns.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -7,7 +7,7 @@ import { defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
 
-type PodTemplate = IPodTemplate & UnstructuredObject;
+type PodTemplate = DecodedObject<IPodTemplate>;
 
 /** Source: ValidatePodTemplate in pkg/apis/core/validation/validation.go. */
 export const POD_TEMPLATE_KIND = defineKind<PodTemplate>({

@@ -2,7 +2,7 @@ import type {
   ReplicationController as IReplicationController,
   ReplicationControllerStatus,
 } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
 import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
@@ -22,7 +22,7 @@ import {
 import { required } from '../validation/field-errors.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 
-type ReplicationController = IReplicationController & UnstructuredObject;
+type ReplicationController = DecodedObject<IReplicationController>;
 
 const WORKLOAD: PrintedColumn<ReplicationController> = {
   columns: WORKLOAD_COLUMNS,
@@ -123,7 +123,7 @@ const COUNTS = [
   'observedGeneration',
 ] as const;
 
-function validateStatus(status: ReplicationControllerStatus, errors: FieldError[]): void {
+function validateStatus(status: Decoded<ReplicationControllerStatus>, errors: FieldError[]): void {
   validateNonNegative(status, COUNTS, 'status', errors);
   validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
 }

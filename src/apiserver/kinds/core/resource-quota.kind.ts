@@ -1,6 +1,6 @@
-import { NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, NANOS, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceQuota as IResourceQuota, ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { Amounts, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -11,9 +11,8 @@ import {
   isQuotaResource,
   validateQuotaResourceName,
 } from '../validation/resource-names.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
-type ResourceQuota = IResourceQuota & UnstructuredObject;
+type ResourceQuota = DecodedObject<IResourceQuota>;
 
 /** Source: ValidateResourceQuota in pkg/apis/core/validation/validation.go. */
 export const RESOURCE_QUOTA_KIND = defineKind<ResourceQuota>({
@@ -54,14 +53,14 @@ const SCOPES = [
 ];
 const COMPUTE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-function validateSpec(spec: ResourceQuotaSpec, errors: FieldError[]): void {
+function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): void {
   validateAmounts(spec.hard, 'spec.hard', errors);
   const scopes = [...new Set(spec.scopes)];
   for (const scope of scopes) validateScope(scope, scopes, spec, 'spec.scopes', errors);
   const selected = spec.scopeSelector?.matchExpressions ?? [];
-  const names = selected.map(({ scopeName }) => scopeName);
+  const names = selected.map(({ scopeName = '' }) => scopeName);
   const path = 'spec.scopeSelector.matchExpressions';
-  selected.forEach(({ scopeName, operator, values = [] }) => {
+  selected.forEach(({ scopeName = '', operator, values = [] }) => {
     validateScope(scopeName, names, spec, `${path}.scopeName`, errors);
     const needsExists = !['PriorityClass', 'VolumeAttributesClass'].includes(scopeName);
     if (needsExists && operator !== 'Exists' && SCOPES.includes(scopeName))
@@ -106,7 +105,7 @@ function validateSpec(spec: ResourceQuotaSpec, errors: FieldError[]): void {
 function validateScope(
   scope: string,
   all: readonly string[],
-  { hard }: ResourceQuotaSpec,
+  { hard }: Decoded<ResourceQuotaSpec>,
   field: string,
   errors: FieldError[],
 ): void {

@@ -1,14 +1,19 @@
 import type { Secret as ISecret } from '@rollkeeper/machinery/types/core-v1';
-import { parseJson, setField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkConfigMapKey,
+  FIELD_IMMUTABLE,
+  parseJson,
+  semanticEqual,
+  setField,
+} from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkConfigMapKey } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type Secret = ISecret & UnstructuredObject;
+type Secret = DecodedObject<ISecret>;
 
 const MAX_BYTES = 1024 * 1024;
 const IMMUTABLE = 'field is immutable when `immutable` is set';

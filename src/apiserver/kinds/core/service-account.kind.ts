@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -9,7 +10,7 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   schema: 'io.k8s.api.core.v1.ServiceAccount',
   shortNames: ['sa'],
   subresources: ['token'],
-  ...printed<ServiceAccount>(
+  ...printed<Decoded<ServiceAccount>>(
     NAME,
     shown('Secrets', 'How many secrets its pods may use.', ({ secrets }) => secrets?.length ?? 0),
     AGE,

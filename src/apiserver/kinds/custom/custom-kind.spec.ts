@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../machinery/kubernetes/index.js';
 import { createSchemaRegistry, decodeJson, normalizeObject } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
-import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
+import type { Definition } from './custom-kind.js';
 import { customKindsOf } from './custom-kind.js';
 
 const SPEC: StructuralSchema = {

@@ -1,4 +1,5 @@
 import type {
+  CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
@@ -11,7 +12,6 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
-import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
 import { defineKind } from '../define-kind.js';
 import type {
   FieldError,
@@ -30,6 +30,9 @@ import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
 import { validateStructural } from './structural-validation.js';
+
+/** A definition as it is stored: it has been validated. */
+export type Definition = CustomResourceDefinition & UnstructuredObject;
 
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
@@ -50,15 +53,14 @@ const IDENTITY: NonNullable<ObjectSchema['properties']> = {
 /** The kinds of a definition, one for each version that it serves, in the order in which it lists them. */
 export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
   const { spec } = definition;
-  if (!spec) return [];
   return spec.versions.filter(({ served }) => served).map((version) => customKind(definition, spec, version));
 }
 
 /** The kind in the version in which the objects of a definition are stored, served or not. */
 export function storedKindOf(definition: Readonly<Definition>): KindDefinition {
   const { spec } = definition;
-  const version = spec?.versions.find(({ storage }) => storage);
-  if (!spec || !version) throw new RangeError('a definition has exactly one version that is stored');
+  const version = spec.versions.find(({ storage }) => storage);
+  if (!version) throw new RangeError('a definition has exactly one version that is stored');
   return customKind(definition, spec, version).kind;
 }
 
@@ -119,7 +121,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
 
 /** The kind by which a definition's objects are known, if it is served. */
 export function servedKindOf(definition: Readonly<Definition>): string {
-  return definition.spec ? servedNames(definition, definition.spec).kind : '';
+  return servedNames(definition, definition.spec).kind;
 }
 
 /**

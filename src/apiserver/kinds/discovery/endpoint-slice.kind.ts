@@ -1,10 +1,3 @@
-import type { Endpoint, EndpointPort, EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { checkIp, familyOf } from '../validation/addresses.js';
-import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
 import {
   FIELD_IMMUTABLE,
   checkDns1123Label,
@@ -12,11 +5,18 @@ import {
   checkLabelValue,
   checkPortNumber,
   checkQualifiedName,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Endpoint, EndpointPort, EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { checkIp, familyOf } from '../validation/addresses.js';
+import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateOrdinaryAddress } from '../core/service/service.validation.js';
 
-type Slice = EndpointSlice & UnstructuredObject;
+type Slice = DecodedObject<EndpointSlice>;
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
@@ -42,7 +42,7 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
       firstOf(ports?.map(({ port }) => String(port ?? '*'))),
     ),
     shown('Endpoints', 'Their addresses.', ({ endpoints }) =>
-      firstOf(endpoints?.flatMap(({ addresses }) => addresses)),
+      firstOf(endpoints?.flatMap(({ addresses = [] }) => addresses)),
     ),
     AGE,
   ),
@@ -74,7 +74,7 @@ function validate({ addressType, endpoints = [], ports = [] }: Readonly<Slice>, 
 }
 
 function validateEndpoint(
-  { addresses = [], hostname, nodeName, deprecatedTopology }: Endpoint,
+  { addresses = [], hostname, nodeName, deprecatedTopology }: Decoded<Endpoint>,
   type: string | undefined,
   path: string,
   errors: FieldError[],
@@ -97,7 +97,12 @@ function validateEndpoint(
     validateSyntax(deprecatedTopology[key] ?? '', checkLabelValue, `${path}.deprecatedTopology`, errors);
 }
 
-function validatePort(port: EndpointPort, names: Set<string>, path: string, errors: FieldError[]): void {
+function validatePort(
+  port: Decoded<EndpointPort>,
+  names: Set<string>,
+  path: string,
+  errors: FieldError[],
+): void {
   const { name = '', protocol, appProtocol } = port;
   if (name !== '') validateSyntax(name, checkDns1123Label, `${path}.name`, errors);
   if (names.has(name)) errors.push(duplicate(`${path}.name`, name));

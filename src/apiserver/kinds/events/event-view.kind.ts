@@ -1,12 +1,12 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
 import { defineKind } from '../define-kind.js';
 import { validateEventView, validateEventViewUpdate } from './event-view.validation.js';
 
-export type EventView = IEventView & UnstructuredObject;
+export type EventView = DecodedObject<IEventView>;
 
 /** Events as `events.k8s.io` knows them; stored as those of the core group. */
 export const EVENT_VIEW_KIND = defineKind<EventView>({
@@ -16,8 +16,7 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   shortNames: ['ev'],
   createsOnUpdate: true,
   columns: EVENT_COLUMNS,
-  toRow: (object, nowMs) =>
-    eventRow(toStored(object as EventView) as unknown as Event, object.metadata.name, nowMs),
+  toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
   validate: validateEventView,
   validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
   selectableFields: (object) => {
@@ -34,8 +33,8 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   },
   view: {
     resource: 'events',
-    toStored: (object) => toStored(object as EventView),
-    fromStored: (object) => fromStored(object as unknown as Event & UnstructuredObject),
+    toStored: (object) => toStored(object),
+    fromStored: (object) => fromStored(object),
   },
 });
 
@@ -67,7 +66,7 @@ export function toStored(view: Readonly<EventView>): UnstructuredObject {
   });
 }
 
-function fromStored(event: Readonly<Event & UnstructuredObject>): UnstructuredObject {
+function fromStored(event: Readonly<DecodedObject<Event>>): UnstructuredObject {
   const {
     apiVersion: _version,
     kind: _kind,

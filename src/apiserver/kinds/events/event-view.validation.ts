@@ -1,12 +1,11 @@
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type EventView = IEventView & UnstructuredObject;
+type EventView = DecodedObject<IEventView>;
 
 const MAX_INSTANCE = 128;
 const MAX_ACTION = 128;

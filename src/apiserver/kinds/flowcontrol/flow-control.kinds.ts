@@ -1,19 +1,19 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type {
   FlowSchema as IFlowSchema,
   PolicyRulesWithSubjects,
   PriorityLevelConfiguration,
   PriorityLevelConfigurationSpec,
 } from '@rollkeeper/machinery/types/flowcontrol-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type FlowSchema = IFlowSchema & UnstructuredObject;
-type Level = PriorityLevelConfiguration & UnstructuredObject;
+type FlowSchema = DecodedObject<IFlowSchema>;
+type Level = DecodedObject<PriorityLevelConfiguration>;
 
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
@@ -74,26 +74,27 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   },
 });
 
+const SUBJECT_FIELDS: ReadonlyMap<string, 'user' | 'group' | 'serviceAccount'> = new Map([
+  ['User', 'user'],
+  ['Group', 'group'],
+  ['ServiceAccount', 'serviceAccount'],
+]);
+
 function validateFlowRule(
-  { subjects = [], resourceRules = [], nonResourceRules = [] }: PolicyRulesWithSubjects,
+  { subjects = [], resourceRules = [], nonResourceRules = [] }: Decoded<PolicyRulesWithSubjects>,
   path: string,
   errors: FieldError[],
 ): void {
   if (subjects.length === 0)
     errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'));
-  subjects.forEach(({ kind, user, group, serviceAccount }, index) => {
+  subjects.forEach((subject, index) => {
     const at = `${path}.subjects[${index}]`;
-    const parts = { User: user, Group: group, ServiceAccount: serviceAccount };
-    if (!(kind in parts)) {
-      errors.push(notSupported(`${at}.kind`, kind ?? '', Object.keys(parts).sort()));
-      return;
-    }
-    const own = { User: 'user', Group: 'group', ServiceAccount: 'serviceAccount' }[
-      kind as keyof typeof parts
-    ];
-    if (!parts[kind as keyof typeof parts])
+    const { kind = '' } = subject;
+    const own = SUBJECT_FIELDS.get(kind);
+    if (own === undefined) errors.push(notSupported(`${at}.kind`, kind, [...SUBJECT_FIELDS.keys()].sort()));
+    else if (!subject[own])
       errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
-    else if (!parts[kind as keyof typeof parts]?.name) errors.push(required(`${at}.${own}.name`));
+    else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
   });
   if (resourceRules.length + nonResourceRules.length === 0)
     errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
@@ -161,12 +162,15 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
     queuing.queues ||= 64;
     queuing.queueLengthLimit ||= 50;
   },
-  validate: ({ metadata, spec }, errors) => validateLevel(metadata.name ?? '', spec ?? {}, errors),
+  validate({ metadata, spec }, errors) {
+    const { name = '' }: Partial<ObjectMeta> = metadata;
+    validateLevel(name, spec ?? {}, errors);
+  },
 });
 
 function validateLevel(
   name: string,
-  { type, limited, exempt }: Partial<PriorityLevelConfigurationSpec>,
+  { type, limited, exempt }: Decoded<PriorityLevelConfigurationSpec>,
   errors: FieldError[],
 ): void {
   if ((name === 'exempt') !== (type === 'Exempt') && (type === 'Exempt' || name === 'exempt'))

@@ -1,22 +1,22 @@
-import type {
-  IngressClass as IIngressClass,
-  IngressClassSpec,
-} from '@rollkeeper/machinery/types/networking-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
 import {
   FIELD_IMMUTABLE,
   checkDns1123Label,
   checkDns1123Subdomain,
   checkPathSegment,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type {
+  IngressClass as IIngressClass,
+  IngressClassSpec,
+} from '@rollkeeper/machinery/types/networking-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
 import { validateDomainPath } from '../validation/paths.js';
 import { validateSyntax } from '../validation/words.js';
 
-type IngressClass = IIngressClass & UnstructuredObject;
+type IngressClass = DecodedObject<IIngressClass>;
 
 const MAX_CONTROLLER = 250;
 const SCOPES = ['Cluster', 'Namespace'];
@@ -60,7 +60,7 @@ export const INGRESS_CLASS_KIND = defineKind<IngressClass>({
   },
 });
 
-function validateParameters({ parameters }: IngressClassSpec, errors: FieldError[]): void {
+function validateParameters({ parameters }: Decoded<IngressClassSpec>, errors: FieldError[]): void {
   if (!parameters) return;
   const path = 'spec.parameters';
   const { name, kind, apiGroup, scope, namespace } = parameters;

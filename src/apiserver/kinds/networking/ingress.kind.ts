@@ -1,16 +1,3 @@
-import type {
-  Ingress as IIngress,
-  IngressBackend,
-  IngressRule,
-  IngressSpec,
-} from '@rollkeeper/machinery/types/networking-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { withLoadBalancerStatus } from '../common/load-balancer-status.js';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { checkIp } from '../validation/addresses.js';
-import { invalid, notSupported, required } from '../validation/field-errors.js';
 import {
   checkDns1035Label,
   checkDns1123Subdomain,
@@ -18,10 +5,23 @@ import {
   checkPortName,
   checkPortNumber,
   checkWildcardSubdomain,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type {
+  Ingress as IIngress,
+  IngressBackend,
+  IngressRule,
+  IngressSpec,
+} from '@rollkeeper/machinery/types/networking-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { withLoadBalancerStatus } from '../common/load-balancer-status.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { checkIp } from '../validation/addresses.js';
+import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
-type Ingress = IIngress & UnstructuredObject;
+type Ingress = DecodedObject<IIngress>;
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -59,7 +59,7 @@ export const INGRESS_KIND = defineKind<Ingress>({
   ),
   prepareForCreate: withLoadBalancerStatus,
   prepareForUpdate: withLoadBalancerStatus,
-  warnings: (object, old) => (old ? [] : classWarnings(object as Readonly<Ingress>)),
+  warnings: (object, old) => (old ? [] : classWarnings(object)),
   validate(object, errors) {
     validateSpec(object.spec ?? {}, errors);
     if (
@@ -86,7 +86,7 @@ function classWarnings({ metadata, spec }: Readonly<Ingress>): string[] {
   return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
 }
 
-function validateSpec(spec: IngressSpec, errors: FieldError[]): void {
+function validateSpec(spec: Decoded<IngressSpec>, errors: FieldError[]): void {
   const { rules = [], defaultBackend, ingressClassName, tls } = spec;
   if (rules.length === 0 && !defaultBackend)
     errors.push(invalid('spec', rules, 'either `defaultBackend` or `rules` must be specified'));
@@ -105,7 +105,7 @@ function validateHost(host: string, field: string, errors: FieldError[]): void {
   validateSyntax(host, host.includes('*') ? checkWildcardSubdomain : checkDns1123Subdomain, field, errors);
 }
 
-function validateRule({ host, http }: IngressRule, path: string, errors: FieldError[]): void {
+function validateRule({ host, http }: Decoded<IngressRule>, path: string, errors: FieldError[]): void {
   if (host) {
     if (checkIp(host).length === 0)
       errors.push(invalid(`${path}.host`, host, 'must be a DNS name, not an IP address'));
@@ -141,7 +141,11 @@ function validateRoute(route: string, type: string, path: string, errors: FieldE
 }
 
 /** Source: validateIngressBackend. */
-function validateBackend({ service, resource }: IngressBackend, path: string, errors: FieldError[]): void {
+function validateBackend(
+  { service, resource }: Decoded<IngressBackend>,
+  path: string,
+  errors: FieldError[],
+): void {
   if (resource && service) {
     errors.push(invalid(path, '', 'cannot set both resource and service backends'));
   } else if (resource) {
@@ -155,7 +159,7 @@ function validateBackend({ service, resource }: IngressBackend, path: string, er
 }
 
 function validateService(
-  { name, port = {} }: NonNullable<IngressBackend['service']>,
+  { name, port = {} }: NonNullable<Decoded<IngressBackend>['service']>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -169,7 +173,7 @@ function validateService(
 }
 
 /** The first three and how many more. */
-function hostsText(rules: readonly IngressRule[] = []): string {
+function hostsText(rules: readonly Decoded<IngressRule>[] = []): string {
   const hosts = rules.map(({ host }) => host ?? '').filter((host) => host !== '');
   if (hosts.length === 0) return '*';
   const text = hosts.slice(0, 3).join(',');

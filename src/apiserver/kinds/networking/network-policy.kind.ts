@@ -1,10 +1,11 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
 import type {
   NetworkPolicy as INetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '@rollkeeper/machinery/types/networking-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { formatSelector } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -12,11 +13,10 @@ import type { FieldError } from '../kind-definition.js';
 import { checkCidr, isStrictSubset, parseCidr } from '../validation/addresses.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type NetworkPolicy = INetworkPolicy & UnstructuredObject;
-type Spec = Partial<NetworkPolicySpec>;
+type NetworkPolicy = DecodedObject<INetworkPolicy>;
+type Spec = Decoded<NetworkPolicySpec>;
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const TYPES = ['Ingress', 'Egress'];
@@ -40,7 +40,7 @@ export const NETWORK_POLICY_KIND = defineKind<NetworkPolicy>({
     AGE,
   ),
   applyDefaults(object) {
-    const spec = (object.spec ??= {} as NetworkPolicySpec);
+    const spec = (object.spec ??= {});
     spec.podSelector ??= {};
     for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])])
       for (const port of rule.ports ?? []) port.protocol ??= 'TCP';
@@ -72,7 +72,7 @@ function validateSpec(spec: Spec, errors: FieldError[]): void {
 }
 
 function validatePort(
-  { protocol, port, endPort }: NetworkPolicyPort,
+  { protocol, port, endPort }: Decoded<NetworkPolicyPort>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -96,7 +96,7 @@ function validatePort(
 }
 
 function validatePeer(
-  { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
+  { podSelector, namespaceSelector, ipBlock }: Decoded<NetworkPolicyPeer>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -109,7 +109,7 @@ function validatePeer(
 }
 
 function validateBlock(
-  { cidr, except }: NonNullable<NetworkPolicyPeer['ipBlock']>,
+  { cidr, except }: NonNullable<Decoded<NetworkPolicyPeer>['ipBlock']>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,15 +1,14 @@
 import type { IPAddress, ServiceCIDR } from '@rollkeeper/machinery/types/networking-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type Network = ServiceCIDR & UnstructuredObject;
-type Address = IPAddress & UnstructuredObject;
+type Network = DecodedObject<ServiceCIDR>;
+type Address = DecodedObject<IPAddress>;
 
 /** Source: ValidateServiceCIDR in pkg/apis/networking/validation/validation.go. */
 export const SERVICE_CIDR_KIND = defineKind<Network>({

@@ -1,5 +1,6 @@
+import { FIELD_IMMUTABLE, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -7,10 +8,9 @@ import { validateResources } from '../pod-template/validate-resources.js';
 import { validateTolerations } from '../pod-template/validate-tolerations.js';
 import { invalid } from '../validation/field-errors.js';
 import { validateLabels } from '../validation/labels.js';
-import { FIELD_IMMUTABLE, checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
-type RuntimeClass = IRuntimeClass & UnstructuredObject;
+type RuntimeClass = DecodedObject<IRuntimeClass>;
 
 /** Source: ValidateRuntimeClass in pkg/apis/node/validation/validation.go. */
 export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({

@@ -6,21 +6,21 @@ import type {
   PodAffinityTerm,
   Volume,
 } from '@rollkeeper/machinery/types/core-v1';
-import { NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   Amount,
+  Decoded,
+  DecodedObject,
+  KubernetesObject,
   Pod,
   PodSpec,
   PodTemplateSpec,
-  UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import type { KindDefinition } from '../kind-definition.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
 
 /** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
-export function podWarnings({ metadata, spec }: Readonly<Pod>): string[] {
+export function podWarnings({ metadata, spec = {} }: Readonly<DecodedObject<Pod>>): string[] {
   return [
     ...hostnameWarnings(metadata.name, "the Pod's hostname"),
     ...specWarnings(spec, metadata.annotations ?? {}, ''),
@@ -28,16 +28,19 @@ export function podWarnings({ metadata, spec }: Readonly<Pod>): string[] {
 }
 
 /** The same of a template at `path`. */
-export function podTemplateWarnings({ metadata, spec }: PodTemplateSpec, path = 'spec.template'): string[] {
+export function podTemplateWarnings(
+  { metadata, spec }: Decoded<PodTemplateSpec>,
+  path = 'spec.template',
+): string[] {
   return spec ? specWarnings(spec, metadata?.annotations ?? {}, `${path}.`) : [];
 }
 
 /** Of what is made from a template: said at its creation and whenever its spec changes. */
-export function templateOwnerWarnings<T extends UnstructuredObject>(
+export function templateOwnerWarnings<T extends KubernetesObject>(
   warningsOf: (object: Readonly<T>) => string[],
-): NonNullable<KindDefinition['warnings']> {
+): (object: Readonly<T>, old?: Readonly<T>) => string[] {
   return (object, old) =>
-    old && old.metadata.generation === object.metadata.generation ? [] : warningsOf(object as Readonly<T>);
+    old && old.metadata.generation === object.metadata.generation ? [] : warningsOf(object);
 }
 
 /** A name with dots in it is no host's. */
@@ -50,7 +53,7 @@ export function hostnameWarnings(name: string, use = 'Pod names and hostnames'):
 
 type Annotations = Readonly<Record<string, string>>;
 
-function specWarnings(spec: PodSpec, annotations: Annotations, prefix: string): string[] {
+function specWarnings(spec: Decoded<PodSpec>, annotations: Annotations, prefix: string): string[] {
   const path = `${prefix}spec`;
   const containers = containersOf(spec, path);
   return [
@@ -59,7 +62,7 @@ function specWarnings(spec: PodSpec, annotations: Annotations, prefix: string): 
     ...(spec.volumes ?? []).flatMap((volume, index) => volumeWarnings(volume, `${path}.volumes[${index}]`)),
     ...repeated(
       spec.hostAliases,
-      ({ ip }) => ip,
+      ({ ip = '' }) => ip,
       (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${quoted(ip)}`,
     ),
     ...pullSecretWarnings(spec, path),
@@ -71,7 +74,7 @@ function specWarnings(spec: PodSpec, annotations: Annotations, prefix: string): 
   ];
 }
 
-function containersOf(spec: PodSpec, path: string): PlacedContainer[] {
+function containersOf(spec: Decoded<PodSpec>, path: string): PlacedContainer[] {
   return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).map((container, index) => ({
       container: container,
@@ -101,7 +104,7 @@ const OLD_NODE_LABELS = new Map([
 const SELECTS_NOTHING = 'a null labelSelector results in matching no pod';
 
 function placementWarnings(
-  { affinity, nodeSelector, topologySpreadConstraints }: PodSpec,
+  { affinity, nodeSelector, topologySpreadConstraints }: Decoded<PodSpec>,
   path: string,
 ): string[] {
   const selected = Object.keys(nodeSelector ?? {}).flatMap((key) => {
@@ -117,10 +120,10 @@ function placementWarnings(
     ...required.flatMap((term, index) =>
       termWarnings(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`),
     ),
-    ...preferred.flatMap(({ preference }, index) =>
+    ...preferred.flatMap(({ preference = {} }, index) =>
       termWarnings(preference, `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`),
     ),
-    ...(topologySpreadConstraints ?? []).flatMap(({ labelSelector, topologyKey }, index) => {
+    ...(topologySpreadConstraints ?? []).flatMap(({ labelSelector, topologyKey = '' }, index) => {
       const constraint = `${path}.topologySpreadConstraints[${index}]`;
       const old = OLD_NODE_LABELS.get(topologyKey);
       return [
@@ -131,26 +134,26 @@ function placementWarnings(
   ];
 }
 
-function termWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: string): string[] {
-  return matchExpressions.flatMap(({ key }, index) => {
+function termWarnings({ matchExpressions = [] }: Decoded<NodeSelectorTerm>, path: string): string[] {
+  return matchExpressions.flatMap(({ key = '' }, index) => {
     const old = OLD_NODE_LABELS.get(key);
     return old === undefined ? [] : [`${path}.matchExpressions[${index}].key: ${key} is ${old}`];
   });
 }
 
-function podAffinityWarnings(affinity: Affinity | undefined, path: string): string[] {
+function podAffinityWarnings(affinity: Decoded<Affinity> | undefined, path: string): string[] {
   return (['podAffinity', 'podAntiAffinity'] as const).flatMap((side) => {
     const {
       requiredDuringSchedulingIgnoredDuringExecution: required = [],
       preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
     } = affinity?.[side] ?? {};
-    const blind = ({ labelSelector }: PodAffinityTerm, at: string): string[] =>
+    const blind = ({ labelSelector }: Decoded<PodAffinityTerm>, at: string): string[] =>
       labelSelector ? [] : [`${at}.labelSelector: ${SELECTS_NOTHING}`];
     return [
       ...required.flatMap((term, index) =>
         blind(term, `${path}.${side}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`),
       ),
-      ...preferred.flatMap(({ podAffinityTerm }, index) =>
+      ...preferred.flatMap(({ podAffinityTerm = {} }, index) =>
         blind(
           podAffinityTerm,
           `${path}.${side}.preferredDuringSchedulingIgnoredDuringExecution[${index}].podAffinityTerm`,
@@ -178,7 +181,7 @@ function annotationWarnings(annotations: Annotations, path: string): string[] {
   );
 }
 
-const OLD_VOLUMES: readonly (readonly [keyof Volume, string])[] = [
+const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -190,13 +193,13 @@ const OLD_VOLUMES: readonly (readonly [keyof Volume, string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-function volumeWarnings(volume: Volume, path: string): string[] {
+function volumeWarnings(volume: Decoded<Volume>, path: string): string[] {
   return OLD_VOLUMES.flatMap(([source, old]) =>
     volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${old}`],
   );
 }
 
-function pullSecretWarnings({ imagePullSecrets }: PodSpec, path: string): string[] {
+function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string): string[] {
   const at = (index: number): string => `${path}.imagePullSecrets[${index}].name`;
   return [
     ...repeated(
@@ -210,7 +213,7 @@ function pullSecretWarnings({ imagePullSecrets }: PodSpec, path: string): string
   ];
 }
 
-function containerWarnings({ env = [], resources }: Container, path: string): string[] {
+function containerWarnings({ env = [], resources }: Decoded<Container>, path: string): string[] {
   return [
     ...byteWarnings(resources?.limits, `${path}.resources.limits`),
     ...byteWarnings(resources?.requests, `${path}.resources.requests`),
@@ -219,9 +222,9 @@ function containerWarnings({ env = [], resources }: Container, path: string): st
 }
 
 /** A variable may be made of what it was before, and is hidden by anything else. */
-function envWarnings(env: readonly EnvVar[], path: string): string[] {
+function envWarnings(env: readonly Decoded<EnvVar>[], path: string): string[] {
   const seen = new Set<string>();
-  return env.flatMap(({ name, value = '', valueFrom }, index) => {
+  return env.flatMap(({ name = '', value = '', valueFrom }, index) => {
     if (!seen.has(name)) {
       seen.add(name);
       return [];
@@ -245,7 +248,7 @@ function byteWarnings(amounts: Readonly<Record<string, Amount>> | undefined, pat
   });
 }
 
-function graceWarnings({ terminationGracePeriodSeconds: seconds }: PodSpec, path: string): string[] {
+function graceWarnings({ terminationGracePeriodSeconds: seconds }: Decoded<PodSpec>, path: string): string[] {
   if (seconds === undefined || seconds >= 0) return [];
   return [
     `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,

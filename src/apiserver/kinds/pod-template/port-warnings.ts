@@ -1,13 +1,14 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, ContainerPort } from '@rollkeeper/machinery/types/core-v1';
 
 /** A container, and the path of its field, for example `spec.initContainers[0]`. */
 export interface PlacedContainer {
-  readonly container: Container;
+  readonly container: Decoded<Container>;
   readonly at: string;
 }
 
 interface PlacedPort {
-  readonly port: ContainerPort;
+  readonly port: Decoded<ContainerPort>;
   readonly at: string;
 }
 
@@ -34,7 +35,7 @@ function numberWarnings(ports: readonly PlacedPort[]): string[] {
 }
 
 /** How two definitions of the same port of a pod get in each other's way. */
-function clash(one: ContainerPort, other: ContainerPort): string | undefined {
+function clash(one: Decoded<ContainerPort>, other: Decoded<ContainerPort>): string | undefined {
   const [ip, otherIp] = [one.hostIP ?? '', other.hostIP ?? ''];
   const [port, otherPort] = [one.hostPort ?? 0, other.hostPort ?? 0];
   if (ip === otherIp && port === otherPort) return 'duplicate';

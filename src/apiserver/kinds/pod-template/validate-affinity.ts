@@ -1,3 +1,5 @@
+import { checkDns1123Label, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   Affinity,
   NodeAffinity,
@@ -8,21 +10,20 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNodeSelector, validateNodeSelectorTerm } from '../validation/node-selectors.js';
-import { checkDns1123Label, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** Source: validateAffinity and its neighbours in pkg/apis/core/validation/validation.go. */
-export function validateAffinity(affinity: Affinity, path: string, errors: FieldError[]): void {
+export function validateAffinity(affinity: Decoded<Affinity>, path: string, errors: FieldError[]): void {
   const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
   if (nodeAffinity) validateNodeAffinity(nodeAffinity, `${path}.nodeAffinity`, errors);
   if (podAffinity) validatePodAffinity(podAffinity, `${path}.podAffinity`, errors);
   if (podAntiAffinity) validatePodAffinity(podAntiAffinity, `${path}.podAntiAffinity`, errors);
 }
 
-function validateNodeAffinity(affinity: NodeAffinity, path: string, errors: FieldError[]): void {
+function validateNodeAffinity(affinity: Decoded<NodeAffinity>, path: string, errors: FieldError[]): void {
   const needed = affinity[REQUIRED];
   if (needed) validateNodeSelector(needed, `${path}.${REQUIRED}`, errors);
   affinity[PREFERRED]?.forEach((term, index) => {
@@ -32,7 +33,7 @@ function validateNodeAffinity(affinity: NodeAffinity, path: string, errors: Fiel
   });
 }
 
-function validatePodAffinity(affinity: PodAffinity, path: string, errors: FieldError[]): void {
+function validatePodAffinity(affinity: Decoded<PodAffinity>, path: string, errors: FieldError[]): void {
   affinity[REQUIRED]?.forEach((term, index) => validateTerm(term, `${path}.${REQUIRED}[${index}]`, errors));
   affinity[PREFERRED]?.forEach((weighted, index) => {
     const at = `${path}.${PREFERRED}[${index}]`;
@@ -46,7 +47,7 @@ function validateWeight(weight: number | undefined, path: string, errors: FieldE
     errors.push(invalid(`${path}.weight`, weight ?? 0, 'must be in the range 1-100'));
 }
 
-function validateTerm(term: Partial<PodAffinityTerm>, path: string, errors: FieldError[]): void {
+function validateTerm(term: Decoded<PodAffinityTerm>, path: string, errors: FieldError[]): void {
   const { labelSelector, namespaceSelector, namespaces, topologyKey, matchLabelKeys, mismatchLabelKeys } =
     term;
   // The name that was recorded for the selector; since 1.21 servers say `labelSelector`.

@@ -1,5 +1,6 @@
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { Container } from '@rollkeeper/machinery/types/core-v1';
-import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import {
   duplicate,
@@ -9,7 +10,6 @@ import {
   notSupported,
   required,
 } from '../validation/field-errors.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateEnv } from './validate-env.js';
@@ -29,7 +29,7 @@ const WORDS: readonly WordRule[] = [
 const NOT_EPHEMERAL = ['ports', ...PROBES, 'lifecycle', 'resizePolicy'] as const;
 
 interface ContainerContext {
-  readonly spec: PodSpec;
+  readonly spec: Decoded<PodSpec>;
   readonly volumes: KnownVolumes;
   readonly claims: ReadonlySet<string>;
   /** Names that are taken. */
@@ -38,14 +38,14 @@ interface ContainerContext {
 
 /** Source: ValidateContainers and its neighbours in pkg/apis/core/validation/validation.go. */
 export function validateContainers(
-  spec: PodSpec,
+  spec: Decoded<PodSpec>,
   volumes: KnownVolumes,
   path: string,
   errors: FieldError[],
 ): void {
   const containers = spec.containers ?? [];
   if (containers.length === 0) errors.push(required(`${path}.containers`));
-  const claims = new Set(spec.resourceClaims?.map(({ name }) => name));
+  const claims = new Set(spec.resourceClaims?.map(({ name = '' }) => name));
   const context: ContainerContext = { spec, volumes, claims, names: new Set() };
   containers.forEach((container, index) => {
     const at = `${path}.containers[${index}]`;
@@ -66,7 +66,7 @@ export function validateContainers(
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
 
 function validateInitContainer(
-  container: Container,
+  container: Decoded<Container>,
   context: ContainerContext,
   path: string,
   errors: FieldError[],
@@ -114,7 +114,7 @@ function validateEphemeralContainers(context: ContainerContext, path: string, er
 }
 
 function validateContainer(
-  container: Container,
+  container: Decoded<Container>,
   { names, volumes, spec, claims }: ContainerContext,
   path: string,
   errors: FieldError[],
@@ -137,12 +137,14 @@ function validateContainer(
       `${path}.securityContext`,
       errors,
     );
-  if (container.name && names.has(container.name)) errors.push(duplicate(`${path}.name`, container.name));
-  names.add(container.name);
+  const { name } = container;
+  if (!name) return;
+  if (names.has(name)) errors.push(duplicate(`${path}.name`, name));
+  names.add(name);
 }
 
 /** Source: validateHostNetwork. A port that names none gets its own when the pod is made, so a template may leave it out. */
-function validatePortsOfHost({ ports }: Container, path: string, errors: FieldError[]): void {
+function validatePortsOfHost({ ports }: Decoded<Container>, path: string, errors: FieldError[]): void {
   ports?.forEach(({ containerPort, hostPort }, index) => {
     if (hostPort && hostPort !== containerPort)
       errors.push(

@@ -1,9 +1,9 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { PodDNSConfig } from '@rollkeeper/machinery/types/core-v1';
-import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { checkIp } from '../validation/addresses.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const MAX_NAMESERVERS = 3;
@@ -11,7 +11,7 @@ const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARS = 2048;
 
 /** Source: validatePodDNSConfig and ValidateHostAliases in pkg/apis/core/validation/validation.go. */
-export function validateDns(spec: PodSpec, path: string, errors: FieldError[]): void {
+export function validateDns(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const { dnsConfig, dnsPolicy, hostAliases } = spec;
   const at = `${path}.dnsConfig`;
   if (dnsPolicy === 'None') {
@@ -31,7 +31,7 @@ export function validateDns(spec: PodSpec, path: string, errors: FieldError[]): 
 }
 
 function validateConfig(
-  { nameservers = [], searches = [], options }: PodDNSConfig,
+  { nameservers = [], searches = [], options }: Decoded<PodDNSConfig>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,12 +1,13 @@
+import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, EnvVarSource } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-field-refs.js';
 
 /** Source: ValidateEnv and ValidateEnvFrom in pkg/apis/core/validation/validation.go. */
-export function validateEnv({ env, envFrom }: Container, path: string, errors: FieldError[]): void {
+export function validateEnv({ env, envFrom }: Decoded<Container>, path: string, errors: FieldError[]): void {
   env?.forEach((variable, index) => {
     const at = `${path}.env[${index}]`;
     if (!variable.name) errors.push(required(`${at}.name`));
@@ -29,7 +30,12 @@ export function validateEnv({ env, envFrom }: Container, path: string, errors: F
   });
 }
 
-function validateValueFrom(from: EnvVarSource, value: string, path: string, errors: FieldError[]): void {
+function validateValueFrom(
+  from: Decoded<EnvVarSource>,
+  value: string,
+  path: string,
+  errors: FieldError[],
+): void {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = from;
   if (fieldRef) validateFieldRef(fieldRef, 'env', `${path}.fieldRef`, errors);
   if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, 'env', `${path}.resourceFieldRef`, errors);

@@ -1,8 +1,8 @@
-import { canonicalQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import { canonicalQuantity, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 /** Where a value is used decides which fields it may come from. */
@@ -35,7 +35,7 @@ const SUBSCRIPTED = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/;
 
 /** Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go. */
 export function validateFieldRef(
-  { apiVersion, fieldPath }: ObjectFieldSelector,
+  { apiVersion, fieldPath }: Decoded<ObjectFieldSelector>,
   use: FieldRefUse,
   path: string,
   errors: FieldError[],
@@ -74,7 +74,7 @@ const DIVISORS: Readonly<Record<string, readonly string[]>> = { cpu: ['1m', '1']
 
 /** Source: validateContainerResourceFieldSelector. */
 export function validateResourceFieldRef(
-  { containerName, resource, divisor }: ResourceFieldSelector,
+  { containerName, resource, divisor }: Decoded<ResourceFieldSelector>,
   use: FieldRefUse,
   path: string,
   errors: FieldError[],

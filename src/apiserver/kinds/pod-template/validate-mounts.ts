@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import {
@@ -11,14 +12,14 @@ import {
 import { validateLocalPath, validateNoBacksteps } from '../validation/paths.js';
 
 /** The volumes of a pod by name, as far as containers may mount them. */
-export type KnownVolumes = ReadonlyMap<string, Volume>;
+export type KnownVolumes = ReadonlyMap<string, Decoded<Volume>>;
 
 const PROPAGATION = ['Bidirectional', 'HostToContainer', 'None'];
 const RECURSIVE_READ_ONLY = ['Disabled', 'Enabled', 'IfPossible'];
 
 /** Source: ValidateVolumeMounts in pkg/apis/core/validation/validation.go. */
 export function validateVolumeMounts(
-  container: Container,
+  container: Decoded<Container>,
   volumes: KnownVolumes,
   path: string,
   errors: FieldError[],
@@ -26,9 +27,9 @@ export function validateVolumeMounts(
   const places = new Set<string>();
   container.volumeMounts?.forEach((mount, index) => {
     const at = `${path}.volumeMounts[${index}]`;
-    const { name, mountPath, subPath, subPathExpr, mountPropagation, recursiveReadOnly } = mount;
+    const { name = '', mountPath = '', subPath, subPathExpr, mountPropagation, recursiveReadOnly } = mount;
     if (!name) errors.push(required(`${at}.name`));
-    if (!volumes.has(name)) errors.push(notFound(`${at}.name`, name ?? ''));
+    if (!volumes.has(name)) errors.push(notFound(`${at}.name`, name));
     if (!mountPath) errors.push(required(`${at}.mountPath`));
     if (places.has(mountPath)) errors.push(invalid(`${at}.mountPath`, mountPath, 'must be unique'));
     places.add(mountPath);
@@ -54,7 +55,7 @@ export function validateVolumeMounts(
 
 function validatePropagation(
   propagation: string,
-  { securityContext }: Container,
+  { securityContext }: Decoded<Container>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -68,14 +69,14 @@ function validatePropagation(
 
 /** Source: ValidateVolumeDevices. */
 export function validateVolumeDevices(
-  { volumeDevices }: Container,
+  { volumeDevices }: Decoded<Container>,
   volumes: KnownVolumes,
   path: string,
   errors: FieldError[],
 ): void {
   const names = new Set<string>();
   const places = new Set<string>();
-  volumeDevices?.forEach(({ name, devicePath }, index) => {
+  volumeDevices?.forEach(({ name = '', devicePath = '' }, index) => {
     const at = `${path}.volumeDevices[${index}]`;
     if (!name) errors.push(required(`${at}.name`));
     if (names.has(name)) errors.push(invalid(`${at}.name`, name, 'must be unique'));
@@ -88,7 +89,7 @@ export function validateVolumeDevices(
           'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
         ),
       );
-    if (!volume) errors.push(notFound(`${at}.name`, name ?? ''));
+    if (!volume) errors.push(notFound(`${at}.name`, name));
     if (!devicePath) errors.push(required(`${at}.devicePath`));
     else validateNoBacksteps(devicePath, `${at}.devicePath`, errors);
     if (places.has(devicePath)) errors.push(duplicate(`${at}.devicePath`, devicePath));

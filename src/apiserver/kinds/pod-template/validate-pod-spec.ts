@@ -1,13 +1,13 @@
-import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
-import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateLabels } from '../validation/labels.js';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkQualifiedName,
   outOfRange,
-} from '../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateLabels } from '../validation/labels.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateAffinity } from './validate-affinity.js';
@@ -47,7 +47,7 @@ const NAMES = [
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** Source: ValidatePodSpec in pkg/apis/core/validation/validation.go. */
-export function validatePodSpec(spec: PodSpec, path: string, errors: FieldError[]): void {
+export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors);
   validateContainers(spec, volumes, path, errors);
   validateWords(spec, WORDS, path, errors);
@@ -70,7 +70,7 @@ export function validatePodSpec(spec: PodSpec, path: string, errors: FieldError[
   if (spec.resourceClaims) validateClaims(spec, path, errors);
 }
 
-function validateSeconds(spec: PodSpec, path: string, errors: FieldError[]): void {
+function validateSeconds(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const deadline = spec.activeDeadlineSeconds;
   if (deadline !== undefined && (deadline < 1 || deadline > MAX_INT32)) {
     errors.push(invalid(`${path}.activeDeadlineSeconds`, deadline, outOfRange(1, MAX_INT32)));
@@ -78,7 +78,7 @@ function validateSeconds(spec: PodSpec, path: string, errors: FieldError[]): voi
 }
 
 function validateGates(
-  { readinessGates, schedulingGates }: PodSpec,
+  { readinessGates, schedulingGates }: Decoded<PodSpec>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -91,7 +91,7 @@ function validateGates(
     ),
   );
   const seen = new Set<string>();
-  schedulingGates?.forEach(({ name }, index) => {
+  schedulingGates?.forEach(({ name = '' }, index) => {
     const field = `${path}.schedulingGates[${index}]`;
     if (!name) errors.push(required(field, 'must not be empty'));
     else validateSyntax(name, checkQualifiedName, field, errors);
@@ -102,16 +102,16 @@ function validateGates(
 
 const SYSTEMS = ['linux', 'windows'];
 
-function validateOs(spec: PodSpec, path: string, errors: FieldError[]): void {
+function validateOs(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const name = spec.os?.name;
   if (!name) errors.push(required(`${path}.os.name`, 'cannot be empty'));
   else if (!SYSTEMS.includes(name)) errors.push(notSupported(`${path}.os`, name, SYSTEMS));
   validateContextOfOs(spec, path, errors);
 }
 
-function validateClaims({ resourceClaims }: PodSpec, path: string, errors: FieldError[]): void {
+function validateClaims({ resourceClaims }: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const seen = new Set<string>();
-  resourceClaims?.forEach(({ name, resourceClaimName, resourceClaimTemplateName }, index) => {
+  resourceClaims?.forEach(({ name = '', resourceClaimName, resourceClaimTemplateName }, index) => {
     const at = `${path}.resourceClaims[${index}]`;
     if (!name) errors.push(required(`${at}.name`));
     else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));

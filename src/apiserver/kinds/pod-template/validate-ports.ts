@@ -1,7 +1,8 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, ContainerPort } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, required } from '../validation/field-errors.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 
@@ -9,7 +10,7 @@ const WORDS: readonly WordRule[] = [{ field: 'protocol', words: ['SCTP', 'TCP', 
 
 /** Source: validateContainerPorts in pkg/apis/core/validation/validation.go. */
 export function validatePorts(
-  ports: readonly ContainerPort[] | undefined,
+  ports: readonly Decoded<ContainerPort>[] | undefined,
   path: string,
   errors: FieldError[],
 ): void {
@@ -31,7 +32,7 @@ export function validatePorts(
 
 /** Two containers of one pod cannot have the same port of the host. */
 export function validateHostPortConflicts(
-  containers: readonly Container[],
+  containers: readonly Decoded<Container>[],
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,15 +1,17 @@
+import { checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, LifecycleHandler, Probe } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 /** The fields of a container that hold probes. */
 export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
-type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<LifecycleHandler, 'sleep'>;
+type Handler = Pick<Decoded<Probe>, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> &
+  Pick<Decoded<LifecycleHandler>, 'sleep'>;
 
 const SECONDS = [
   'initialDelaySeconds',
@@ -20,7 +22,11 @@ const SECONDS = [
 ] as const;
 
 /** Source: validateProbe and its callers in pkg/apis/core/validation/validation.go. */
-export function validateContainerProbes(container: Container, path: string, errors: FieldError[]): void {
+export function validateContainerProbes(
+  container: Decoded<Container>,
+  path: string,
+  errors: FieldError[],
+): void {
   const { livenessProbe, readinessProbe, startupProbe } = container;
   if (livenessProbe) {
     validateProbe(livenessProbe, `${path}.livenessProbe`, errors);
@@ -44,13 +50,13 @@ export function validateContainerProbes(container: Container, path: string, erro
   }
 }
 
-export function validateLifecycle(container: Container, path: string, errors: FieldError[]): void {
+export function validateLifecycle(container: Decoded<Container>, path: string, errors: FieldError[]): void {
   const { postStart, preStop } = container.lifecycle ?? {};
   if (postStart) validateHandler(postStart, `${path}.lifecycle.postStart`, errors);
   if (preStop) validateHandler(preStop, `${path}.lifecycle.preStop`, errors);
 }
 
-function validateProbe(probe: Probe, path: string, errors: FieldError[]): void {
+function validateProbe(probe: Decoded<Probe>, path: string, errors: FieldError[]): void {
   validateHandler(probe, path, errors);
   validateNonNegative(probe, SECONDS, path, errors);
   const grace = probe.terminationGracePeriodSeconds;
@@ -58,7 +64,7 @@ function validateProbe(probe: Probe, path: string, errors: FieldError[]): void {
     errors.push(invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'));
 }
 
-function validateSingleSuccess(probe: Probe, path: string, errors: FieldError[]): void {
+function validateSingleSuccess(probe: Decoded<Probe>, path: string, errors: FieldError[]): void {
   if (probe.successThreshold !== 1) {
     errors.push(invalid(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1'));
   }

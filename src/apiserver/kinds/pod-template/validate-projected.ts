@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ProjectedVolumeSource, VolumeProjection } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
@@ -9,7 +10,7 @@ const MAX_TOKEN_SECONDS = 2 ** 32;
 
 /** Source: validateProjectedVolumeSource in pkg/apis/core/validation/validation.go. */
 export function validateProjected(
-  { defaultMode, sources }: ProjectedVolumeSource,
+  { defaultMode, sources }: Decoded<ProjectedVolumeSource>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -17,8 +18,7 @@ export function validateProjected(
   const files = new Set<string>();
   sources?.forEach((source, index) => {
     const at = `${path}.sources[${index}]`;
-    const present = Object.entries(source).filter(([, projection]) => projection);
-    present
+    Object.entries(source)
       .slice(1)
       .forEach(([name]) =>
         errors.push(forbidden(`${at}.${name}`, 'may not specify more than 1 volume type per source')),
@@ -32,7 +32,7 @@ export function validateProjected(
 }
 
 function validateSource(
-  { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle }: VolumeProjection,
+  { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle }: Decoded<VolumeProjection>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -68,7 +68,12 @@ function validateSource(
     errors.push(required(`${path}.clusterTrustBundle.path`));
 }
 
-function filesOf({ secret, configMap, downwardAPI, serviceAccountToken }: VolumeProjection): string[] {
+function filesOf({
+  secret,
+  configMap,
+  downwardAPI,
+  serviceAccountToken,
+}: Decoded<VolumeProjection>): string[] {
   return [
     ...(secret?.items ?? []),
     ...(configMap?.items ?? []),

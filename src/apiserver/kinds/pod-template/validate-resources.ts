@@ -1,15 +1,15 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerResizePolicy, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
-import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
+import { checkQualifiedName, nanosOf, NON_NEGATIVE, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
-import { NON_NEGATIVE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Source: ValidateResourceRequirements in pkg/apis/core/validation/validation.go. */
 export function validateResources(
-  resources: ResourceRequirements | undefined,
+  resources: Decoded<ResourceRequirements> | undefined,
   path: string,
   errors: FieldError[],
   claims: ReadonlySet<string> = new Set(),
@@ -38,15 +38,15 @@ const RESTARTS = ['NotRequired', 'RestartContainer'];
 
 /** Source: validateResizePolicy. */
 export function validateResizePolicy(
-  policies: readonly ContainerResizePolicy[],
+  policies: readonly Decoded<ContainerResizePolicy>[],
   path: string,
   errors: FieldError[],
 ): void {
   const seen = new Set<string>();
-  policies.forEach(({ resourceName, restartPolicy }, index) => {
+  policies.forEach(({ resourceName = '', restartPolicy = '' }, index) => {
     if (resourceName !== 'cpu' && resourceName !== 'memory')
-      errors.push(notSupported(path, resourceName ?? '', ['cpu', 'memory']));
-    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy ?? '', RESTARTS));
+      errors.push(notSupported(path, resourceName, ['cpu', 'memory']));
+    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy, RESTARTS));
     if (seen.has(resourceName)) errors.push(duplicate(`${path}[${index}]`, resourceName));
     seen.add(resourceName);
   });
@@ -70,7 +70,7 @@ function validateAmount(
 
 function validateRequest(
   name: string,
-  resources: ResourceRequirements,
+  resources: Decoded<ResourceRequirements>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,14 +1,14 @@
+import { outOfRange } from '@rollkeeper/machinery/kubernetes';
 import type {
   AppArmorProfile,
   PodSecurityContext,
   SeccompProfile,
   SecurityContext,
 } from '@rollkeeper/machinery/types/core-v1';
-import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLocalPath } from '../validation/paths.js';
-import { outOfRange } from '../validation/syntax.js';
 import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 
@@ -27,8 +27,8 @@ const PROC_MOUNT: readonly WordRule[] = [{ field: 'procMount', words: ['Default'
 
 /** Source: ValidatePodSecurityContext in pkg/apis/core/validation/validation.go. */
 export function validatePodSecurityContext(
-  context: PodSecurityContext,
-  spec: PodSpec,
+  context: Decoded<PodSecurityContext>,
+  spec: Decoded<PodSpec>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -52,7 +52,7 @@ export function validatePodSecurityContext(
 
 /** Source: ValidateSecurityContext. */
 export function validateContainerSecurityContext(
-  context: SecurityContext,
+  context: Decoded<SecurityContext>,
   hostUsers: boolean | undefined,
   path: string,
   errors: FieldError[],
@@ -84,7 +84,7 @@ export function validateContainerSecurityContext(
  * A pod with users of its own shares no other namespace with its host.
  * Source: validateHostUsers.
  */
-export function validateHostUsers(spec: PodSpec, path: string, errors: FieldError[]): void {
+export function validateHostUsers(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   if (spec.hostUsers !== false) return;
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
     if (spec[field]) errors.push(forbidden(`${path}.${field}`, 'when `hostUsers` is false'));
@@ -95,7 +95,7 @@ function validateId(id: number | undefined, field: string, errors: FieldError[])
 }
 
 function validateProfiles(
-  { seccompProfile, appArmorProfile }: Pick<SecurityContext, 'seccompProfile' | 'appArmorProfile'>,
+  { seccompProfile, appArmorProfile }: Pick<Decoded<SecurityContext>, 'seccompProfile' | 'appArmorProfile'>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -106,7 +106,7 @@ function validateProfiles(
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
 function validateProfile(
-  { type, localhostProfile }: Partial<SeccompProfile | AppArmorProfile>,
+  { type, localhostProfile }: Partial<Decoded<SeccompProfile> | Decoded<AppArmorProfile>>,
   system: 'seccomp' | 'AppArmor',
   path: string,
   errors: FieldError[],
@@ -130,13 +130,13 @@ function validateProfile(
 }
 
 function validateSysctls(
-  sysctls: PodSecurityContext['sysctls'],
-  spec: PodSpec,
+  sysctls: Decoded<PodSecurityContext>['sysctls'],
+  spec: Decoded<PodSpec>,
   path: string,
   errors: FieldError[],
 ): void {
   const names = new Set<string>();
-  sysctls?.forEach(({ name }, index) => {
+  sysctls?.forEach(({ name = '' }, index) => {
     const field = `${path}[${index}].name`;
     if (!name) errors.push(required(field));
     else if (name.length > MAX_SYSCTL || !SYSCTL_PATTERN.test(name))
@@ -145,8 +145,8 @@ function validateSysctls(
       );
     else if (names.has(name)) errors.push(duplicate(field, name));
     const isOfHost =
-      (spec.hostNetwork && name?.startsWith('net.')) ||
-      (spec.hostIPC && /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(name ?? ''));
+      (spec.hostNetwork && name.startsWith('net.')) ||
+      (spec.hostIPC && /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(name));
     if (isOfHost)
       errors.push(invalid(field, name, 'may not be specified when the pod shares it with its host'));
     names.add(name);
@@ -154,7 +154,7 @@ function validateSysctls(
 }
 
 /** Linux and Windows have parts of the context for themselves. Source: validateWindows, validateLinux. */
-export function validateContextOfOs(spec: PodSpec, path: string, errors: FieldError[]): void {
+export function validateContextOfOs(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const os = spec.os?.name;
   if (os !== 'windows' && os !== 'linux') return;
   const { securityContext: own } = spec;

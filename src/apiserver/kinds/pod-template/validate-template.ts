@@ -4,7 +4,7 @@ import {
   isEmptySelector,
   parseDeletionCost,
 } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DeepReadonly, LabelSelector, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import {
@@ -16,11 +16,11 @@ import {
 } from '../validation/labels.js';
 import { validatePodSpec } from './validate-pod-spec.js';
 
-type Selector = DeepReadonly<LabelSelector>;
+type Selector = DeepReadonly<Decoded<LabelSelector>>;
 
 interface TemplateOwnerSpec {
   readonly selector?: Selector;
-  readonly template?: PodTemplateSpec;
+  readonly template?: Decoded<PodTemplateSpec>;
 }
 
 /**
@@ -63,7 +63,7 @@ export function validateOwnSelector(
 /** A template whose pods its owner would not find makes it create pods for ever. */
 export function validateSelects(
   selector: Selector | undefined,
-  template: PodTemplateSpec,
+  template: Decoded<PodTemplateSpec>,
   errors: FieldError[],
 ): void {
   const labels = template.metadata?.labels;
@@ -79,10 +79,10 @@ export function validateSelects(
 
 /** Source: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go. */
 export function validatePodTemplate(
-  template: PodTemplateSpec,
+  template: Decoded<PodTemplateSpec>,
   path: string,
   errors: FieldError[],
-  old?: PodTemplateSpec,
+  old?: Decoded<PodTemplateSpec>,
 ): void {
   validateLabels(template.metadata?.labels, `${path}.labels`, errors);
   validateAnnotations(template.metadata?.annotations, `${path}.annotations`, errors);
@@ -121,7 +121,11 @@ function hasDeletionCost({ metadata }: Annotated): boolean {
 }
 
 /** Pods that are started again whenever they end. */
-export function validateLongRunning({ spec }: PodTemplateSpec, owner: string, errors: FieldError[]): void {
+export function validateLongRunning(
+  { spec }: Decoded<PodTemplateSpec>,
+  owner: string,
+  errors: FieldError[],
+): void {
   const path = 'spec.template.spec';
   if (spec?.restartPolicy !== 'Always') {
     errors.push(notSupported(`${path}.restartPolicy`, spec?.restartPolicy ?? '', ['Always']));

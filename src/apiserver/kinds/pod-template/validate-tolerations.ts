@@ -1,21 +1,22 @@
+import { checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Toleration } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported } from '../validation/field-errors.js';
-import { checkLabelValue, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** Source: ValidateTolerations in pkg/apis/core/validation/validation.go. */
 export function validateTolerations(
-  tolerations: readonly Toleration[] | undefined,
+  tolerations: readonly Decoded<Toleration>[] | undefined,
   path: string,
   errors: FieldError[],
 ): void {
   tolerations?.forEach((toleration, index) => validateToleration(toleration, `${path}[${index}]`, errors));
 }
 
-function validateToleration(toleration: Toleration, path: string, errors: FieldError[]): void {
+function validateToleration(toleration: Decoded<Toleration>, path: string, errors: FieldError[]): void {
   const { key, operator, value = '', effect, tolerationSeconds } = toleration;
   if (key) validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
   else if (operator !== 'Exists') {

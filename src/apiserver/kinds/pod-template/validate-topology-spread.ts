@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { TopologySpreadConstraint } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, required } from '../validation/field-errors.js';
@@ -14,15 +15,15 @@ const WORDS: readonly WordRule[] = [
 
 /** Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go. */
 export function validateTopologySpread(
-  constraints: readonly TopologySpreadConstraint[] | undefined,
+  constraints: readonly Decoded<TopologySpreadConstraint>[] | undefined,
   path: string,
   errors: FieldError[],
 ): void {
   const seen = new Set<string>();
   constraints?.forEach((constraint, index) => {
     const at = `${path}[${index}]`;
-    const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
-    if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'));
+    const { maxSkew = 0, topologyKey, whenUnsatisfiable } = constraint;
+    if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
     if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
     validateWords(constraint, WORDS, at, errors);
     if (constraint.labelSelector)

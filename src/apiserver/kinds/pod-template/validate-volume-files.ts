@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { DownwardAPIVolumeFile, KeyToPath } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -6,7 +7,7 @@ import { validateFieldRef, validateResourceFieldRef } from './validate-field-ref
 
 /** Which keys become which files. Source: validateKeyToPath. */
 export function validateItems(
-  items: readonly KeyToPath[] | undefined,
+  items: readonly Decoded<KeyToPath>[] | undefined,
   path: string,
   errors: FieldError[],
 ): void {
@@ -21,7 +22,7 @@ export function validateItems(
 
 /** Source: validateDownwardAPIVolumeFile, whose complaints leave out which of the files it is. */
 export function validateDownwardFile(
-  { path: file, fieldRef, resourceFieldRef, mode }: DownwardAPIVolumeFile,
+  { path: file, fieldRef, resourceFieldRef, mode }: Decoded<DownwardAPIVolumeFile>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,18 +1,19 @@
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, required } from '../validation/field-errors.js';
-import { checkDns1123Label } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import type { KnownVolumes } from './validate-mounts.js';
 import { SOURCE_RULES } from './volume-source-rules.js';
 
 /** @returns the volumes that containers may mount */
 export function validateVolumes(
-  volumes: readonly Volume[] | undefined,
+  volumes: readonly Decoded<Volume>[] | undefined,
   path: string,
   errors: FieldError[],
 ): KnownVolumes {
-  const known = new Map<string, Volume>();
+  const known = new Map<string, Decoded<Volume>>();
   volumes?.forEach((volume, index) => {
     const at = `${path}[${index}]`;
     const isSound = validateSource(volume, at, errors);
@@ -27,7 +28,7 @@ export function validateVolumes(
 }
 
 /** @returns whether nothing was wrong. Source: validateVolumeSource in pkg/apis/core/validation/validation.go. */
-function validateSource(volume: Volume, path: string, errors: FieldError[]): boolean {
+function validateSource(volume: Decoded<Volume>, path: string, errors: FieldError[]): boolean {
   const before = errors.length;
   const sources = (Object.keys(volume) as (keyof typeof SOURCE_RULES | 'name')[]).filter(
     (name) => name !== 'name',

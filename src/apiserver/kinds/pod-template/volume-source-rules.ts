@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import { nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type { Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
@@ -24,7 +25,7 @@ import {
 import { validateProjected } from './validate-projected.js';
 import { validateDownwardFile, validateItems } from './validate-volume-files.js';
 
-type Sources = Omit<Volume, 'name'>;
+type Sources = Omit<Decoded<Volume>, 'name'>;
 type SourceRule<T> = (source: T, path: string, errors: FieldError[]) => void;
 
 const requires =

@@ -1,5 +1,6 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '@rollkeeper/machinery/types/policy-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -7,9 +8,8 @@ import { invalid, notSupported } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
-import { checkPathSegment } from '../validation/syntax.js';
 
-type Budget = PodDisruptionBudget & UnstructuredObject;
+type Budget = DecodedObject<PodDisruptionBudget>;
 
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 
@@ -61,7 +61,7 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
   },
 });
 
-function validateSpec(spec: PodDisruptionBudgetSpec, errors: FieldError[]): void {
+function validateSpec(spec: Decoded<PodDisruptionBudgetSpec>, errors: FieldError[]): void {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined)
     errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));

@@ -1,14 +1,13 @@
 import type { ClusterRoleBinding, RoleBinding } from '@rollkeeper/machinery/types/rbac-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
 import { invalid } from '../validation/field-errors.js';
-import { checkPathSegment } from '../validation/syntax.js';
 import { RBAC_GROUP, validateBinding } from './rules.js';
 
-type Binding = (RoleBinding | ClusterRoleBinding) & UnstructuredObject;
+type Binding = (Decoded<RoleBinding> | Decoded<ClusterRoleBinding>) & UnstructuredObject;
 
 /** Source: pkg/apis/rbac (validateRoleBinding, defaults). */
 function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 'schema'> {

@@ -1,16 +1,16 @@
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterRole as IClusterRole, Role as IRole } from '@rollkeeper/machinery/types/rbac-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
-import { checkPathSegment } from '../validation/syntax.js';
 import { RBAC_GROUP, validateRules } from './rules.js';
 
-type Role = IRole & UnstructuredObject;
-type ClusterRole = IClusterRole & UnstructuredObject;
+type Role = DecodedObject<IRole>;
+type ClusterRole = DecodedObject<IClusterRole>;
 
 const COLUMNS = printed<UnstructuredObject>(
   NAME,
@@ -50,7 +50,7 @@ export const CLUSTER_ROLE_KIND = defineKind<ClusterRole>({
 });
 
 function validateAggregation(
-  { clusterRoleSelectors: selectors = [] }: NonNullable<IClusterRole['aggregationRule']>,
+  { clusterRoleSelectors: selectors = [] }: NonNullable<Decoded<IClusterRole>['aggregationRule']>,
   errors: FieldError[],
 ): void {
   const path = 'aggregationRule.clusterRoleSelectors';

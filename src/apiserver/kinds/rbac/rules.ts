@@ -1,14 +1,15 @@
+import { checkDns1123Subdomain, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { PolicyRule, RoleRef, Subject } from '@rollkeeper/machinery/types/rbac-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { checkDns1123Subdomain, checkPathSegment } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
 /** Source: ValidatePolicyRule in pkg/apis/rbac/validation/validation.go. */
 export function validateRules(
-  rules: readonly PolicyRule[] | undefined | null,
+  rules: readonly Decoded<PolicyRule>[] | undefined | null,
   isNamespaced: boolean,
   errors: FieldError[],
 ): void {
@@ -44,7 +45,7 @@ export function validateRules(
 
 /** Source: validateRoleBinding. */
 export function validateBinding(
-  { roleRef = {}, subjects = [] }: { roleRef?: Partial<RoleRef>; subjects?: readonly Subject[] },
+  { roleRef = {}, subjects = [] }: { roleRef?: Decoded<RoleRef>; subjects?: readonly Decoded<Subject>[] },
   isNamespaced: boolean,
   errors: FieldError[],
 ): void {
@@ -59,7 +60,7 @@ export function validateBinding(
 }
 
 function validateSubject(
-  { name, kind, apiGroup = '', namespace }: Subject,
+  { name, kind, apiGroup = '', namespace }: Decoded<Subject>,
   isNamespaced: boolean,
   path: string,
   errors: FieldError[],

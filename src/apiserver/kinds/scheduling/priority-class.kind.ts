@@ -1,11 +1,11 @@
+import { FIELD_IMMUTABLE } from '@rollkeeper/machinery/kubernetes';
 import type { PriorityClass as IPriorityClass } from '@rollkeeper/machinery/types/scheduling-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { forbidden, invalid, notSupported } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
-type PriorityClass = IPriorityClass & UnstructuredObject;
+type PriorityClass = DecodedObject<IPriorityClass>;
 
 /** Greater ones are the system's own. */
 const HIGHEST = 1_000_000_000;

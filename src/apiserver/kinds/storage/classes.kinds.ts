@@ -2,8 +2,13 @@ import type {
   StorageClass as IStorageClass,
   VolumeAttributesClass,
 } from '@rollkeeper/machinery/types/storage-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { DEFAULT_STORAGE_CLASS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkQualifiedName,
+  DEFAULT_STORAGE_CLASS,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -15,12 +20,11 @@ import {
   required,
   tooLong,
 } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 
-type StorageClass = IStorageClass & UnstructuredObject;
-type AttributesClass = VolumeAttributesClass & UnstructuredObject;
+type StorageClass = DecodedObject<IStorageClass>;
+type AttributesClass = DecodedObject<VolumeAttributesClass>;
 
 export const STORAGE_GROUP = 'storage.k8s.io';
 const RECLAIM = ['Delete', 'Retain'];

@@ -1,20 +1,24 @@
 import type { CSIDriver, CSINode, CSIStorageCapacity } from '@rollkeeper/machinery/types/storage-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Subdomain,
+  checkQualifiedName,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegativeAmount } from '../validation/quantities.js';
-import { FIELD_IMMUTABLE, checkDns1123Subdomain, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';
 
-type Driver = CSIDriver & UnstructuredObject;
-type NodeInfo = CSINode & UnstructuredObject;
-type Capacity = CSIStorageCapacity & UnstructuredObject;
+type Driver = DecodedObject<CSIDriver>;
+type NodeInfo = DecodedObject<CSINode>;
+type Capacity = DecodedObject<CSIStorageCapacity>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLES = ['Ephemeral', 'Persistent'];
@@ -82,7 +86,7 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
   else if (!GROUP_POLICIES.includes(policy))
     errors.push(notSupported('spec.fsGroupPolicy', policy, GROUP_POLICIES));
   const audiences = new Set<string>();
-  tokenRequests?.forEach(({ audience, expirationSeconds }, index) => {
+  tokenRequests?.forEach(({ audience = '', expirationSeconds }, index) => {
     const path = `spec.tokenRequests[${index}]`;
     if (audiences.has(audience)) errors.push(duplicate(`${path}.audience`, audience));
     audiences.add(audience);
@@ -123,7 +127,7 @@ export const CSI_NODE_KIND = defineKind<NodeInfo>({
 
 function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): void {
   const names = new Set<string>();
-  spec?.drivers?.forEach(({ name, nodeID, allocatable, topologyKeys }, index) => {
+  spec?.drivers?.forEach(({ name = '', nodeID, allocatable, topologyKeys }, index) => {
     const path = `spec.drivers[${index}]`;
     validateCsiDriverName(name, `${path}.name`, errors);
     if (names.has(name)) errors.push(duplicate(`${path}.name`, name));

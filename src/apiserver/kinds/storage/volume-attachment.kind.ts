@@ -1,16 +1,15 @@
 import type { VolumeAttachment } from '@rollkeeper/machinery/types/storage-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { FIELD_IMMUTABLE, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';
 
-type Attachment = VolumeAttachment & UnstructuredObject;
+type Attachment = DecodedObject<VolumeAttachment>;
 
 /** Source: ValidateVolumeAttachment in pkg/apis/storage/validation/validation.go. */
 export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({

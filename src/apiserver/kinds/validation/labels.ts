@@ -1,7 +1,7 @@
-import type { DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from './field-errors.js';
-import { checkLabelValue, checkQualifiedName } from './syntax.js';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
@@ -33,7 +33,7 @@ const OPERATORS_WITHOUT_VALUES = new Set(['Exists', 'DoesNotExist']);
 
 /** @returns whether the selector can be used to select */
 export function validateLabelSelector(
-  selector: DeepReadonly<LabelSelector>,
+  selector: DeepReadonly<Decoded<LabelSelector>>,
   field: string,
   errors: FieldError[],
 ): boolean {
@@ -41,22 +41,23 @@ export function validateLabelSelector(
   validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
   selector.matchExpressions?.forEach((expression, index) => {
     const path = `${field}.matchExpressions[${index}]`;
+    const { key = '', operator = '' } = expression;
     const count = expression.values?.length ?? 0;
-    if (OPERATORS_WITH_VALUES.has(expression.operator)) {
+    if (OPERATORS_WITH_VALUES.has(operator)) {
       if (count === 0) {
         errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
       }
-    } else if (OPERATORS_WITHOUT_VALUES.has(expression.operator)) {
+    } else if (OPERATORS_WITHOUT_VALUES.has(operator)) {
       if (count > 0) {
         errors.push(
           forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
         );
       }
     } else {
-      errors.push(invalid(`${path}.operator`, expression.operator ?? '', 'not a valid selector operator'));
+      errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
     }
-    for (const problem of checkQualifiedName(expression.key ?? '')) {
-      errors.push(invalid(`${path}.key`, expression.key ?? '', problem));
+    for (const problem of checkQualifiedName(key)) {
+      errors.push(invalid(`${path}.key`, key, problem));
     }
     expression.values?.forEach((value, at) => {
       for (const problem of checkLabelValue(value)) {
@@ -74,7 +75,7 @@ export function sortedMap(map: StringMap | undefined): StringMap | undefined {
 
 /** A selector as it appears in error messages. */
 export function shownSelector(
-  selector: DeepReadonly<LabelSelector> | undefined,
-): DeepReadonly<LabelSelector> | undefined {
+  selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
+): DeepReadonly<Decoded<LabelSelector>> | undefined {
   return selector?.matchLabels ? { ...selector, matchLabels: sortedMap(selector.matchLabels) } : selector;
 }

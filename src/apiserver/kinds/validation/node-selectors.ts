@@ -1,3 +1,5 @@
+import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   NodeSelector,
   NodeSelectorRequirement,
@@ -5,11 +7,14 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
-import { checkDns1123Subdomain, checkLabelValue, checkQualifiedName } from './syntax.js';
 import { validateSyntax } from './words.js';
 
 /** Source: ValidateNodeSelector in pkg/apis/core/validation/validation.go. */
-export function validateNodeSelector(selector: NodeSelector, path: string, errors: FieldError[]): void {
+export function validateNodeSelector(
+  selector: Decoded<NodeSelector>,
+  path: string,
+  errors: FieldError[],
+): void {
   const terms = selector.nodeSelectorTerms ?? [];
   if (terms.length === 0)
     errors.push(required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term'));
@@ -20,7 +25,7 @@ export function validateNodeSelector(selector: NodeSelector, path: string, error
 
 /** Values that no label has are only refused where a pod depends on them. */
 export function validateNodeSelectorTerm(
-  { matchExpressions, matchFields }: NodeSelectorTerm,
+  { matchExpressions, matchFields }: Decoded<NodeSelectorTerm>,
   path: string,
   errors: FieldError[],
   { areValuesChecked }: { readonly areValuesChecked: boolean } = { areValuesChecked: false },
@@ -39,11 +44,11 @@ export function validateNodeSelectorTerm(
 }
 
 function validateExpression(
-  { key, operator, values = [] }: NodeSelectorRequirement,
+  { key, operator, values = [] }: Decoded<NodeSelectorRequirement>,
   path: string,
   errors: FieldError[],
 ): void {
-  switch (operator as string | undefined) {
+  switch (operator) {
     case 'In':
     case 'NotIn':
       if (values.length === 0)
@@ -71,7 +76,7 @@ function validateExpression(
 
 /** Fields of the node itself: its name is the only one. */
 function validateField(
-  { key, operator, values = [] }: NodeSelectorRequirement,
+  { key, operator, values = [] }: Decoded<NodeSelectorRequirement>,
   path: string,
   errors: FieldError[],
 ): void {

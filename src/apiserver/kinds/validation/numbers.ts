@@ -1,6 +1,6 @@
+import { NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
-import { NON_NEGATIVE } from './syntax.js';
 
 /** Refuses those of the named fields that are below zero. Absent ones are fine. */
 export function validateNonNegative<T extends object>(

@@ -1,16 +1,17 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, OwnerReference, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkQualifiedName,
+  FIELD_IMMUTABLE,
+  NON_NEGATIVE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { shortened } from '../../errors/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
 import { validateAnnotations, validateLabels } from './labels.js';
-import {
-  FIELD_IMMUTABLE,
-  NON_NEGATIVE,
-  checkDns1123Label,
-  checkDns1123Subdomain,
-  checkQualifiedName,
-} from './syntax.js';
 
 export interface MetaRules {
   readonly namespaced: boolean;
@@ -70,8 +71,11 @@ function validateNamespace(meta: Partial<ObjectMeta>, rules: MetaRules, errors: 
   }
 }
 
-function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, errors: FieldError[]): void {
-  let controller: OwnerReference | undefined;
+function validateOwnerReferences(
+  owners: readonly Decoded<OwnerReference>[] | undefined,
+  errors: FieldError[],
+): void {
+  let controller: Decoded<OwnerReference> | undefined;
   owners?.forEach((owner, index) => {
     const path = `metadata.ownerReferences[${index}]`;
     if (!/^[^/]+(\/[^/]+)?$/.test(owner.apiVersion ?? '')) {
@@ -87,9 +91,9 @@ function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, 
 }
 
 function secondController(
-  first: OwnerReference,
-  second: OwnerReference,
-  all: readonly OwnerReference[],
+  first: Decoded<OwnerReference>,
+  second: Decoded<OwnerReference>,
+  all: readonly Decoded<OwnerReference>[],
 ): FieldError {
   return invalid(
     'metadata.ownerReferences',

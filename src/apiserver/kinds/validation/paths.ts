@@ -1,6 +1,6 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
-import { checkDns1123Subdomain } from './syntax.js';
 
 /** Paths of files as they stand in volumes and mounts. */
 const RELATIVE = 'must be a relative path';

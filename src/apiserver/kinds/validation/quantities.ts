@@ -1,8 +1,7 @@
-import { nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkPercent, nanosOf, NON_NEGATIVE } from '@rollkeeper/machinery/kubernetes';
 import type { Amount } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
-import { NON_NEGATIVE, checkPercent } from './syntax.js';
 
 export function validateNonNegativeAmount(amount: Amount, field: string, errors: FieldError[]): void {
   if (nanosOf(amount) < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));

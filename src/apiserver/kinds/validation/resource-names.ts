@@ -1,6 +1,6 @@
+import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
-import { checkQualifiedName } from './syntax.js';
 import { validateSyntax } from './words.js';
 
 /** Names of resources that are counted, in the words of pkg/apis/core/validation/validation.go. */

@@ -1,6 +1,6 @@
+import { checkPortNumber } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
-import { checkPortNumber } from './syntax.js';
 import { validateSyntax } from './words.js';
 
 /** Where a webhook is called. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */

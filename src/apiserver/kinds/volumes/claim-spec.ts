@@ -1,9 +1,10 @@
+import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validatePositiveAmount } from '../validation/quantities.js';
-import { checkDns1123Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
@@ -11,7 +12,7 @@ export const VOLUME_MODES = ['Block', 'Filesystem'];
 
 /** Source: ValidatePersistentVolumeClaimSpec in pkg/apis/core/validation/validation.go. */
 export function validateClaimSpec(
-  spec: Partial<PersistentVolumeClaimSpec>,
+  spec: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -45,7 +46,7 @@ export function validateAccessModes(modes: readonly string[], path: string, erro
 }
 
 function validateDataSources(
-  { dataSource, dataSourceRef }: Partial<PersistentVolumeClaimSpec>,
+  { dataSource, dataSourceRef }: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
 ): void {

@@ -1,8 +1,9 @@
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { AzureDiskVolumeSource, HostPathVolumeSource } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
 import { validateNoBacksteps } from '../validation/paths.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
 import { requireFields, validateByte } from './network-sources.js';
 
 /** Sources of machines and of clouds that a pod's volume and a PersistentVolume share. */
@@ -18,7 +19,11 @@ const HOST_PATH_TYPES = [
   'Socket',
 ];
 
-export function validateHostPath(hostPath: HostPathVolumeSource, path: string, errors: FieldError[]): void {
+export function validateHostPath(
+  hostPath: Decoded<HostPathVolumeSource>,
+  path: string,
+  errors: FieldError[],
+): void {
   if (!hostPath.path) errors.push(required(`${path}.path`));
   else validateNoBacksteps(hostPath.path, `${path}.path`, errors);
   if (hostPath.type !== undefined && !HOST_PATH_TYPES.includes(hostPath.type))
@@ -28,7 +33,11 @@ export function validateHostPath(hostPath: HostPathVolumeSource, path: string, e
 const CACHING_MODES = ['None', 'ReadOnly', 'ReadWrite'];
 const DISK_KINDS = ['Dedicated', 'Managed', 'Shared'];
 
-export function validateAzureDisk(azure: AzureDiskVolumeSource, path: string, errors: FieldError[]): void {
+export function validateAzureDisk(
+  azure: Decoded<AzureDiskVolumeSource>,
+  path: string,
+  errors: FieldError[],
+): void {
   requireFields(azure, ['diskName', 'diskURI'], path, errors);
   const { cachingMode, kind, diskURI = '' } = azure;
   if (cachingMode !== undefined && !CACHING_MODES.includes(cachingMode))

@@ -1,3 +1,5 @@
+import { outOfRange } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type {
   CephFSVolumeSource,
   FCVolumeSource,
@@ -8,7 +10,6 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { outOfRange } from '../validation/syntax.js';
 
 /** Sources that a pod's volume and a PersistentVolume share. Source: pkg/apis/core/validation/validation.go. */
 
@@ -22,14 +23,16 @@ export function requireFields<T extends object>(
   for (const field of fields) if (!source[field]) errors.push(required(`${path}.${field}`));
 }
 
-export function validateNfs(nfs: NFSVolumeSource, path: string, errors: FieldError[]): void {
+export function validateNfs(nfs: Decoded<NFSVolumeSource>, path: string, errors: FieldError[]): void {
   requireFields(nfs, ['server', 'path'], path, errors);
   if (nfs.path && !nfs.path.startsWith('/'))
     errors.push(invalid(`${path}.path`, nfs.path, 'must be an absolute path'));
 }
 
-type Iscsi = Pick<ISCSIVolumeSource, 'targetPortal' | 'iqn' | 'lun' | 'initiatorName'> &
-  Partial<Pick<ISCSIVolumeSource, 'chapAuthDiscovery' | 'chapAuthSession'>> & { secretRef?: unknown };
+type Iscsi = Pick<Decoded<ISCSIVolumeSource>, 'targetPortal' | 'iqn' | 'lun' | 'initiatorName'> &
+  Partial<Pick<Decoded<ISCSIVolumeSource>, 'chapAuthDiscovery' | 'chapAuthSession'>> & {
+    secretRef?: unknown;
+  };
 
 export function validateIscsi(iscsi: Iscsi, path: string, errors: FieldError[]): void {
   requireFields(iscsi, ['targetPortal', 'iqn'], path, errors);
@@ -52,7 +55,7 @@ export function validateByte(value: number | undefined, field: string, errors: F
 }
 
 export function validateCeph(
-  ceph: Pick<CephFSVolumeSource, 'monitors'>,
+  ceph: Pick<Decoded<CephFSVolumeSource>, 'monitors'>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -68,7 +71,7 @@ export function validateRbd(
   if (!rbd.image) errors.push(required(`${path}.image`));
 }
 
-export function validateFc(fc: FCVolumeSource, path: string, errors: FieldError[]): void {
+export function validateFc(fc: Decoded<FCVolumeSource>, path: string, errors: FieldError[]): void {
   if (!fc.targetWWNs?.length && !fc.wwids?.length) {
     errors.push(required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both'));
   } else if (fc.targetWWNs?.length && fc.wwids?.length) {
@@ -86,7 +89,11 @@ export function validateFc(fc: FCVolumeSource, path: string, errors: FieldError[
   else validateByte(fc.lun, `${path}.lun`, errors);
 }
 
-export function validateFlocker(flocker: FlockerVolumeSource, path: string, errors: FieldError[]): void {
+export function validateFlocker(
+  flocker: Decoded<FlockerVolumeSource>,
+  path: string,
+  errors: FieldError[],
+): void {
   const { datasetName, datasetUUID } = flocker;
   if (!datasetName && !datasetUUID)
     errors.push(required(path, 'one of datasetName and datasetUUID is required'));
@@ -96,7 +103,11 @@ export function validateFlocker(flocker: FlockerVolumeSource, path: string, erro
     errors.push(invalid(`${path}.datasetName`, datasetName, "must not contain '/'"));
 }
 
-export function validateQuobyte(quobyte: QuobyteVolumeSource, path: string, errors: FieldError[]): void {
+export function validateQuobyte(
+  quobyte: Decoded<QuobyteVolumeSource>,
+  path: string,
+  errors: FieldError[],
+): void {
   const { registry, tenant, volume } = quobyte;
   if (!registry) {
     errors.push(

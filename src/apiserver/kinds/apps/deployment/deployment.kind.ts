@@ -1,5 +1,5 @@
 import { DEPLOYMENTS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { Deployment, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultDeployment } from '@rollkeeper/machinery/defaults';
@@ -22,7 +22,7 @@ const DEPLOYMENT_COLUMNS: readonly TableColumn[] = [
   ...WORKLOAD_COLUMNS,
 ];
 
-function deploymentRow({ metadata, spec, status }: Deployment, nowMs: number): TableCell[] {
+function deploymentRow({ metadata, spec, status }: DecodedObject<Deployment>, nowMs: number): TableCell[] {
   return [
     metadata.name,
     `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
@@ -34,7 +34,7 @@ function deploymentRow({ metadata, spec, status }: Deployment, nowMs: number): T
 }
 
 /** Source of the preparations: pkg/registry/apps/deployment/strategy.go. */
-export const DEPLOYMENT_KIND = defineKind({
+export const DEPLOYMENT_KIND = defineKind<DecodedObject<Deployment>>({
   type: DEPLOYMENTS,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.apps.v1.Deployment',
@@ -43,8 +43,8 @@ export const DEPLOYMENT_KIND = defineKind({
   subresources: ['status', 'scale'],
   columns: DEPLOYMENT_COLUMNS,
   scale: REPLICAS_SCALE,
-  toRow: (object, nowMs) => deploymentRow(object as unknown as Deployment, nowMs),
-  applyDefaults: (object) => defaultDeployment(object as unknown as Deployment),
+  toRow: deploymentRow,
+  applyDefaults: defaultDeployment,
   prepareForCreate(object) {
     object.status = {};
     object.metadata.generation = 1;
@@ -63,16 +63,10 @@ export const DEPLOYMENT_KIND = defineKind({
       semanticEqual(object.metadata.annotations, old.metadata.annotations);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
-  warnings: templateOwnerWarnings<Deployment & UnstructuredObject>(({ metadata, spec }) => [
+  warnings: templateOwnerWarnings<DecodedObject<Deployment>>(({ metadata, spec }) => [
     ...hostnameWarnings(metadata.name),
-    ...podTemplateWarnings(spec.template ?? {}),
+    ...podTemplateWarnings(spec?.template ?? {}),
   ]),
-  validate: (object, errors) => validateDeployment(object as unknown as Deployment, errors),
-  validateUpdate: (object, old, subresource, errors) =>
-    validateDeploymentUpdate(
-      object as unknown as Deployment,
-      old as unknown as Deployment,
-      subresource,
-      errors,
-    ),
+  validate: (object, errors) => validateDeployment(object, errors),
+  validateUpdate: validateDeploymentUpdate,
 });

@@ -1,11 +1,16 @@
-import type { Deployment, DeploymentSpec, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type {
+  Decoded,
+  DecodedObject,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStatus,
+} from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
 import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 import { validateStrategy } from './strategy.validation.js';
 
 const STATUS_NUMBERS = [
@@ -20,7 +25,11 @@ const STATUS_NUMBERS = [
 ] as const;
 
 /** Source: ValidateDeploymentSpec in pkg/apis/apps/validation/validation.go. */
-export function validateDeployment({ spec }: Deployment, errors: FieldError[], old?: Deployment): void {
+export function validateDeployment(
+  { spec = {} }: DecodedObject<Deployment>,
+  errors: FieldError[],
+  old?: DecodedObject<Deployment>,
+): void {
   validateNonNegative(spec, ['replicas'], 'spec', errors);
   validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
   validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
@@ -33,15 +42,15 @@ export function validateDeployment({ spec }: Deployment, errors: FieldError[], o
   validateDeadline(spec, errors);
 }
 
-function validateDeadline(spec: DeploymentSpec, errors: FieldError[]): void {
+function validateDeadline(spec: Decoded<DeploymentSpec>, errors: FieldError[]): void {
   const deadline = spec.progressDeadlineSeconds;
   if (deadline === undefined || deadline > (spec.minReadySeconds ?? 0)) return;
   errors.push(invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
 }
 
 export function validateDeploymentUpdate(
-  deployment: Deployment,
-  old: Deployment,
+  deployment: DecodedObject<Deployment>,
+  old: DecodedObject<Deployment>,
   subresource: Subresource,
   errors: FieldError[],
 ): void {
@@ -50,12 +59,16 @@ export function validateDeploymentUpdate(
     return;
   }
   validateDeployment(deployment, errors, old);
-  if (!semanticEqual(deployment.spec.selector, old.spec.selector)) {
-    errors.push(invalid('spec.selector', shownSelector(deployment.spec.selector), FIELD_IMMUTABLE));
+  if (!semanticEqual(deployment.spec?.selector, old.spec?.selector)) {
+    errors.push(invalid('spec.selector', shownSelector(deployment.spec?.selector), FIELD_IMMUTABLE));
   }
 }
 
-function validateStatus(status: DeploymentStatus, old: DeploymentStatus, errors: FieldError[]): void {
+function validateStatus(
+  status: Decoded<DeploymentStatus>,
+  old: Decoded<DeploymentStatus>,
+  errors: FieldError[],
+): void {
   validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
   validateReplicaCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], errors);
   const count = status.collisionCount ?? 0;

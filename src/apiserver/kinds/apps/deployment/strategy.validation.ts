@@ -1,9 +1,9 @@
-import type { DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../../validation/quantities.js';
 
-type Strategy = NonNullable<DeploymentSpec['strategy']>;
+type Strategy = NonNullable<Decoded<DeploymentSpec>['strategy']>;
 type RollingUpdate = NonNullable<Strategy['rollingUpdate']>;
 
 /** Source: ValidateDeploymentStrategy in pkg/apis/apps/validation/validation.go. */

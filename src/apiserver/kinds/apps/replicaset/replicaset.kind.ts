@@ -1,5 +1,5 @@
 import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { ReplicaSet, ReplicaSetSpec, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import {
@@ -22,7 +22,7 @@ const REPLICA_SET_COLUMNS: readonly TableColumn[] = [
   ...WORKLOAD_COLUMNS,
 ];
 
-function replicaSetRow({ metadata, spec, status }: ReplicaSet, nowMs: number): TableCell[] {
+function replicaSetRow({ metadata, spec, status }: DecodedObject<ReplicaSet>, nowMs: number): TableCell[] {
   return [
     metadata.name,
     spec?.replicas ?? 0,
@@ -34,7 +34,7 @@ function replicaSetRow({ metadata, spec, status }: ReplicaSet, nowMs: number): T
 }
 
 /** Source of the preparations: pkg/registry/apps/replicaset/strategy.go. */
-export const REPLICA_SET_KIND = defineKind({
+export const REPLICA_SET_KIND = defineKind<DecodedObject<ReplicaSet>>({
   type: REPLICA_SETS,
   schema: 'io.k8s.api.apps.v1.ReplicaSet',
   shortNames: ['rs'],
@@ -42,10 +42,9 @@ export const REPLICA_SET_KIND = defineKind({
   subresources: ['status', 'scale'],
   columns: REPLICA_SET_COLUMNS,
   scale: REPLICAS_SCALE,
-  toRow: (object, nowMs) => replicaSetRow(object as unknown as ReplicaSet, nowMs),
+  toRow: replicaSetRow,
   applyDefaults(object) {
-    const replicaSet = object as unknown as ReplicaSet;
-    const spec = (replicaSet.spec ??= {} as ReplicaSetSpec);
+    const spec = (object.spec ??= {});
     spec.replicas ??= 1;
     defaultPodTemplate(spec);
     omitZero(spec, ['minReadySeconds']);
@@ -60,19 +59,11 @@ export const REPLICA_SET_KIND = defineKind({
     const isSame = isStatus || semanticEqual(object.spec, old.spec);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
-  warnings: templateOwnerWarnings<ReplicaSet & UnstructuredObject>(({ metadata, spec }) => [
+  warnings: templateOwnerWarnings<DecodedObject<ReplicaSet>>(({ metadata, spec }) => [
     ...hostnameWarnings(metadata.name),
-    ...podTemplateWarnings(spec.template ?? {}),
+    ...podTemplateWarnings(spec?.template ?? {}),
   ]),
-  validate: (object, errors) => validateReplicaSet(object as unknown as ReplicaSet, errors),
-  validateUpdate: (object, old, subresource, errors) =>
-    validateReplicaSetUpdate(
-      object as unknown as ReplicaSet,
-      old as unknown as ReplicaSet,
-      subresource,
-      errors,
-    ),
-  selectableFields: (object) => ({
-    'status.replicas': String((object as unknown as ReplicaSet).status?.replicas ?? 0),
-  }),
+  validate: (object, errors) => validateReplicaSet(object, errors),
+  validateUpdate: validateReplicaSetUpdate,
+  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
 });

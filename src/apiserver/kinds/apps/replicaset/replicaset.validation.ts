@@ -1,11 +1,10 @@
-import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
 import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 
 const STATUS_NUMBERS = [
   'replicas',
@@ -17,14 +16,18 @@ const STATUS_NUMBERS = [
 ] as const;
 
 /** Source: ValidateReplicaSetSpec in pkg/apis/apps/validation/validation.go. */
-export function validateReplicaSet({ spec }: ReplicaSet, errors: FieldError[], old?: ReplicaSet): void {
+export function validateReplicaSet(
+  { spec = {} }: DecodedObject<ReplicaSet>,
+  errors: FieldError[],
+  old?: DecodedObject<ReplicaSet>,
+): void {
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
   validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
 }
 
 export function validateReplicaSetUpdate(
-  replicaSet: ReplicaSet,
-  old: ReplicaSet,
+  replicaSet: DecodedObject<ReplicaSet>,
+  old: DecodedObject<ReplicaSet>,
   subresource: Subresource,
   errors: FieldError[],
 ): void {
@@ -35,7 +38,7 @@ export function validateReplicaSetUpdate(
     return;
   }
   validateReplicaSet(replicaSet, errors, old);
-  if (!semanticEqual(replicaSet.spec.selector, old.spec.selector)) {
-    errors.push(invalid('spec.selector', shownSelector(replicaSet.spec.selector), FIELD_IMMUTABLE));
+  if (!semanticEqual(replicaSet.spec?.selector, old.spec?.selector)) {
+    errors.push(invalid('spec.selector', shownSelector(replicaSet.spec?.selector), FIELD_IMMUTABLE));
   }
 }

@@ -1,3 +1,4 @@
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import { column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
@@ -17,7 +18,7 @@ export const EVENT_COLUMNS: readonly TableColumn[] = [
 ];
 
 /** Source: printEvent in pkg/printers/internalversion/printers.go. */
-export function eventRow(event: Event, name: string, nowMs: number): TableCell[] {
+export function eventRow(event: DecodedObject<Event>, nowMs: number): TableCell[] {
   const about = event.involvedObject;
   const kind = (about?.kind ?? '').toLowerCase();
   const first = event.firstTimestamp ?? event.eventTime;
@@ -32,11 +33,11 @@ export function eventRow(event: Event, name: string, nowMs: number): TableCell[]
     (event.message ?? '').trim(),
     ageSince(first, nowMs),
     event.series ? (event.series.count ?? 0) : event.count || 1,
-    name,
+    event.metadata.name,
   ];
 }
 
-function sourceOf(event: Event): string {
+function sourceOf(event: DecodedObject<Event>): string {
   const component = event.source?.component || event.reportingComponent || '';
   const instance = event.source?.host || event.reportingInstance || '';
   return instance === '' ? component : `${component}, ${instance}`;

@@ -1,24 +1,23 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import { EVENTS } from '@rollkeeper/machinery/kubernetes';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '../../define-kind.js';
 import type { FieldError } from '../../kind-definition.js';
 import { invalid } from '../../validation/field-errors.js';
 import { EVENT_COLUMNS, eventRow } from './event.columns.js';
 
 /** Source: pkg/registry/core/event/strategy.go and ValidateEventCreate (the rules of core/v1). */
-export const EVENT_KIND = defineKind({
+export const EVENT_KIND = defineKind<DecodedObject<Event>>({
   type: EVENTS,
   schema: 'io.k8s.api.core.v1.Event',
   // There are too many of them, they own nothing, and they expire.
   garbageCollection: 'unsupported',
   shortNames: ['ev'],
   columns: EVENT_COLUMNS,
-  toRow: (object, nowMs) => eventRow(object as unknown as Event, object.metadata.name, nowMs),
+  toRow: eventRow,
   createsOnUpdate: true,
   validate: validateEvent,
-  selectableFields(object) {
-    const { involvedObject: about, reason, type, source, reportingComponent } = object as unknown as Event;
+  selectableFields({ involvedObject: about, reason, type, source, reportingComponent }) {
     const component = source?.component ?? reportingComponent ?? '';
     return {
       'involvedObject.kind': about?.kind ?? '',
@@ -37,8 +36,8 @@ export const EVENT_KIND = defineKind({
 });
 
 /** An event lies in the namespace of what it is about; of cluster-scoped things, in `default`. */
-function validateEvent(object: Readonly<UnstructuredObject>, errors: FieldError[]): void {
-  const about = (object as unknown as Event).involvedObject?.namespace ?? '';
+function validateEvent(object: Readonly<DecodedObject<Event>>, errors: FieldError[]): void {
+  const about = object.involvedObject?.namespace ?? '';
   const own = object.metadata.namespace ?? '';
   const isRight = about === '' ? own === '' || own === 'default' : own === about;
   if (!isRight) errors.push(invalid('involvedObject.namespace', about, 'does not match event.namespace'));

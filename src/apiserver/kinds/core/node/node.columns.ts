@@ -1,4 +1,4 @@
-import type { Node } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
 import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
@@ -22,7 +22,7 @@ export const NODE_COLUMNS: readonly TableColumn[] = [
 ];
 
 /** Source: printNode in pkg/printers/internalversion/printers.go. */
-export function nodeRow(node: Node, nowMs: number): TableCell[] {
+export function nodeRow(node: DecodedObject<Node>, nowMs: number): TableCell[] {
   const info = node.status?.nodeInfo;
   return [
     node.metadata.name,
@@ -38,13 +38,13 @@ export function nodeRow(node: Node, nowMs: number): TableCell[] {
   ];
 }
 
-function statusOf(node: Node): string {
+function statusOf(node: DecodedObject<Node>): string {
   const ready = readyConditionOf(node);
   const word = !ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
   return node.spec?.unschedulable ? `${word},SchedulingDisabled` : word;
 }
 
-function rolesOf({ metadata }: Node): string {
+function rolesOf({ metadata }: DecodedObject<Node>): string {
   const roles = new Set<string>();
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {
     if (key.startsWith(ROLE_PREFIX) && key.length > ROLE_PREFIX.length)
@@ -54,6 +54,6 @@ function rolesOf({ metadata }: Node): string {
   return [...roles].sort().join(',') || NONE;
 }
 
-function addressOf({ status }: Node, type: string): string {
+function addressOf({ status }: DecodedObject<Node>, type: string): string {
   return status?.addresses?.find((address) => address.type === type)?.address ?? NONE;
 }

@@ -1,11 +1,11 @@
 import { NODES } from '@rollkeeper/machinery/kubernetes';
-import type { Node } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { NODE_COLUMNS, nodeRow } from './node.columns.js';
 import { validateNode, validateNodeUpdate } from './node.validation.js';
 
 /** Source: pkg/registry/core/node/strategy.go. A node may bring its status when it registers. */
-export const NODE_KIND = defineKind({
+export const NODE_KIND = defineKind<DecodedObject<Node>>({
   type: NODES,
   schema: 'io.k8s.api.core.v1.Node',
   shortNames: ['no'],
@@ -13,7 +13,7 @@ export const NODE_KIND = defineKind({
   columns: NODE_COLUMNS,
   toRow: (object, nowMs) => nodeRow(object, nowMs),
   applyDefaults(object) {
-    const { spec, status } = object as unknown as Node;
+    const { spec, status } = object;
     // The old field and the new one for the same thing.
     if (spec?.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR];
     else if (spec?.podCIDRs?.length) spec.podCIDR = spec.podCIDRs[0];
@@ -27,6 +27,6 @@ export const NODE_KIND = defineKind({
     if (subresource === '') validateNodeUpdate(object, old, errors);
   },
   selectableFields: (object) => ({
-    'spec.unschedulable': String((object as unknown as Node).spec?.unschedulable ?? false),
+    'spec.unschedulable': String(object.spec?.unschedulable ?? false),
   }),
 });

@@ -1,17 +1,16 @@
-import type { Node } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
+import { checkLabelValue, checkQualifiedName, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { checkLabelValue, checkQualifiedName } from '../../validation/syntax.js';
 import { validateSyntax } from '../../validation/words.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-type NodeSpec = NonNullable<Node['spec']>;
+type NodeSpec = NonNullable<DecodedObject<Node>['spec']>;
 
 /** Source: ValidateNode in pkg/apis/core/validation/validation.go. */
-export function validateNode({ spec }: Node, errors: FieldError[]): void {
+export function validateNode({ spec }: DecodedObject<Node>, errors: FieldError[]): void {
   validateTaints(spec?.taints, errors);
   const networks = spec?.podCIDRs ?? [];
   networks.forEach((network, index) => {
@@ -42,7 +41,11 @@ function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void 
 }
 
 /** What of a node may change: whether and how pods come to it. Source: ValidateNodeUpdate. */
-export function validateNodeUpdate(node: Node, old: Node, errors: FieldError[]): void {
+export function validateNodeUpdate(
+  node: DecodedObject<Node>,
+  old: DecodedObject<Node>,
+  errors: FieldError[],
+): void {
   const spec = node.spec ?? {};
   const before = old.spec ?? {};
   validateNode(node, errors);

@@ -1,12 +1,12 @@
 import type { PersistentVolume } from '@rollkeeper/machinery/types/core-v1';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { defineKind } from '../../define-kind.js';
 import { accessModesText } from '../../volumes/claim-spec.js';
 import { defaultSourceOf } from '@rollkeeper/machinery/defaults';
 import { validateVolume, validateVolumeUpdate } from './persistent-volume.validation.js';
 
-type Volume = PersistentVolume & UnstructuredObject;
+type Volume = DecodedObject<PersistentVolume>;
 
 /** Source: pkg/registry/core/persistentvolume/strategy.go. */
 export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
@@ -51,7 +51,7 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
     spec.persistentVolumeReclaimPolicy ||= 'Retain';
     spec.volumeMode ??= 'Filesystem';
     (object.status ??= {}).phase ??= 'Pending';
-    for (const name in spec) defaultSourceOf(spec as Record<string, unknown>, name);
+    for (const name in spec) defaultSourceOf(spec, name);
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' };

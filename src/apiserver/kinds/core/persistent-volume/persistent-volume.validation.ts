@@ -1,4 +1,5 @@
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
@@ -6,7 +7,6 @@ import { validateNodeSelector } from '../../validation/node-selectors.js';
 import { validateNoBacksteps } from '../../validation/paths.js';
 import { validatePositiveAmount } from '../../validation/quantities.js';
 import { validateQualifiedResourceName } from '../../validation/resource-names.js';
-import { FIELD_IMMUTABLE, checkDns1123Subdomain } from '../../validation/syntax.js';
 import { validateSyntax } from '../../validation/words.js';
 import { VOLUME_MODES, validateAccessModes } from '../../volumes/claim-spec.js';
 import {
@@ -26,7 +26,7 @@ import {
   validateRbd,
 } from '../../volumes/network-sources.js';
 
-type Spec = PersistentVolumeSpec;
+type Spec = Decoded<PersistentVolumeSpec>;
 type SourceRule<T> = (source: T, path: string, errors: FieldError[]) => void;
 /** What of a volume's spec is no source. */
 type OwnField =

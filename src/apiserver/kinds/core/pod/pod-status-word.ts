@@ -1,5 +1,5 @@
 import type { ContainerStatus } from '@rollkeeper/machinery/types/core-v1';
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
 /** What `kubectl get pods` says of a pod. */
@@ -13,7 +13,7 @@ export interface PodSummary {
   readonly lastRestart?: string;
 }
 
-type State = NonNullable<ContainerStatus['state']>;
+type State = NonNullable<Decoded<ContainerStatus>['state']>;
 
 /** Counted while going over the containers. */
 interface Tally {
@@ -24,7 +24,7 @@ interface Tally {
 }
 
 /** The rules are those of `printPod` in pkg/printers/internalversion/printers.go. */
-export function summarizePod(pod: Pod): PodSummary {
+export function summarizePod(pod: DecodedObject<Pod>): PodSummary {
   const status = pod.status ?? {};
   const phase = status.phase ?? '';
   const tally: Tally = { word: status.reason ?? phase, ready: 0, restarts: 0 };
@@ -41,14 +41,14 @@ export function summarizePod(pod: Pod): PodSummary {
   };
 }
 
-function terminationWord(pod: Pod): string | undefined {
+function terminationWord(pod: DecodedObject<Pod>): string | undefined {
   if (!pod.metadata.deletionTimestamp) return undefined;
   if (pod.status?.reason === 'NodeLost') return 'Unknown';
   return isPodFinished(pod) ? undefined : 'Terminating';
 }
 
 /** @returns whether an init container is still to be waited for */
-function tallyInitContainers(pod: Pod, tally: Tally): boolean {
+function tallyInitContainers(pod: DecodedObject<Pod>, tally: Tally): boolean {
   const specs = pod.spec?.initContainers ?? [];
   const statuses = pod.status?.initContainerStatuses ?? [];
   const sidecars = sidecarNames(pod);
@@ -76,7 +76,7 @@ function terminatedWord(terminated: NonNullable<State['terminated']>): string {
   return terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode}`;
 }
 
-function tallyContainers(pod: Pod, tally: Tally): void {
+function tallyContainers(pod: DecodedObject<Pod>, tally: Tally): void {
   // Restarts of plain init containers no longer matter; those of sidecars do.
   const sidecars = sidecarNames(pod);
   tally.restarts = 0;
@@ -100,22 +100,22 @@ function tallyContainers(pod: Pod, tally: Tally): void {
   }
 }
 
-function sidecarNames(pod: Pod): ReadonlySet<string> {
+function sidecarNames(pod: DecodedObject<Pod>): ReadonlySet<string | undefined> {
   const containers = pod.spec?.initContainers ?? [];
   return new Set(containers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
 }
 
-function countRestarts(container: ContainerStatus, tally: Tally): void {
+function countRestarts(container: Decoded<ContainerStatus>, tally: Tally): void {
   tally.restarts += container.restartCount ?? 0;
   const ended = container.lastState?.terminated?.finishedAt;
   if (ended && (!tally.lastRestart || ended > tally.lastRestart)) tally.lastRestart = ended;
 }
 
-function hasCondition(pod: Pod, type: string): boolean {
+function hasCondition(pod: DecodedObject<Pod>, type: string): boolean {
   return pod.status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false;
 }
 
-function isSchedulingGated(pod: Pod): boolean {
+function isSchedulingGated(pod: DecodedObject<Pod>): boolean {
   return (
     pod.status?.conditions?.some((one) => one.type === 'PodScheduled' && one.reason === 'SchedulingGated') ??
     false

@@ -1,4 +1,4 @@
-import type { Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
 import type { TableCell, TableColumn } from '../../kind-definition.js';
@@ -17,7 +17,7 @@ export const POD_COLUMNS: readonly TableColumn[] = [
   wideColumn('Readiness Gates', 'Fulfilled conditions of those that must hold for the pod to be ready.'),
 ];
 
-export function podRow(pod: Pod, nowMs: number): TableCell[] {
+export function podRow(pod: DecodedObject<Pod>, nowMs: number): TableCell[] {
   const summary = summarizePod(pod);
   return [
     pod.metadata.name,
@@ -37,7 +37,7 @@ function restartsCell({ restarts, lastRestart }: PodSummary, nowMs: number): str
   return `${restarts} (${ageSince(lastRestart, nowMs)} ago)`;
 }
 
-function readinessGates(pod: Pod): string {
+function readinessGates(pod: DecodedObject<Pod>): string {
   const gates = pod.spec?.readinessGates ?? [];
   if (gates.length === 0) return NONE;
   const conditions = pod.status?.conditions ?? [];

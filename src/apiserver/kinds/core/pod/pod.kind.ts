@@ -1,5 +1,5 @@
 import { PODS, isPodFinished } from '@rollkeeper/machinery/kubernetes';
-import type { Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
@@ -10,25 +10,27 @@ import { qosClassOf } from './qos-class.js';
 const DEFAULT_GRACE_SECONDS = 30;
 
 /** Source of preparations, grace and selectable fields: pkg/registry/core/pod/strategy.go. */
-export const POD_KIND = defineKind({
+export const POD_KIND = defineKind<DecodedObject<Pod>>({
   type: PODS,
   schema: 'io.k8s.api.core.v1.Pod',
   shortNames: ['po'],
   categories: ['all'],
   subresources: ['status', 'binding', 'eviction', 'log', 'exec', 'attach', 'portforward'],
   columns: POD_COLUMNS,
-  toRow: (object, nowMs) => podRow(object as unknown as Pod, nowMs),
+  toRow: podRow,
   applyDefaults(object) {
-    const pod = object as unknown as Pod;
-    const spec = (pod.spec ??= {} as PodSpec);
+    const spec = (object.spec ??= {});
     defaultPodSpec(spec);
     defaultPodOnly(spec);
   },
   generationOf: ({ spec }) => spec,
   // Programs update pods, and often.
-  warnings: (object, old) => (old ? [] : podWarnings(object as unknown as Pod)),
+  warnings: (object, old) => (old ? [] : podWarnings(object)),
   prepareForCreate(object) {
-    object.status = { phase: 'Pending', qosClass: qosClassOf((object as unknown as Pod).spec) };
+    object.status = {
+      phase: 'Pending',
+      qosClass: qosClassOf(object.spec ?? {}),
+    };
   },
   prepareForUpdate(object, old, subresource) {
     if (subresource === '') {
@@ -36,25 +38,20 @@ export const POD_KIND = defineKind({
       return;
     }
     carryOver(object, old, 'spec');
-    const pod = object as unknown as Pod;
-    const before = old as unknown as Pod;
-    if (before.metadata.ownerReferences) pod.metadata.ownerReferences = [...before.metadata.ownerReferences];
-    else delete pod.metadata.ownerReferences;
-    if (before.status?.qosClass) (pod.status ??= {}).qosClass ??= before.status.qosClass;
+    if (old.metadata.ownerReferences) object.metadata.ownerReferences = [...old.metadata.ownerReferences];
+    else delete object.metadata.ownerReferences;
+    if (old.status?.qosClass) (object.status ??= {}).qosClass ??= old.status.qosClass;
   },
-  validate: (object, errors) => validatePod(object as unknown as Pod, errors),
-  validateUpdate: (object, old, subresource, errors) =>
-    validatePodUpdate(object as unknown as Pod, old as unknown as Pod, subresource, errors),
+  validate: (object, errors) => validatePod(object, errors),
+  validateUpdate: validatePodUpdate,
   graceSeconds(object, requested) {
-    const pod = object as unknown as Pod;
-    const { spec } = pod;
-    const isRunning = spec?.nodeName && !isPodFinished(pod);
+    const { spec } = object;
+    const isRunning = spec?.nodeName && !isPodFinished(object);
     if (!isRunning) return 0;
     const seconds = requested ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
     return seconds < 0 ? 1 : seconds;
   },
-  selectableFields(object) {
-    const { spec, status } = object as unknown as Pod;
+  selectableFields({ spec, status }) {
     return {
       'spec.nodeName': spec?.nodeName ?? '',
       'spec.restartPolicy': spec?.restartPolicy ?? '',

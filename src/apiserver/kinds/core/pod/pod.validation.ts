@@ -1,5 +1,5 @@
 import type { Container, Toleration } from '@rollkeeper/machinery/types/core-v1';
-import type { Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
@@ -9,8 +9,8 @@ import { forbidden, invalid } from '../../validation/field-errors.js';
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-export function validatePod(pod: Pod, errors: FieldError[], old?: Pod): void {
-  const { spec } = pod;
+export function validatePod(pod: DecodedObject<Pod>, errors: FieldError[], old?: DecodedObject<Pod>): void {
+  const { spec = {} } = pod;
   validateDeletionCost(pod, 'metadata.annotations', errors, old);
   validatePodSpec(spec, 'spec', errors);
   spec.containers?.forEach(({ image }, index) => {
@@ -23,7 +23,12 @@ export function validatePod(pod: Pod, errors: FieldError[], old?: Pod): void {
 }
 
 /** Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go. */
-export function validatePodUpdate(pod: Pod, old: Pod, subresource: Subresource, errors: FieldError[]): void {
+export function validatePodUpdate(
+  pod: DecodedObject<Pod>,
+  old: DecodedObject<Pod>,
+  subresource: Subresource,
+  errors: FieldError[],
+): void {
   if (subresource !== '') {
     if (pod.spec?.nodeName !== old.spec?.nodeName) {
       errors.push(forbidden('status.nodeName', 'may not be changed directly'));
@@ -31,23 +36,24 @@ export function validatePodUpdate(pod: Pod, old: Pod, subresource: Subresource, 
     return;
   }
   validatePod(pod, errors, old);
+  const [spec, oldSpec] = [pod.spec ?? {}, old.spec ?? {}];
   for (const list of ['containers', 'initContainers'] as const) {
-    if ((pod.spec[list]?.length ?? 0) !== (old.spec[list]?.length ?? 0)) {
+    if ((spec[list]?.length ?? 0) !== (oldSpec[list]?.length ?? 0)) {
       errors.push(forbidden(`spec.${list}`, 'pod updates may not add or remove containers'));
       return;
     }
   }
   const before = errors.length;
-  validateDeadline(pod.spec, old.spec, errors);
-  validateTolerationsKept(pod.spec.tolerations, old.spec.tolerations, errors);
+  validateDeadline(spec, oldSpec, errors);
+  validateTolerationsKept(spec.tolerations, oldSpec.tolerations, errors);
   if (errors.length > before) return;
-  if (!semanticEqual(fixedPart(pod.spec), fixedPart(old.spec))) errors.push(forbidden('spec', ONLY_THESE));
+  if (!semanticEqual(fixedPart(spec), fixedPart(oldSpec))) errors.push(forbidden('spec', ONLY_THESE));
 }
 
 /** The spec without what an update may change. */
-function fixedPart(spec: PodSpec): object {
+function fixedPart(spec: Decoded<PodSpec>): object {
   const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...rest } = spec;
-  const withoutImage = ({ image: _image, ...container }: Container): object => container;
+  const withoutImage = ({ image: _image, ...container }: Decoded<Container>): object => container;
   const grace = spec.terminationGracePeriodSeconds ?? 30;
   return {
     ...rest,
@@ -57,7 +63,7 @@ function fixedPart(spec: PodSpec): object {
   };
 }
 
-function validateDeadline(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
+function validateDeadline(spec: Decoded<PodSpec>, old: Decoded<PodSpec>, errors: FieldError[]): void {
   const field = 'spec.activeDeadlineSeconds';
   const [deadline, before] = [spec.activeDeadlineSeconds, old.activeDeadlineSeconds];
   if (before === undefined || deadline === before) return;
@@ -69,8 +75,8 @@ function validateDeadline(spec: PodSpec, old: PodSpec, errors: FieldError[]): vo
 }
 
 function validateTolerationsKept(
-  tolerations: readonly Toleration[] | undefined,
-  old: readonly Toleration[] | undefined,
+  tolerations: readonly Decoded<Toleration>[] | undefined,
+  old: readonly Decoded<Toleration>[] | undefined,
   errors: FieldError[],
 ): void {
   const kept = new Set(tolerations?.map(textWithoutSeconds));
@@ -81,6 +87,6 @@ function validateTolerationsKept(
 }
 
 /** The same for two that differ in their seconds only; empty fields are absent here. */
-function textWithoutSeconds({ effect, key, operator, value }: Toleration): string {
+function textWithoutSeconds({ effect, key, operator, value }: Decoded<Toleration>): string {
   return JSON.stringify([key, operator, value, effect]);
 }

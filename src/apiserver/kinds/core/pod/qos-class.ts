@@ -1,4 +1,4 @@
-import type { PodSpec } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 
 const COMPUTE = ['cpu', 'memory'] as const;
 
@@ -6,7 +6,7 @@ const COMPUTE = ['cpu', 'memory'] as const;
  * `Guaranteed`: every container has equal requests and limits of cpu and memory. `BestEffort`: none has any.
  * Source: ComputePodQOS in pkg/apis/core/helper/qos.
  */
-export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+export function qosClassOf(spec: Decoded<PodSpec>): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const resources = all.map((container) => container.resources ?? {});
   const hasAny = resources.some(({ requests, limits }) =>

@@ -1,3 +1,4 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { checkIp, containsAddress, familyOf, parseCidr } from '../../validation/addresses.js';
@@ -10,7 +11,7 @@ const FAMILIES = ['IPv4', 'IPv6'];
 const PATH = 'spec.clusterIPs';
 
 /** Source: ValidateServiceClusterIPsRelatedFields in pkg/apis/core/validation/validation.go. */
-export function validateAddresses(spec: ServiceSpec, errors: FieldError[]): void {
+export function validateAddresses(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   if (spec.type === 'ExternalName') {
     for (const field of ['clusterIPs', 'ipFamilies'] as const)
@@ -98,7 +99,11 @@ function validateList(addresses: readonly string[], families: readonly string[],
 }
 
 /** Addresses and families stay what they are; a second may come or go. Source: validateUpgradeDowngradeClusterIPs. */
-export function validateAddressesUpdate(spec: ServiceSpec, old: ServiceSpec, errors: FieldError[]): void {
+export function validateAddressesUpdate(
+  spec: Decoded<ServiceSpec>,
+  old: Decoded<ServiceSpec>,
+  errors: FieldError[],
+): void {
   if (!hasClusterIp(spec) || !hasClusterIp(old) || !old.clusterIPs?.length) return;
   const [before, after] = [old.clusterIPs, spec.clusterIPs ?? []];
   if (after.length === 0 || after[0] !== before[0])

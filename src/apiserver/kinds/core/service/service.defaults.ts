@@ -1,19 +1,20 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import { familyOf } from '../../validation/addresses.js';
 
 const AFFINITY_SECONDS = 10_800;
 
 /** Whether a service of this type has an address within the cluster, if it wants one. */
-export function hasClusterIp({ type }: ServiceSpec): boolean {
+export function hasClusterIp({ type }: Decoded<ServiceSpec>): boolean {
   return type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer';
 }
 
-export function isExternal({ type, externalIPs }: ServiceSpec): boolean {
+export function isExternal({ type, externalIPs }: Decoded<ServiceSpec>): boolean {
   return type === 'NodePort' || type === 'LoadBalancer' || (type === 'ClusterIP' && !!externalIPs?.length);
 }
 
 /** Source: SetDefaults_Service in pkg/apis/core/v1/defaults.go. */
-export function defaultService(spec: ServiceSpec): void {
+export function defaultService(spec: Decoded<ServiceSpec>): void {
   spec.sessionAffinity ||= 'None';
   if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === 'ClientIP') {
@@ -27,14 +28,14 @@ export function defaultService(spec: ServiceSpec): void {
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
 }
 
-function defaultPort(port: ServicePort): void {
+function defaultPort(port: Decoded<ServicePort>): void {
   port.protocol ??= 'TCP';
   if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
     port.targetPort = port.port;
 }
 
 /** The one address and the list of addresses say the same, and the families are those of the addresses. */
-export function withPlainAddresses(spec: ServiceSpec): void {
+export function withPlainAddresses(spec: Decoded<ServiceSpec>): void {
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
   if (!hasClusterIp(spec)) return;
   if (!spec.ipFamilyPolicy) {
@@ -50,7 +51,7 @@ export function withPlainAddresses(spec: ServiceSpec): void {
  * What was chosen for a service stays its own when the manifest it was made from is written once more. Source:
  * patchAllocatedValues and normalizeClusterIPs in pkg/registry/core/service.
  */
-export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+export function keepAllocated(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {
   if (hasClusterIp(spec) && hasClusterIp(old)) {
     if (!spec.clusterIP && !spec.clusterIPs?.length) {
       if (old.clusterIP) spec.clusterIP = old.clusterIP;
@@ -70,11 +71,11 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   withPlainAddresses(spec);
 }
 
-export function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean {
+export function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: Decoded<ServiceSpec>): boolean {
   return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false);
 }
 
-export function wantsHealthPort({ type, externalTrafficPolicy }: ServiceSpec): boolean {
+export function wantsHealthPort({ type, externalTrafficPolicy }: Decoded<ServiceSpec>): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
@@ -82,9 +83,9 @@ export function wantsHealthPort({ type, externalTrafficPolicy }: ServiceSpec): b
  * What only the former type has goes with it, unless somebody has just changed it: whoever changes the type says no more than that.
  * Source: dropTypeDependentFields in pkg/registry/core/service/strategy.go.
  */
-function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
-  const isLeft = (has: (one: ServiceSpec) => boolean): boolean => has(old) && !has(spec);
-  const drop = (field: keyof ServiceSpec): void => {
+function dropForeign(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {
+  const isLeft = (has: (one: Decoded<ServiceSpec>) => boolean): boolean => has(old) && !has(spec);
+  const drop = (field: keyof Decoded<ServiceSpec>): void => {
     if (spec[field] === old[field]) delete spec[field];
   };
   const before = new Set((old.ports ?? []).map(({ nodePort }) => nodePort));
@@ -98,8 +99,8 @@ function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
-  const identity = ({ protocol, port }: ServicePort): string => `${protocol ?? 'TCP'}/${port}`;
+function keepNodePorts(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {
+  const identity = ({ protocol, port }: Decoded<ServicePort>): string => `${protocol ?? 'TCP'}/${port}`;
   const taken = new Set((spec.ports ?? []).map(({ nodePort, protocol }) => `${protocol}/${nodePort}`));
   const before = new Map((old.ports ?? []).map((port) => [identity(port), port.nodePort]));
   for (const port of spec.ports ?? []) {

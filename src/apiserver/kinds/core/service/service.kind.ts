@@ -1,16 +1,16 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1035Label } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service as IService, ServicePort } from '@rollkeeper/machinery/types/core-v1';
 import { labelsText } from '../../common/columns.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { withLoadBalancerStatus } from '../../common/load-balancer-status.js';
 import { defineKind } from '../../define-kind.js';
-import { checkDns1035Label } from '../../validation/syntax.js';
 import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
 import { SERVICE_RESERVATIONS } from './service.reservations.js';
 import { serviceWarnings } from './service.warnings.js';
 import { validateService, validateServiceStatus, validateServiceUpdate } from './service.validation.js';
 
-export type Service = IService & UnstructuredObject;
+export type Service = DecodedObject<IService>;
 
 /** Source: pkg/registry/core/service (storage and strategy). */
 export const SERVICE_KIND = defineKind<Service>({
@@ -40,8 +40,7 @@ export const SERVICE_KIND = defineKind<Service>({
     withLoadBalancerStatus(object);
     if (subresource === '') keepAllocated((object.spec ??= {}), old.spec ?? {});
   },
-  warnings: (object) => {
-    const { metadata, spec } = object as Readonly<Service>;
+  warnings: ({ metadata, spec }) => {
     return serviceWarnings(metadata, spec ?? {});
   },
   validate: ({ spec }, errors) => validateService(spec ?? {}, errors),
@@ -72,7 +71,7 @@ function externalAddress({ spec = {}, status }: Readonly<Service>): string {
   }
 }
 
-function portsText(ports: readonly ServicePort[] | undefined): string {
+function portsText(ports: readonly Decoded<ServicePort>[] | undefined): string {
   if (!ports?.length) return '<none>';
   return ports
     .map(({ port, nodePort, protocol }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol ?? 'TCP'}`)

@@ -1,6 +1,6 @@
 import type { ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { RandomSource } from '@rollkeeper/machinery/clock';
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Reservation, Reservations } from '../../kind-definition.js';
 import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
@@ -18,7 +18,7 @@ export const SERVICE_RESERVATIONS: Reservations = { wanted, choose };
 
 interface ServiceLike {
   readonly metadata: UnstructuredObject['metadata'];
-  spec?: ServiceSpec;
+  spec?: Decoded<ServiceSpec>;
 }
 
 function wanted(object: Readonly<UnstructuredObject>): Reservation[] {
@@ -94,7 +94,7 @@ function choose(object: UnstructuredObject, random: RandomSource): boolean {
   return addresses || ports || health;
 }
 
-function chooseAddresses(spec: ServiceSpec, random: RandomSource): boolean {
+function chooseAddresses(spec: Decoded<ServiceSpec>, random: RandomSource): boolean {
   if (!hasClusterIp(spec) || spec.clusterIP === 'None') return false;
   const families = spec.ipFamilies ?? ['IPv4'];
   const known = spec.clusterIPs ?? [];
@@ -115,7 +115,7 @@ function someAddress(family: 'IPv4' | 'IPv6', random: RandomSource): string {
 }
 
 /** Ports of the same number and different protocols may share one of the node's. */
-function chooseNodePorts(ports: readonly ServicePort[], random: RandomSource): boolean {
+function chooseNodePorts(ports: readonly Decoded<ServicePort>[], random: RandomSource): boolean {
   let hasChosen = false;
   const taken = new Set(ports.map(({ nodePort }) => nodePort));
   for (const port of ports) {

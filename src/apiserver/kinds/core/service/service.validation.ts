@@ -1,15 +1,16 @@
-import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { FieldError } from '../../kind-definition.js';
-import { checkCidr, checkIp } from '../../validation/addresses.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { validateLabels } from '../../validation/labels.js';
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkPortName,
   checkPortNumber,
   checkQualifiedName,
-} from '../../validation/syntax.js';
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
+import type { FieldError } from '../../kind-definition.js';
+import { checkCidr, checkIp } from '../../validation/addresses.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { validateLabels } from '../../validation/labels.js';
 import { validateSyntax, validateWords } from '../../validation/words.js';
 import type { WordRule } from '../../validation/words.js';
 import { validateAddresses, validateAddressesUpdate } from './addresses.validation.js';
@@ -32,7 +33,7 @@ const KUBELET_PORT = 10_250;
 const MAX_AFFINITY_SECONDS = 86_400;
 
 /** Source: ValidateService in pkg/apis/core/validation/validation.go. */
-export function validateService(spec: ServiceSpec, errors: FieldError[]): void {
+export function validateService(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isHeadless = spec.clusterIP === 'None';
   if (!spec.ports?.length && !isHeadless && spec.type !== 'ExternalName') errors.push(required('spec.ports'));
   validateType(spec, errors);
@@ -51,7 +52,7 @@ export function validateService(spec: ServiceSpec, errors: FieldError[]): void {
   validateBalancer(spec, errors);
 }
 
-function validateType(spec: ServiceSpec, errors: FieldError[]): void {
+function validateType(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isHeadless = spec.clusterIP === 'None';
   switch (spec.type) {
     case 'LoadBalancer':
@@ -87,7 +88,7 @@ function validateType(spec: ServiceSpec, errors: FieldError[]): void {
   }
 }
 
-function validatePorts({ ports = [], type }: ServiceSpec, errors: FieldError[]): void {
+function validatePorts({ ports = [], type }: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const names = new Set<string>();
   const places = new Set<string>();
   const nodePorts = new Set<string>();
@@ -118,7 +119,7 @@ function validatePorts({ ports = [], type }: ServiceSpec, errors: FieldError[]):
 }
 
 function validatePort(
-  port: ServicePort,
+  port: Decoded<ServicePort>,
   { needsName, names, path }: { needsName: boolean; names: Set<string>; path: string },
   errors: FieldError[],
 ): void {
@@ -138,7 +139,7 @@ function validatePort(
 }
 
 function validateAffinity(
-  { sessionAffinity, sessionAffinityConfig }: ServiceSpec,
+  { sessionAffinity, sessionAffinityConfig }: Decoded<ServiceSpec>,
   errors: FieldError[],
 ): void {
   const field = 'spec.sessionAffinityConfig';
@@ -171,7 +172,7 @@ export function validateOrdinaryAddress(address: string, field: string, errors: 
     if (pattern.test(address)) errors.push(invalid(field, address, problem));
 }
 
-function validateTraffic(spec: ServiceSpec, errors: FieldError[]): void {
+function validateTraffic(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const field = 'spec.externalTrafficPolicy';
   const policy = spec.externalTrafficPolicy ?? '';
   if (isExternal(spec)) {
@@ -193,7 +194,7 @@ function validateTraffic(spec: ServiceSpec, errors: FieldError[]): void {
     );
 }
 
-function validateBalancer(spec: ServiceSpec, errors: FieldError[]): void {
+function validateBalancer(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isBalancer = spec.type === 'LoadBalancer';
   const ranges = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0 && !isBalancer)
@@ -212,7 +213,11 @@ function validateBalancer(spec: ServiceSpec, errors: FieldError[]): void {
 }
 
 /** Source: ValidateServiceUpdate. */
-export function validateServiceUpdate(spec: ServiceSpec, old: ServiceSpec, errors: FieldError[]): void {
+export function validateServiceUpdate(
+  spec: Decoded<ServiceSpec>,
+  old: Decoded<ServiceSpec>,
+  errors: FieldError[],
+): void {
   validateAddressesUpdate(spec, old, errors);
   if (
     old.type === 'LoadBalancer' &&
@@ -224,7 +229,10 @@ export function validateServiceUpdate(spec: ServiceSpec, old: ServiceSpec, error
 }
 
 /** Only a load balancer has addresses of one. Source: ValidateLoadBalancerStatus. */
-export function validateServiceStatus({ spec, status }: Readonly<Service>, errors: FieldError[]): void {
+export function validateServiceStatus(
+  { spec, status }: Readonly<DecodedObject<Service>>,
+  errors: FieldError[],
+): void {
   if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
   errors.push(
     forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),

@@ -1,10 +1,10 @@
 import type { ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import type { ObjectMeta } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 
 const OLD_TOPOLOGY = 'service.kubernetes.io/topology-aware-hints';
 
 /** What is valid in a Service, and without effect or about to go. Source: pkg/api/service/warnings.go. */
-export function serviceWarnings({ annotations }: ObjectMeta, spec: ServiceSpec): string[] {
+export function serviceWarnings({ annotations }: ObjectMeta, spec: Decoded<ServiceSpec>): string[] {
   const warnings: string[] = [];
   const { clusterIP, externalIPs = [], externalName, loadBalancerIP, sessionAffinity, type } = spec;
   const isHeadless = type === 'ClusterIP' && clusterIP === 'None';

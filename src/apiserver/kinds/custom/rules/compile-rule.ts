@@ -1,8 +1,9 @@
+import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ValidationRule as IValidationRule } from '@rollkeeper/machinery/types/apiextensions-v1';
 import type { CelProgram, CelType } from '../../../cel/index.js';
 import { compileExpression, optionalOf } from '../../../cel/index.js';
 
-export type ValidationRule = Partial<IValidationRule>;
+export type ValidationRule = Decoded<IValidationRule>;
 
 export interface CompiledRule {
   readonly rule: ValidationRule;

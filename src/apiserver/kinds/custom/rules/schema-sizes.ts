@@ -83,7 +83,7 @@ export class SchemaSizes {
       if (!sizes) continue;
       const escaped = escapedName(name);
       if (escaped !== undefined) fields.set(escaped, sizes);
-      if (required.includes(name) && (property as StructuralSchema).default === undefined)
+      if (required.includes(name) && property.default === undefined)
         minJson += name.length + sizes.minJson + 4;
     }
     if (isResource) for (const [name, sizes] of IDENTITY) fields.set(name, sizes);

@@ -1,4 +1,4 @@
-import { DNS_1035_LABEL, DNS_1123_LABEL } from '@rollkeeper/machinery/kubernetes';
+import { DNS_1035_LABEL, DNS_1123_LABEL } from './names.js';
 
 /**
  * The syntax of names, labels and ports, in the words of k8s.io/apimachinery/pkg/util/validation. Each check
@@ -158,11 +158,6 @@ export function checkPercent(text: string): readonly string[] {
 
 export function checkPortNumber(port: number): readonly string[] {
   return port >= 1 && port <= 65535 ? OK : [outOfRange(1, 65535)];
-}
-
-/** 0 lets a port be chosen. */
-export function checkPortOrZero(port: number): readonly string[] {
-  return port >= 0 && port <= 65535 ? OK : [outOfRange(0, 65535)];
 }
 
 export function checkPortName(name: string): readonly string[] {

@@ -1,6 +1,6 @@
-import { CostBudget } from '../../cel/index.js';
-import type { AuthorizerValue, CelOutcome } from '../../cel/index.js';
-import type { RequestExpression } from '../../kinds/index.js';
+import { CostBudget } from '../cel/index.js';
+import type { AuthorizerValue, CelOutcome } from '../cel/index.js';
+import type { RequestExpression } from '../kinds/index.js';
 
 /** What an expression may ask about; JSON, `null` for what there is not. */
 export interface RequestValues {

@@ -1,9 +1,9 @@
-import { AUTHENTICATED, groupsOfAccount, usernameOfAccount } from '../../auth/index.js';
-import type { UserInfo } from '../../auth/index.js';
-import type { AccessAttributes } from '../../authorization/access-attributes.js';
-import { AuthorizerValue } from '../../cel/index.js';
-import type { Authority, AuthorityDecision } from '../../cel/index.js';
-import type { Attributes } from '../attributes.js';
+import { AUTHENTICATED, groupsOfAccount, usernameOfAccount } from '../auth/index.js';
+import type { UserInfo } from '../auth/index.js';
+import type { AccessAttributes } from '../auth/access-attributes.js';
+import { AuthorizerValue } from '../cel/index.js';
+import type { Authority, AuthorityDecision } from '../cel/index.js';
+import type { Attributes } from './attributes.js';
 
 /** Who may do what: asked by expressions that use `authorizer`. */
 export interface AccessDecider {

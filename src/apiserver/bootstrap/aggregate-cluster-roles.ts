@@ -1,3 +1,5 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
+import { pause } from '@rollkeeper/machinery/clock';
 import type { ClusterRole as IClusterRole } from '@rollkeeper/machinery/types/rbac-v1';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { cloneJson, compileLabelSelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
@@ -6,9 +8,9 @@ import { RBAC_GROUP } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { FollowedResources } from '../storage/index.js';
-import { CLUSTER_ROLES } from './policy.js';
-import type { Policy } from './policy.js';
-import type { PolicyRule } from './policy-rule.js';
+import { CLUSTER_ROLES } from '../authorization/policy.js';
+import type { Policy } from '../authorization/policy.js';
+import type { PolicyRule } from '../authorization/policy-rule.js';
 
 type ClusterRole = IClusterRole & KubernetesObject;
 
@@ -61,7 +63,7 @@ export class ClusterRoleAggregation {
     signal.addEventListener('abort', wake, { once: true });
     while (!signal.aborted) {
       if (!this.isDue) await new Promise<void>((resolve) => (this.wake = resolve));
-      if (signal.aborted) return;
+      if (isAborted(signal)) return;
       try {
         await this.aggregate();
       } catch (error) {
@@ -69,7 +71,7 @@ export class ClusterRoleAggregation {
         logger.warn('aggregated ClusterRoles could not be written, trying again', {
           error: errorMessage(error),
         });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+        await pause(clock, RETRY_MS, signal);
       }
     }
   }
