@@ -1,7 +1,7 @@
 import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalReplicas } from './draft.js';
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
-import { minAvailable } from './limits.js';
+import { maxTotalReplicas, minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
@@ -17,15 +17,19 @@ import type { RolloutRules } from './deployment.options.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sets = withNewReplicaSet(draft, observed, rules);
-  const moved = resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules);
+  const moved =
+    resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules) || growOld(draft, sets, rules);
   if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
 }
 
 function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, rules: RolloutRules): boolean {
-  if (latest.replicas === draft.replicas) return false;
+  const wanted = draft.newSize;
+  if (latest.replicas === wanted) return false;
   if (latest.replicas > draft.replicas) return draft.scale(latest, draft.replicas);
-  const size = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
+  if (latest.replicas > wanted) return false;
+  const allowed = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
+  const size = Math.min(allowed, wanted);
   return size !== latest.replicas && draft.scale(latest, size);
 }
 
@@ -43,13 +47,43 @@ function scaleDownOld(
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
   const newAvailable = lastingAvailable(latest, rules);
-  const room = totalReplicas(all) - floor - (latest.replicas - newAvailable);
+  const kept = draft.replicas - draft.newSize;
+  const room = Math.min(
+    totalReplicas(all) - floor - (latest.replicas - newAvailable),
+    ...(kept > 0 ? [totalReplicas(old) - kept] : []),
+  );
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room, rules);
   if (cleanedUp === undefined) return false;
   const spare = sumAvailable(active, rules) + newAvailable - floor;
-  const limit = rules.floor ? Math.min(spare, room - cleanedUp) : spare;
+  const limit = rules.floor || kept > 0 ? Math.min(spare, room - cleanedUp) : spare;
   return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
+}
+
+/**
+ * What a step does not give to the new ReplicaSet, the others have: the newest of them grows to it within the ceiling, and what the
+ * new one has too much goes as the floor allows. Where nothing holds the rollout, there is nothing to do.
+ *
+ * 20 replicas at 20 %, scaled from 10 with 2 new and 8 old: new 4, old 16.
+ */
+function growOld(
+  draft: RolloutDraft,
+  { latest, old, all }: CompleteRolloutSets,
+  rules: RolloutRules,
+): boolean {
+  const missing = draft.replicas - draft.newSize - totalReplicas(old);
+  const newest = activeOf(old).at(-1);
+  if (draft.cap === undefined || !newest) return false;
+  const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
+  const grown = Math.min(missing, room);
+  if (grown > 0) return draft.scale(newest, newest.replicas + grown);
+  const excess = latest.replicas - draft.newSize;
+  if (excess <= 0 || !isObserved(latest)) return false;
+  const lasting = lastingAvailable(latest, rules);
+  const others = old.reduce((sum, set) => sum + lastingAvailable(set, rules), 0);
+  const spare = Math.max(0, others + lasting - minAvailable(draft.spec));
+  const taken = Math.min(excess, latest.replicas - lasting + spare);
+  return taken > 0 && draft.scale(latest, latest.replicas - taken);
 }
 
 /**
