@@ -1,7 +1,8 @@
 import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalReplicas } from './draft.js';
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
-import { maxTotalReplicas, minAvailable } from './limits.js';
+import { minAvailable } from './limits.js';
+import { isHeld, sizeHeld } from './policies/held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
@@ -17,8 +18,8 @@ import type { RolloutRules } from './deployment.options.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sets = withNewReplicaSet(draft, observed, rules);
-  const moved =
-    resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules) || growOld(draft, sets, rules);
+  const shrinkOld = isHeld(draft) ? sizeHeld : scaleDownOld;
+  const moved = resizeNew(draft, sets, rules) || shrinkOld(draft, sets, rules);
   if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
 }
@@ -47,43 +48,13 @@ function scaleDownOld(
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
   const newAvailable = lastingAvailable(latest, rules);
-  const kept = draft.replicas - draft.newSize;
-  const room = Math.min(
-    totalReplicas(all) - floor - (latest.replicas - newAvailable),
-    ...(kept > 0 ? [totalReplicas(old) - kept] : []),
-  );
+  const room = totalReplicas(all) - floor - (latest.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room, rules);
   if (cleanedUp === undefined) return false;
   const spare = sumAvailable(active, rules) + newAvailable - floor;
-  const limit = rules.floor || kept > 0 ? Math.min(spare, room - cleanedUp) : spare;
+  const limit = rules.floor ? Math.min(spare, room - cleanedUp) : spare;
   return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
-}
-
-/**
- * What a step does not give to the new ReplicaSet, the others have: the newest of them grows to it within the ceiling, and what the
- * new one has too much goes as the floor allows. Where nothing holds the rollout, there is nothing to do.
- *
- * 20 replicas at 20 %, scaled from 10 with 2 new and 8 old: new 4, old 16.
- */
-function growOld(
-  draft: RolloutDraft,
-  { latest, old, all }: CompleteRolloutSets,
-  rules: RolloutRules,
-): boolean {
-  const missing = draft.replicas - draft.newSize - totalReplicas(old);
-  const newest = activeOf(old).at(-1);
-  if (draft.cap === undefined || !newest) return false;
-  const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
-  const grown = Math.min(missing, room);
-  if (grown > 0) return draft.scale(newest, newest.replicas + grown);
-  const excess = latest.replicas - draft.newSize;
-  if (excess <= 0 || !isObserved(latest)) return false;
-  const lasting = lastingAvailable(latest, rules);
-  const others = old.reduce((sum, set) => sum + lastingAvailable(set, rules), 0);
-  const spare = Math.max(0, others + lasting - minAvailable(draft.spec));
-  const taken = Math.min(excess, latest.replicas - lasting + spare);
-  return taken > 0 && draft.scale(latest, latest.replicas - taken);
 }
 
 /**

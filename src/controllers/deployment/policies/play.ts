@@ -20,7 +20,7 @@ import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
 import { hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
-import { decideStage, dropNeedlessApproval, tellStage } from './stages.js';
+import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import {
   ROLLED_BACK,
   inKubernetesWords,
@@ -73,7 +73,10 @@ function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPo
 function playUnder(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // As somebody asked: what they ask for comes first, and a paused rollout is nothing to look after.
-  if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) return play();
+  if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
+    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    return play();
+  }
   const template = draft.spec.template;
   const before = latestOf(draft, draft.living);
   markServedGood(draft, policy, before);

@@ -60,12 +60,30 @@ export function decideStage(
   steps: readonly Step[],
   latest: ReplicaSetDraft | undefined,
 ): Stage | undefined {
+  const position = positionOf(draft, steps, latest);
+  return position && advance(draft, steps, latest, position);
+}
+
+/** How large the new ReplicaSet may be while the rollout stays where it is. */
+export function capInPlace(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  latest: ReplicaSetDraft | undefined,
+): number | undefined {
+  const position = positionOf(draft, steps, latest);
+  return position && capAt(steps, position.done, draft.replicas);
+}
+
+function positionOf(
+  draft: RolloutDraft,
+  steps: readonly Step[],
+  latest: ReplicaSetDraft | undefined,
+): Position | undefined {
   if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
   if (latest && isGood(latest)) return undefined;
   const begun = latest && isNewest(draft, latest) ? readPosition(latest) : undefined;
   if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
-  const before = begun ?? { done: 0, since: draft.now, approvals: [] };
-  return advance(draft, steps, latest, before);
+  return begun ?? { done: 0, since: draft.now, approvals: [] };
 }
 
 function advance(
