@@ -49,6 +49,8 @@ export class RolloutWorld {
   readonly api: GenerationApi;
   /** Which images have pods that never become ready. */
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
+  /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
+  onEffect: () => void = () => undefined;
   private readonly run: ReconcilerRun;
   private readonly clock: Clock;
   private pods = 0;
@@ -56,7 +58,9 @@ export class RolloutWorld {
   constructor(private readonly options: WorldOptions) {
     this.clock = options.clock ?? new StandingClock(WORLD_NOW_MS);
     this.api = new GenerationApi((write) => {
-      if (write.type !== PODS) options.onWrite?.(write);
+      if (write.type === PODS) return;
+      options.onWrite?.(write);
+      this.onEffect();
     });
     this.api.seed(DEPLOYMENTS, options.deployment);
     this.run = new ReconcilerRun(options.controller ?? deploymentController, this.api, this.clock);

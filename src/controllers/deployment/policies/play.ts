@@ -7,7 +7,7 @@ import type { PodsOf } from '../recreate.js';
 import { requestedRollback, restoredAnnotations } from '../rollback.js';
 import { isRollingUpdate } from '../limits.js';
 import { isRolloutComplete } from '../progress.js';
-import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
@@ -25,7 +25,7 @@ import {
   ROLLED_BACK,
   inKubernetesWords,
   isFailureTold,
-  observedProgress,
+  progressReason,
   restartDeadline,
   tellEvent,
   tellProblem,
@@ -151,9 +151,14 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
 }
 
-/** Whether the deadline that was exceeded is that of the rollout before: this one begins with a ReplicaSet that was there. */
+/**
+ * Whether what the status says of the progress is about the rollout before: this one goes to a ReplicaSet that was there already, or
+ * that a process made which died before it could say so. Kubernetes lets that stand, and then no deadline ever passes.
+ */
 function isOfAnother(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
-  if (!latest || observedProgress(draft)?.reason !== PROGRESS_DEADLINE_EXCEEDED) return false;
+  if (!latest || !ENDS.has(progressReason(draft) ?? '')) return false;
   if (isRolloutComplete(draft, draft.status)) return false;
   return latest.annotations[REVISION] !== draft.observed.metadata.annotations?.[REVISION];
 }
+
+const ENDS: ReadonlySet<string> = new Set([PROGRESS_DEADLINE_EXCEEDED, NEW_REPLICA_SET_AVAILABLE]);
