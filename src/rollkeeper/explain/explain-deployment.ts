@@ -4,6 +4,7 @@ import type { CauseCode, Explanation, ExplanationState, Finding } from './explan
 import { limitFindings } from './limit-findings.js';
 import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
+import { policyFindings } from './policy-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { collectFacts } from './rollout-facts.js';
 import {
@@ -39,6 +40,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
   const all = [
     ...controlFindings(input),
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
+    ...policyFindings(facts),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { ReplicaSetDraft } from '@rollkeeper/controllers/deployment';
+import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
 import {
   OWN_RULES,
   RolloutDraft,
@@ -49,6 +49,8 @@ export interface RolloutFacts {
   readonly nextCreation?: string;
   /** What it would tell in Events. */
   readonly notes: readonly EventNote[];
+  /** Why the policies do not let it simply go on. */
+  readonly standing?: Standing;
   readonly counts: { readonly total: number; updated: number; ready: number; available: number };
   readonly deadline?: DeadlineView;
 }
@@ -65,6 +67,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
     rules: OWN_RULES,
+    namespaceAnnotations: input.namespaceAnnotations,
   });
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)
@@ -79,6 +82,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     nextWrites: draft.replicaSets.flatMap(nextWrite),
     nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
     notes: draft.notes,
+    standing: draft.policy?.standing,
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: latest?.draft.status.replicas ?? 0,

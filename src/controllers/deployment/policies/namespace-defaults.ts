@@ -6,7 +6,7 @@ import type { Annotations } from '../annotations.js';
 import { isSetting } from './names.js';
 
 /** Of a Namespace what may be a default of its Deployments: some bytes each, and for most nothing but the name. */
-const NAMESPACE_POLICIES = partOf(Namespace, 'rollout-policies', keepPolicies);
+export const NAMESPACE_POLICIES = partOf(Namespace, 'rollout-policies', keepPolicies);
 
 export interface PolicyDefaults {
   readonly defaultsOf: (namespace: string) => Annotations | undefined;

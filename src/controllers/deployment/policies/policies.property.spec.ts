@@ -35,7 +35,12 @@ const scenario = fc.record({
   onFailure: fc.constantFrom('none', 'hold', 'rollback'),
   failAfter: fc.constantFrom(undefined, '1m', '5m'),
   bakeTime: fc.constantFrom(undefined, '3m'),
-  steps: fc.constantFrom(undefined, '1; approve; 50%; wait 2m', 'approve; 30%; approve', '50%; wait 1m; 80%'),
+  steps: fc.constantFrom<string | undefined>(
+    undefined,
+    '1; approve; 50%; wait 2m',
+    'approve; 30%; approve',
+    '50%; wait 1m; 80%',
+  ),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
