@@ -2,6 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
 import {
   OWN_RULES,
+  ROLLED_BACK,
   RolloutDraft,
   decideRollout,
   findCondition,
@@ -89,7 +90,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
       ready: sum(facts, ({ ready }) => ready),
       available: sum(facts, ({ available }) => available),
     },
-    deadline: deadlineOf(deployment, nowMs),
+    deadline: deadlineOf(deployment, nowMs, draft.policy?.isWaiting === true),
   };
 }
 
@@ -142,13 +143,17 @@ function nextWrite({ deleted, name, observed, replicas }: ReplicaSetDraft): stri
   return size === replicas ? [] : [`scale ${name} from ${size} to ${replicas}`];
 }
 
-function deadlineOf({ spec, status }: DeepReadonly<Deployment>, nowMs: number): DeadlineView | undefined {
+function deadlineOf(
+  { spec, status }: DeepReadonly<Deployment>,
+  nowMs: number,
+  isWaiting: boolean,
+): DeadlineView | undefined {
   if (!hasProgressDeadline(spec)) return undefined;
   const seconds = spec.progressDeadlineSeconds ?? 0;
   const condition = findCondition(status?.conditions, 'Progressing');
   const exceeded = condition?.reason === 'ProgressDeadlineExceeded';
   const sinceMs = parseTimeMs(condition?.lastUpdateTime);
-  const runs = condition?.reason !== 'NewReplicaSetAvailable' && !spec.paused && sinceMs !== undefined;
-  if (!runs) return { seconds, exceeded };
+  const isOver = condition?.reason === 'NewReplicaSetAvailable' || condition?.reason === ROLLED_BACK;
+  if (isOver || isWaiting || spec.paused || sinceMs === undefined) return { seconds, exceeded };
   return { seconds, exceeded, remainingSeconds: Math.round((sinceMs + seconds * 1000 - nowMs) / 1000) };
 }

@@ -75,15 +75,18 @@ class PolicyWorld {
     });
   }
 
-  apply(change: Change): void {
+  async apply(change: Change): Promise<void> {
     if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
-    if ('lost' in change) {
-      for (const pod of this.world.availablePods.slice(0, change.lost))
-        this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
-      return;
-    }
+    if ('lost' in change) return this.lose(change.lost);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
+  }
+
+  /** Pods that were ready are not, and their ReplicaSets have said so: before that no controller could know. */
+  private async lose(count: number): Promise<void> {
+    for (const pod of this.world.availablePods.slice(0, count))
+      this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+    for (const replicaSet of this.world.replicaSets) await this.world.syncReplicaSet(replicaSet);
   }
 
   private images(): ReadonlySet<string> {
@@ -162,7 +165,7 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   await rest(lab);
   lab.refusing = true;
   for (const each of changes) {
-    lab.apply(each);
+    await lab.apply(each);
     for (let moves = Math.floor(random.next() * 25); moves > 0; moves--) await world.move();
     if (random.next() < 0.3) lab.clock.move(60_000);
   }
@@ -176,7 +179,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
     const property = fc.asyncProperty(scenario, changes, async (drawn, drawnChanges) => {
       const lab = await live(drawn, drawnChanges);
       await rest(lab);
-      lab.apply({ freeze: false });
+      await lab.apply({ freeze: false });
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
@@ -203,7 +206,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         await rest(lab);
         lab.refusing = true;
         for (const image of images) {
-          lab.apply({ image });
+          await lab.apply({ image });
           const sizeNow = (): number =>
             world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;
           for (let moves = 0; moves < 60; moves++) {
@@ -216,7 +219,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         const last = images.at(-1) ?? '';
         expect(world.replicaSets.find((set) => imageOf(set) === last)?.spec.replicas).toBe(cap(20));
         for (const size of [cap(50), drawn.replicas]) {
-          lab.apply({ ask: 'approve' });
+          await lab.apply({ ask: 'approve' });
           await rest(lab);
           expect(world.replicaSets.find((set) => imageOf(set) === last)?.spec.replicas).toBe(size);
         }
@@ -276,9 +279,9 @@ describe('a process that dies at any of its writes', () => {
       name: 'is gone on from in the middle of a rollback',
       settings: {},
       act: async (lab, go) => {
-        lab.apply({ image: BROKEN_IMAGE });
+        await lab.apply({ image: BROKEN_IMAGE });
         await go();
-        lab.apply({ minutes: 1 });
+        await lab.apply({ minutes: 1 });
         await go();
       },
       image: 'app:1',
@@ -288,13 +291,13 @@ describe('a process that dies at any of its writes', () => {
       name: 'is gone on from where the failed template is held, and tried again, and held again',
       settings: { onFailure: 'hold' },
       act: async (lab, go) => {
-        lab.apply({ image: BROKEN_IMAGE });
+        await lab.apply({ image: BROKEN_IMAGE });
         await go();
-        lab.apply({ minutes: 2 });
+        await lab.apply({ minutes: 2 });
         await go();
-        lab.apply({ ask: 'retry' });
+        await lab.apply({ ask: 'retry' });
         await go();
-        lab.apply({ minutes: 2 });
+        await lab.apply({ minutes: 2 });
         await go();
       },
       image: 'app:1',
@@ -304,11 +307,11 @@ describe('a process that dies at any of its writes', () => {
       name: 'is gone on from in the middle of the steps',
       settings: { steps: '1; approve; 50%; wait 2m', onFailure: 'none' },
       act: async (lab, go) => {
-        lab.apply({ image: 'app:2' });
+        await lab.apply({ image: 'app:2' });
         await go();
-        lab.apply({ ask: 'approve' });
+        await lab.apply({ ask: 'approve' });
         await go();
-        lab.apply({ minutes: 2 });
+        await lab.apply({ minutes: 2 });
         await go();
       },
       image: 'app:2',
@@ -318,9 +321,9 @@ describe('a process that dies at any of its writes', () => {
       name: 'is gone on from in the middle of an abort',
       settings: { steps: '50%; approve', onFailure: 'none' },
       act: async (lab, go) => {
-        lab.apply({ image: 'app:2' });
+        await lab.apply({ image: 'app:2' });
         await go();
-        lab.apply({ ask: 'abort' });
+        await lab.apply({ ask: 'abort' });
         await go();
       },
       image: 'app:1',

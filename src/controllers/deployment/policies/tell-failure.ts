@@ -22,9 +22,9 @@ export function tellFailure(
   target: ReplicaSetDraft,
 ): void {
   const { name, namespace = 'default' } = draft.observed.metadata;
-  const runs = `Revision ${target.annotations[REVISION] ?? ''} (ReplicaSet "${target.name}")`;
+  const runs = `evision ${target.annotations[REVISION] ?? ''} (ReplicaSet "${target.name}")`;
   const holds = policy.onFailure === 'hold';
-  const rest = holds ? `${runs} runs until the template changes.` : `Going back to ${runs.toLowerCase()}.`;
+  const rest = holds ? `R${runs} runs until the template changes.` : `Going back to r${runs}.`;
   const said = failureSentence(failure);
   tellProgress(draft, {
     status: 'False',

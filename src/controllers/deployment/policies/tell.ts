@@ -2,12 +2,7 @@ import type { EventNote } from '@rollkeeper/runtime';
 import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
 import { findCondition, newCondition } from '../conditions.js';
 import type { RolloutDraft } from '../draft.js';
-import {
-  DEPLOYMENT_RESUMED,
-  NEW_REPLICA_SET_AVAILABLE,
-  PROGRESS_DEADLINE_EXCEEDED,
-  REPLICA_SET_UPDATED,
-} from '../reasons.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from '../reasons.js';
 import type { PolicyOutcome } from './outcome.js';
 
 /** Progressing: the rollout has not begun, because of a window or a freeze. */
@@ -56,12 +51,7 @@ export function inKubernetesWords(draft: RolloutDraft): void {
   if (progressing.reason === ROLLED_BACK) {
     replace(draft, { ...progressing, status: 'True', reason: NEW_REPLICA_SET_AVAILABLE });
   } else if (WAITS.has(progressing.reason ?? '')) {
-    const fields = {
-      status: 'Unknown',
-      reason: DEPLOYMENT_RESUMED,
-      message: 'Deployment is resumed',
-    } as const;
-    replace(draft, newCondition('Progressing', fields, draft.now));
+    restartDeadline(draft, `Deployment "${draft.name}" is progressing.`);
   }
 }
 
