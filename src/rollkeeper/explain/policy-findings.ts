@@ -6,6 +6,8 @@ export function policyFindings({ standing }: RolloutFacts): Finding[] {
   if (!standing) return [];
   const { code, sentence, unblockedBy, endsByItself } = standing;
   const isNote = code === 'invalid-policy' || code === 'rolled-back';
-  const severity: Severity = isNote ? 'note' : endsByItself ? 'waits' : 'blocked';
+  // To wait for an approval, or for a freeze to end, is what somebody asked for, and not to be stuck.
+  const isStuck = code === 'failed-template' && !endsByItself;
+  const severity: Severity = isNote ? 'note' : isStuck ? 'blocked' : 'waits';
   return [{ cause: code, severity, summary: sentence, unblockedBy: [...unblockedBy] }];
 }

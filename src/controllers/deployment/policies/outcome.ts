@@ -30,8 +30,14 @@ export function newOutcome(): PolicyOutcome {
   return { actions: [], isWaiting: false };
 }
 
+/** Timers hold no more than some weeks, and what is looked at once a day costs nothing. */
+const LONGEST_MS = 86_400_000;
+
 /** The sooner of what was planned and this. */
 export function lookAgainAfter(outcome: PolicyOutcome, ms: number | undefined): void {
   if (ms === undefined) return;
-  outcome.recheckAfterMs = Math.min(outcome.recheckAfterMs ?? Infinity, Math.max(0, ms));
+  outcome.recheckAfterMs = Math.min(
+    outcome.recheckAfterMs ?? Infinity,
+    Math.min(Math.max(0, ms), LONGEST_MS),
+  );
 }
