@@ -76,7 +76,7 @@ class Lab {
     return Object.fromEntries(active.map((set) => [imageOf(set), set.spec.replicas ?? 1]));
   }
 
-  get image_(): string | undefined {
+  get imageAsked(): string | undefined {
     return this.deployment.spec.template.spec?.containers[0]?.image;
   }
 
@@ -125,7 +125,7 @@ describe('on-failure: rollback', () => {
     await lab.image(BROKEN_IMAGE);
     expect(lab.sizes).toEqual({ 'app:1': 8, [BROKEN_IMAGE]: 5 });
     await lab.pass(PAST_DEADLINE_MS);
-    expect(lab.image_).toBe('app:1');
+    expect(lab.imageAsked).toBe('app:1');
     expect(lab.sizes).toEqual({ 'app:1': 10 });
     expect(lab.condition()).toMatch(
       /^False RolledBack Revision 2 \(ReplicaSet "web-\w+"\) failed: its progress deadline passed\. Rolled back to the pods of revision 1 \(ReplicaSet "web-\w+"\)\.$/,
@@ -139,10 +139,10 @@ describe('on-failure: rollback', () => {
     await lab.image(BROKEN_IMAGE);
     lab.clock.move(PAST_DEADLINE_MS);
     await lab.world.sync();
-    expect(lab.image_).toBe(BROKEN_IMAGE);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
     expect(lab.condition()).toMatch(/^False ProgressDeadlineExceeded Revision 2 .* failed: /);
     await lab.world.sync();
-    expect(lab.image_).toBe('app:1');
+    expect(lab.imageAsked).toBe('app:1');
   });
 
   it('does not try a template again that failed, whoever applies it, until somebody says retry', async () => {
@@ -151,10 +151,10 @@ describe('on-failure: rollback', () => {
     await lab.pass(PAST_DEADLINE_MS);
     const pods = lab.world.allPods.map(({ metadata }) => metadata.uid);
     await lab.image(BROKEN_IMAGE);
-    expect(lab.image_).toBe('app:1');
+    expect(lab.imageAsked).toBe('app:1');
     expect(lab.world.allPods.map(({ metadata }) => metadata.uid)).toEqual(pods);
     await lab.annotate('retry', 'alice');
-    expect(lab.image_).toBe(BROKEN_IMAGE);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
     expect(lab.sizes).toEqual({ 'app:1': 8, [BROKEN_IMAGE]: 5 });
     expect(lab.annotation('retry')).toBeUndefined();
     expect(lab.eventsOf('RolloutRetried').at(-1)).toContain('alice');
@@ -175,24 +175,30 @@ describe('on-failure: rollback', () => {
   });
 
   it('stops when what it went back to fails as well', async () => {
-    const lab = await Lab.rolledOut(policies);
+    const lab = await Lab.rolledOut({ ...policies, 'fail-after': '1m' });
     await lab.image('app:2');
     await lab.image(BROKEN_IMAGE);
-    lab.world.breaks = (image) => image === 'app:2';
+    lab.world.breaks = (image) => image !== 'app:1';
+    lab.clock.move(MINUTE_MS);
+    await lab.world.sync();
+    await lab.world.sync();
+    expect(lab.imageAsked).toBe('app:2');
+    for (const pod of lab.world.podsOf(lab.replicaSet('app:2')))
+      await lab.world.api.delete(PODS, pod.metadata);
+    await lab.rest();
+    await lab.pass(2 * MINUTE_MS);
     await lab.pass(PAST_DEADLINE_MS);
-    expect(lab.image_).toBe('app:2');
-    lab.world.change(({ spec }) => void (spec.replicas = 20));
-    for (const pod of lab.world.availablePods) await lab.world.api.delete(PODS, pod.metadata);
-    await lab.pass(PAST_DEADLINE_MS);
-    await lab.pass(PAST_DEADLINE_MS);
-    expect(lab.image_).toBe('app:2');
-    expect(lab.condition()).toMatch(/^(False ProgressDeadlineExceeded|False RolledBack)/);
+    expect(lab.imageAsked, 'although app:1 is good as well').toBe('app:2');
+    expect(lab.eventsOf('RollbackFailed')).toHaveLength(1);
+    expect(lab.eventsOf('RolledBack')).toHaveLength(1);
+    await lab.image('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
   });
 
   it('leaves alone what nothing good is known before', async () => {
     const lab = await Lab.rolledOut(policies, { image: BROKEN_IMAGE });
     await lab.pass(PAST_DEADLINE_MS);
-    expect(lab.image_).toBe(BROKEN_IMAGE);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
     expect(lab.eventsOf('NothingToRollBackTo')).toHaveLength(1);
   });
 
@@ -211,14 +217,14 @@ describe('on-failure: rollback', () => {
     await lab.image(BROKEN_IMAGE);
     expect(lab.world.requeueAfterMs).toBe(2 * MINUTE_MS);
     await lab.pass(MINUTE_MS);
-    expect(lab.image_).toBe(BROKEN_IMAGE);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
     await lab.pass(MINUTE_MS);
-    expect(lab.image_).toBe('app:1');
+    expect(lab.imageAsked).toBe('app:1');
     expect(lab.condition()).toContain('5 of 5 new pods not available 2m after their creation');
     const lenient = await Lab.rolledOut({ ...policies, 'fail-after': '2m', 'max-failed-pods': '50%' });
     await lenient.image(BROKEN_IMAGE);
     await lenient.pass(3 * MINUTE_MS);
-    expect(lenient.image_).toBe(BROKEN_IMAGE);
+    expect(lenient.imageAsked).toBe(BROKEN_IMAGE);
   });
 
   it('does not go back for a full cluster, unless asked', async () => {
@@ -233,7 +239,7 @@ describe('on-failure: rollback', () => {
       for (const pod of lab.world.podsOf(lab.replicaSet(BROKEN_IMAGE)))
         lab.world.api.seed<Pod>(PODS, { ...pod, status: { ...pod.status, conditions } });
       await lab.pass(PAST_DEADLINE_MS);
-      expect(lab.image_, causes).toBe(image);
+      expect(lab.imageAsked, causes).toBe(image);
       expect(lab.eventsOf('RollbackWithheld')).toHaveLength(causes ? 0 : 1);
     }
   });
@@ -267,21 +273,21 @@ describe('on-failure: rollback', () => {
       waiting({ ...pod, status: { ...pod.status, conditions: [] } }, 'CrashLoopBackOff');
     const two = await started();
     await damage(two, 2, crashed);
-    expect(two.image_, 'the floor is 8').toBe('app:2');
+    expect(two.imageAsked, 'the floor is 8').toBe('app:2');
     const three = await started();
     await damage(three, 3, crashed);
-    expect(three.image_).toBe('app:1');
+    expect(three.imageAsked).toBe('app:1');
     const restarted = (pod: Pod): Pod => {
       const status = { name: 'web', ready: true, restartCount: 2, image: '', imageID: '' };
       return { ...pod, status: { ...pod.status, containerStatuses: [status] } };
     };
     const restarting = await started();
     await damage(restarting, 2, restarted);
-    expect(restarting.image_).toBe('app:1');
+    expect(restarting.imageAsked).toBe('app:1');
     const over = await started();
     await over.pass(11 * MINUTE_MS);
     await damage(over, 3, crashed);
-    expect(over.image_, 'after its bake time it is good').toBe('app:2');
+    expect(over.imageAsked, 'after its bake time it is good').toBe('app:2');
   });
 
   it('keeps the good revision while the new one bakes, whatever the history limit', async () => {
@@ -322,7 +328,7 @@ describe('on-failure: hold', () => {
 
   it('leaves the template as it is, and runs the good revision', async () => {
     const lab = await held();
-    expect(lab.image_).toBe(BROKEN_IMAGE);
+    expect(lab.imageAsked).toBe(BROKEN_IMAGE);
     expect(lab.sizes).toEqual({ 'app:1': 10 });
     expect(lab.condition()).toMatch(/^False ProgressDeadlineExceeded RolledBack: Revision 2 /);
     expect(lab.condition()).toContain('Revision 1 (ReplicaSet');
@@ -411,11 +417,11 @@ describe('steps', () => {
   it('are left by an abort, which counts as a failure of the template', async () => {
     const lab = await atFirst();
     await lab.annotate('abort', 'alice');
-    expect(lab.image_).toBe('app:1');
+    expect(lab.imageAsked).toBe('app:1');
     expect(lab.sizes).toEqual({ 'app:1': 10 });
     expect(lab.condition()).toMatch(/^False RolledBack Revision 2 .* was aborted by alice\. /);
     await lab.image('app:2');
-    expect(lab.image_, 'not tried again').toBe('app:1');
+    expect(lab.imageAsked, 'not tried again').toBe('app:1');
     await lab.annotate('retry', 'bob');
     expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
   });
@@ -529,6 +535,48 @@ describe('an annotation that cannot be understood', () => {
     expect(lab.eventsOf('InvalidAnnotation')).toHaveLength(1);
     await lab.annotate('steps', '20%; approve');
     expect(lab.condition('RolloutPolicy')).toBe('none');
+  });
+});
+
+describe('what is copied between a Deployment and its ReplicaSets', () => {
+  const onSet = (lab: Lab, image: string): string[] =>
+    Object.keys(lab.replicaSet(image).metadata.annotations ?? {})
+      .filter((name) => name.startsWith(P))
+      .map((name) => name.slice(P.length))
+      .sort();
+
+  it('is the settings, for `kubectl rollout undo`, as long as they are set; and no state, no request and no freeze', async () => {
+    const lab = await Lab.rolledOut({ 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m' });
+    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'on-failure']);
+    await lab.annotate('bake-time', undefined);
+    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'on-failure']);
+    await lab.annotate('freeze', undefined);
+    await lab.image('app:2');
+    await lab.image(BROKEN_IMAGE);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'on-failure']);
+    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['on-failure']);
+  });
+
+  it('is not the state of a revision, which kubectl leaves on the Deployment when it goes back to it', async () => {
+    const lab = await Lab.rolledOut({ 'on-failure': 'rollback' });
+    await lab.annotate('good-since', '2026-01-01T00:00:00Z');
+    await lab.image(BROKEN_IMAGE);
+    expect(lab.isGood(BROKEN_IMAGE)).toBe(false);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+
+  it('leaves the policies as they are now when a template of before them comes back', async () => {
+    const lab = await Lab.rolledOut({});
+    await lab.annotate('on-failure', 'rollback');
+    await lab.image('app:2');
+    await lab.annotate('steps', '1; approve');
+    await lab.image(BROKEN_IMAGE);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+    expect(lab.annotation('steps')).toBe('1; approve');
+    expect(lab.annotation('on-failure')).toBe('rollback');
   });
 });
 
