@@ -33,7 +33,7 @@ export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
 export { ABORT, APPROVE, RETRY } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
-export { POLICY_CONDITION, ROLLED_BACK, WAITING_FOR_APPROVAL } from './policies/tell.js';
+export { WAITING_FOR_APPROVAL, isRolledOut } from './policies/tell.js';
 export { readRevision } from './revision.js';
 export { stepRollback } from './rollback.js';
 export { stuckCause } from './timeout-cause.js';

@@ -14,7 +14,7 @@ import {
   failureFindings,
   refusalOf,
 } from './standing-findings.js';
-import { findCondition, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import { findCondition, isCustomDeployment, isRolledOut } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -101,7 +101,7 @@ const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
 function isDegraded({ deployment }: ExplainInput, { latest, limits, old }: RolloutFacts): boolean {
   const { metadata, status } = deployment;
   const wasThrough =
-    findCondition(status?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' &&
+    isRolledOut(findCondition(status?.conditions, 'Progressing')?.reason) &&
     (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
     old.every(({ size }) => size === 0);
   if (!wasThrough || !latest || latest.available >= limits.replicas) return false;

@@ -2,11 +2,11 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
 import {
   OWN_RULES,
-  ROLLED_BACK,
   RolloutDraft,
   decideRollout,
   findCondition,
   hasProgressDeadline,
+  isRolledOut,
   isRollingUpdate,
   latestOf,
   maxSurge,
@@ -153,7 +153,7 @@ function deadlineOf(
   const condition = findCondition(status?.conditions, 'Progressing');
   const exceeded = condition?.reason === 'ProgressDeadlineExceeded';
   const sinceMs = parseTimeMs(condition?.lastUpdateTime);
-  const isOver = condition?.reason === 'NewReplicaSetAvailable' || condition?.reason === ROLLED_BACK;
-  if (isOver || isWaiting || spec.paused || sinceMs === undefined) return { seconds, exceeded };
+  if (isRolledOut(condition?.reason) || isWaiting || spec.paused || sinceMs === undefined)
+    return { seconds, exceeded };
   return { seconds, exceeded, remainingSeconds: Math.round((sinceMs + seconds * 1000 - nowMs) / 1000) };
 }

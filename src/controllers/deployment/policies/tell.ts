@@ -37,6 +37,11 @@ export function observedProgress(draft: RolloutDraft): DeepReadonly<DeploymentCo
   return findCondition(draft.observed.status?.conditions, 'Progressing');
 }
 
+/** Whether a reason of Progressing tells that a rollout is over, and what it led to runs. */
+export function isRolledOut(reason: string | undefined): boolean {
+  return reason === NEW_REPLICA_SET_AVAILABLE || reason === ROLLED_BACK;
+}
+
 export function progressReason(draft: RolloutDraft): string | undefined {
   return findCondition(draft.status.conditions, 'Progressing')?.reason;
 }
