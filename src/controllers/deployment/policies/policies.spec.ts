@@ -160,6 +160,19 @@ describe('on-failure: rollback', () => {
     expect(lab.eventsOf('RolloutRetried').at(-1)).toContain('alice');
   });
 
+  it('does not put the failed template in the place of a newer one by a retry', async () => {
+    const lab = await Lab.rolledOut(policies);
+    await lab.image(BROKEN_IMAGE);
+    await lab.pass(PAST_DEADLINE_MS);
+    lab.world.change((deployment) => {
+      setImage(deployment, 'app:3');
+      deployment.metadata.annotations = { ...deployment.metadata.annotations, [`${P}retry`]: 'alice' };
+    });
+    await lab.rest();
+    expect(lab.sizes).toEqual({ 'app:3': 10 });
+    expect(lab.annotation('failed')).toBeUndefined();
+  });
+
   it('goes back to the last that was good, not merely to the one before, and keeps the size of now', async () => {
     const lab = await Lab.rolledOut({ ...policies, 'bake-time': '10m' });
     await lab.pass(11 * MINUTE_MS);

@@ -52,20 +52,20 @@ function retry(pass: Pass): void {
   const asked = failures.find(({ template }) => template === current);
   if (asked) return retryInPlace(pass, { by, others, failures, asked });
   const [failed, ...rest] = failures;
-  const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed?.template);
   draft.replaceMetadata(withFailures(others, rest));
   if (!failed) {
-    tellEvent(
-      draft,
-      outcome,
-      warning('NothingToRetry', `Asked by ${by} to try again, and nothing has failed`),
-    );
-  } else if (replicaSet) {
+    const message = `Asked by ${by} to try again, and nothing has failed`;
+    return tellEvent(draft, outcome, warning('NothingToRetry', message));
+  }
+  // Only in place of what it was rolled back to: whatever else somebody has asked for since is newer than the failure.
+  const isRolledBack = failed.to?.template === current;
+  const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
+  if (isRolledBack && replicaSet) {
     const annotations = restoredAnnotations(draft.annotations, replicaSet);
     draft.replaceMetadata(annotations, withoutHash(replicaSet.template));
     tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked by ${by}`));
   } else {
-    const message = `What failed may be tried again, asked by ${by}: its ReplicaSet is gone, so it has to be applied`;
+    const message = `What failed is tried again when it is applied, asked by ${by}`;
     tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
   }
 }
