@@ -1,6 +1,6 @@
 import { StandingClock } from './conformance/standing-clock.js';
 
-/** A clock that stands until it is moved by hand. It has no timers. */
+/** A clock that only moves by hand. It has no timers. */
 export class MovedClock extends StandingClock {
   private moved = 0;
 

@@ -132,7 +132,7 @@ describe('a rollout that looks after itself', () => {
     expect(events.stdout).toContain('RolledBack');
   });
 
-  it('holds a failed template where the template is not ours to change, until somebody says retry', async () => {
+  it('holds a failed template where the template is not ours to change, until a person says retry', async () => {
     await looked.start('held', { 'on-failure': 'hold', 'fail-after': '2s' });
     await looked.rollouts.setImage('held', 'web:broken');
     await looked.says('held', 'ProgressDeadlineExceeded RolledBack: ');

@@ -24,7 +24,7 @@ describe('what the policies of a rollout wait for', () => {
     expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
   });
 
-  it('is told for a version that has not begun, by a default of the Namespace as well', () => {
+  it('names what holds a version that has not begun, by a default of the Namespace as well', () => {
     const before = under({}, { namespaceAnnotations: { [`${P}freeze`]: 'inventory' } });
     const replicaSets = before.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));
     const [old] = replicaSets;

@@ -6,7 +6,7 @@ export function policyFindings({ standing }: RolloutFacts): Finding[] {
   if (!standing) return [];
   const { code, sentence, unblockedBy, endsByItself } = standing;
   const isNote = code === 'invalid-policy' || code === 'rolled-back';
-  // To wait for an approval, or for a freeze to end, is what somebody asked for, and not to be stuck.
+  // A rollout that waits for an approval, or for a freeze to end, does what its policy asks for: it is not stuck.
   const isStuck = code === 'failed-template' && !endsByItself;
   const severity: Severity = isNote ? 'note' : isStuck ? 'blocked' : 'waits';
   return [{ cause: code, severity, summary: sentence, unblockedBy: [...unblockedBy] }];

@@ -54,7 +54,7 @@ function fail(pass: Pass, { current, failures, latest }: RolledOut, why: string)
     const message = `${failureSentence(failure)}. Going back to ${target.name}`;
     tellEvent(draft, outcome, warning('RolloutFailed', message));
     if (recorded[0]) tellFailure(pass, recorded[0], target);
-    // Its own write brings it back; this is for a write that nobody hears of.
+    // Its own write brings it back; this covers a watch that misses it.
     lookAgainAfter(outcome, 1000);
   } else if (isNewlyExceeded(pass)) {
     const message = `${failureSentence(failure)}. No revision is known to be good, so it is left as it is`;

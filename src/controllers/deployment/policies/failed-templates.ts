@@ -10,13 +10,13 @@ export interface RevisionRef {
   readonly revision: string;
 }
 
-/** A template that is not tried again until somebody says so. */
+/** A template that is not tried again until a person asks for it. */
 export interface FailedTemplate extends RevisionRef {
   /** RFC 3339. */
   readonly at: string;
   /** Why, for people. */
   readonly cause: string;
-  /** Somebody said so, rather than its pods. */
+  /** A person ended the rollout. */
   readonly aborted?: true;
   /** What runs in its place. */
   readonly to?: RevisionRef;
@@ -24,12 +24,12 @@ export interface FailedTemplate extends RevisionRef {
   readonly stopped?: true;
 }
 
-/** Older failures are forgotten: whoever applies a template of then means it. */
+/** Older failures are forgotten, so that the annotation stays small. */
 const MOST_KEPT = 5;
 /** Of a cause, in an annotation that is copied around with the object. Characters. */
 const LONGEST_CAUSE = 300;
 
-/** Newest first. What cannot be read is no failure: somebody else wrote it. */
+/** Newest first. What cannot be read counts as no failure: another hand wrote it. */
 export function readFailures(annotations: Annotations): readonly FailedTemplate[] {
   const text = annotations[FAILED];
   if (text === undefined) return [];

@@ -16,7 +16,7 @@ export function needsGoodRevisions({ onFailure, steps }: RolloutPolicy): boolean
 
 /**
  * A rollout that was complete for its bake time when the next one began was good, also where the policy came with the template of the
- * next, or nobody looked in between.
+ * next, or no pass came in between.
  */
 export function markServedGood(
   draft: RolloutDraft,

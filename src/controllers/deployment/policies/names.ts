@@ -46,7 +46,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 /**
  * What belongs to the Deployment or to the ReplicaSet that it is on, and is never copied between them. A setting is copied, as
  * Kubernetes copies other annotations, because `kubectl rollout undo` replaces a Deployment's annotations by those of the
- * ReplicaSet that it goes back to. A freeze is for now, and not for whoever goes back to a revision of then.
+ * ReplicaSet that it goes back to. A freeze belongs to the present, and must not come back with a revision.
  */
 const UNCOPIED: ReadonlySet<string> = new Set([...REQUESTS, ...KEPT_STATE, annotationOf('freeze')]);
 

@@ -40,7 +40,7 @@ export interface PolicyContext {
   readonly podsOf: PodsOf;
 }
 
-/** Its own write brings it back; this is for a write that is heard of by no one. */
+/** Its own write brings it back; this covers a watch that misses it. */
 const RETRY_LOOKS_AGAIN_MS = 1000;
 
 /** Plays Kubernetes' steps on the draft. */
@@ -48,7 +48,7 @@ export type PlaySteps = () => void;
 
 /**
  * A pass under the policies that the annotations ask for. They never size a ReplicaSet: they choose which template the steps are
- * played for, and how large the new ReplicaSet may become in them, so that the limits of a rolling update hold whatever they say.
+ * played for, and how large the new ReplicaSet may become in them, so the limits of a rolling update hold under every policy.
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
@@ -63,7 +63,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   tellProblem(draft, compiled.kind === 'invalid' ? renderProblems(compiled.problems) : undefined, outcome);
 }
 
-/** Somebody may ask to go back or to try again where no policy is. */
+/** A person may ask to go back or to try again without any policy. */
 function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPolicy | undefined {
   if (compiled.kind === 'policy') return compiled.policy;
   const isAsked = [ABORT, RETRY, APPROVE, FAILED].some((name) => annotations[name] !== undefined);
@@ -72,7 +72,7 @@ function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPo
 
 function playUnder(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
-  // As somebody asked: what they ask for comes first, and a paused rollout is nothing to look after.
+  // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
     draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
     return play();
@@ -103,7 +103,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   rollOut(pass, { before, current, failures }, play);
 }
 
-/** Whoever aborted a rollout meant it, also where failures are left alone. */
+/** An abort counts without a policy as well: a person asked for it. */
 function isEnforced({ aborted }: FailedTemplate, { onFailure }: RolloutPolicy): boolean {
   return onFailure !== 'none' || aborted === true;
 }
@@ -114,7 +114,7 @@ interface GoingBack {
 }
 
 /**
- * First the failure is told, so that whoever follows the rollout ends with it; then the template is put back, where it may be. Until
+ * First the failure is written to the status, so that `kubectl rollout status` ends with it; then the template is put back, where it may be. Until
  * then, and where it may not, the good revision runs in place of what is asked for.
  */
 function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {

@@ -12,15 +12,15 @@ import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
 
 /*
- * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and whatever a person changes or
- * asks for meanwhile:
+ * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
+ * requests of a person meanwhile:
  *
  * 1. Each size that is written keeps to the limits of that moment (see JudgedRollout).
  * 2. Of a template that has failed and is not to be tried again, no ReplicaSet grows.
  * 3. A version that was never complete is not larger than the steps that have been allowed to it.
  * 4. Under a freeze no version begins that has no ReplicaSet yet.
  * 5. The size that the Deployment asks for is never changed.
- * 6. Once a person wants a version that works, and nothing holds it, it runs alone, whatever came before.
+ * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -145,7 +145,7 @@ function applyTo(deployment: Deployment, change: Change): void {
   if ('image' in change) setImage(deployment, change.image);
   if ('replicas' in change) deployment.spec.replicas = change.replicas;
   if ('paused' in change) deployment.spec.paused = change.paused;
-  if ('ask' in change) annotate(deployment, change.ask, 'somebody');
+  if ('ask' in change) annotate(deployment, change.ask, 'alice');
   if ('freeze' in change) annotate(deployment, 'freeze', change.freeze ? 'for now' : undefined);
 }
 

@@ -145,7 +145,7 @@ describe('on-failure: rollback', () => {
     expect(lab.imageAsked).toBe('app:1');
   });
 
-  it('does not try a template again that failed, whoever applies it, until somebody says retry', async () => {
+  it('does not try a failed template again when it is applied again, until a person says retry', async () => {
     const lab = await Lab.rolledOut(policies);
     await lab.image(BROKEN_IMAGE);
     await lab.pass(PAST_DEADLINE_MS);
@@ -303,7 +303,7 @@ describe('on-failure: rollback', () => {
     expect(over.imageAsked, 'after its bake time it is good').toBe('app:2');
   });
 
-  it('keeps the good revision while the new one bakes, whatever the history limit', async () => {
+  it('keeps the good revision while the new one bakes, even without a history', async () => {
     const lab = await Lab.rolledOut(
       { ...policies, 'bake-time': '10m' },
       { spec: { revisionHistoryLimit: 0 } },
@@ -359,7 +359,7 @@ describe('on-failure: hold', () => {
     expect(lab.world.requeueAfterMs).toBeUndefined();
   });
 
-  it('goes on with another template, or when somebody says retry', async () => {
+  it('goes on with another template, or when a person says retry', async () => {
     const lab = await held();
     await lab.image('app:2');
     expect(lab.sizes).toEqual({ 'app:2': 10 });

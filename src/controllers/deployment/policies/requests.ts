@@ -9,7 +9,7 @@ import type { Pass } from './pass.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from './revisions.js';
 import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, warning } from './tell.js';
 
-/** Does what somebody has asked for by an annotation, and takes it away with the same write. */
+/** Does what a person asks for by an annotation, and removes the annotation with the same write. */
 export function takeRequests(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   if (pass.draft.annotations[ABORT] !== undefined) abort(pass, latest);
   if (pass.draft.annotations[RETRY] !== undefined) retry(pass);
@@ -57,7 +57,7 @@ function retry(pass: Pass): void {
     const message = `Asked by ${by} to try again, and nothing has failed`;
     return tellEvent(draft, outcome, warning('NothingToRetry', message));
   }
-  // Only in place of what it was rolled back to: whatever else somebody has asked for since is newer than the failure.
+  // Only in place of what it was rolled back to: any other template was asked for after the failure.
   const isRolledBack = failed.to?.template === current;
   const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
   if (isRolledBack && replicaSet) {

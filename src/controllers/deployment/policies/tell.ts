@@ -9,7 +9,7 @@ import type { PolicyOutcome } from './outcome.js';
 export const ROLLOUT_HELD = 'RolloutHeld';
 /** Progressing: the rollout is between two of its steps, for as long as one of them says. */
 export const WAITING_IN_STEP = 'WaitingInStep';
-/** Progressing: the same, until somebody approves. */
+/** Progressing: the same, until a person approves. */
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';

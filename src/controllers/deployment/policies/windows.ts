@@ -1,4 +1,4 @@
-/** When a rollout may begin: some days of the week, from one time of day to another, where somebody lives. */
+/** When a rollout may begin: some days of the week, from one time of day to another, in a time zone. */
 export interface RolloutWindow {
   /** 0: Sunday. The days on which it opens. */
   readonly days: ReadonlySet<number>;
