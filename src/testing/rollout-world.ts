@@ -1,6 +1,7 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
 import type { DeleteOptions, DeleteResult, WriteOptions } from '@rollkeeper/client/api-client/api-client';
-import type { RandomSource } from '@rollkeeper/machinery/clock';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { InMemoryApi } from './conformance/in-memory-api.js';
 import type { AttemptedWrite } from './conformance/in-memory-api.js';
 import { ReconcilerRun } from './conformance/run-reconciler.js';
@@ -33,6 +34,8 @@ export const BROKEN_IMAGE = 'app:broken';
 export interface WorldOptions {
   readonly deployment: Deployment;
   readonly random: RandomSource;
+  /** @default it stays at {@link WORLD_NOW_MS} */
+  readonly clock?: Clock;
   /** The Deployment controller. @default ours, with its defaults */
   readonly controller?: ControllerDefinition;
   /** Called before each write of the Deployment controller; what it throws is the API's answer. */
@@ -45,19 +48,23 @@ export interface WorldOptions {
  */
 export class RolloutWorld {
   readonly api: GenerationApi;
+  /** Which images have pods that never become ready. */
+  breaks = (image: string): boolean => image === BROKEN_IMAGE;
+  /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
+  onEffect: () => void = () => undefined;
   private readonly run: ReconcilerRun;
+  private readonly clock: Clock;
   private pods = 0;
 
   constructor(private readonly options: WorldOptions) {
+    this.clock = options.clock ?? new StandingClock(WORLD_NOW_MS);
     this.api = new GenerationApi((write) => {
-      if (write.type !== PODS) options.onWrite?.(write);
+      if (write.type === PODS) return;
+      options.onWrite?.(write);
+      this.onEffect();
     });
     this.api.seed(DEPLOYMENTS, options.deployment);
-    this.run = new ReconcilerRun(
-      options.controller ?? deploymentController,
-      this.api,
-      new StandingClock(WORLD_NOW_MS),
-    );
+    this.run = new ReconcilerRun(options.controller ?? deploymentController, this.api, this.clock);
   }
 
   get deployment(): Deployment {
@@ -77,6 +84,11 @@ export class RolloutWorld {
   /** Pods that serve: ready, and nobody has asked them to stop. */
   get availablePods(): Pod[] {
     return this.allPods.filter((pod) => isPodReady(pod) && !isTerminating(pod));
+  }
+
+  /** When the last sync wanted to come back. */
+  get requeueAfterMs(): number | undefined {
+    return this.run.requeueAfterMs;
   }
 
   get events(): readonly string[] {
@@ -107,7 +119,7 @@ export class RolloutWorld {
 
   /** A kubelet starts a pod, unless it is broken. */
   startPod(pod: Pod): void {
-    if (isTerminating(pod) || isPodReady(pod) || pod.spec.containers[0]?.image === BROKEN_IMAGE) return;
+    if (isTerminating(pod) || isPodReady(pod) || this.breaks(pod.spec.containers[0]?.image ?? '')) return;
     this.api.seed(PODS, {
       ...pod,
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
@@ -167,6 +179,7 @@ export class RolloutWorld {
         name: `${name}-${++this.pods}`,
         namespace,
         uid: `pod-${this.pods}`,
+        creationTimestamp: toRfc3339(this.clock.now()),
         labels: template?.metadata?.labels,
         ownerReferences: [newControllerRef(replicaSet)],
       },

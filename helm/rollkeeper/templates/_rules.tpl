@@ -16,6 +16,12 @@
 - apiGroups: [""]
   resources: [pods, resourcequotas]
   verbs: [list, watch]
+{{- if not .Values.namespaces }}
+{{- /* Their annotations are defaults for rollouts. */}}
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [list, watch]
+{{- end }}
 {{- end }}
 
 {{- /* By whose UID a replica knows its cluster. */}}

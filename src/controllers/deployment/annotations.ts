@@ -1,6 +1,7 @@
 import { parseInt64 } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import { MAX_INT32 } from './int32.js';
+import { isUncopied } from './policies/names.js';
 
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
 export const REVISION = 'deployment.kubernetes.io/revision';
@@ -29,7 +30,7 @@ export type Annotations = Readonly<Record<string, string>>;
 
 /** Whether an annotation belongs to one object alone, and is not shared by a Deployment and its new ReplicaSet. */
 export function isOwnAnnotation(name: string): boolean {
-  return NOT_COPIED.has(name);
+  return NOT_COPIED.has(name) || isUncopied(name);
 }
 
 /** The int64 in an annotation: `undefined` where there is none, as Kubernetes goes on then. */

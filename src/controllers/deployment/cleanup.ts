@@ -14,7 +14,8 @@ export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraf
   if (limit === KEEP_ALL) return;
   const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
   const surplus = [...candidates].sort(byRevision).slice(0, Math.max(0, candidates.length - limit));
-  for (const replicaSet of surplus) if (isIdle(replicaSet)) draft.delete(replicaSet);
+  for (const replicaSet of surplus)
+    if (isIdle(replicaSet) && replicaSet !== draft.keptForRollback) draft.delete(replicaSet);
 }
 
 function isIdle(replicaSet: ReplicaSetDraft): boolean {

@@ -3,6 +3,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from './annotations.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
 import { describeDecision } from './describe-decision.js';
@@ -22,6 +23,8 @@ export interface PassDependencies {
   readonly pods: Lister<Pod>;
   readonly clock: Clock;
   readonly rules: RolloutRules;
+  /** The annotations of a Namespace, which are defaults for its Deployments. @default none */
+  readonly defaultsOf?: (namespace: string) => Annotations | undefined;
 }
 
 /** Everything that follows from what was observed. */
@@ -33,7 +36,7 @@ export interface DecidedPass {
    * caches say that none does; only the API knows. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
-  /** When the progress deadline must be looked at again, unless something happens before. */
+  /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** When it was decided, RFC 3339. */
   readonly now: string;
@@ -44,7 +47,7 @@ export interface DecidedPass {
 /** Plays the pass on a draft that nobody else sees, and nets what has to be done. */
 export function decidePass(
   { claims, deployment }: ObservedPass,
-  { clock, pods, rules }: PassDependencies,
+  { clock, defaultsOf, pods, rules }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -52,13 +55,14 @@ export function decidePass(
   };
   const nowMs = clock.now();
   const { adopt: adopted, owned, release } = claims;
+  const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
   const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
-  decideRollout(draft, { podsOf: ({ observed }) => podsOf(observed), rules });
+  decideRollout(draft, { podsOf: ({ observed }) => podsOf(observed), rules, namespaceAnnotations });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
-    recheckAfterMs: progressCheckAfterMs(draft),
+    recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),
   };
@@ -70,6 +74,14 @@ export function decidePass(
  */
 export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {
   return isEmptyPlan(plan) && recheckAfterMs === undefined;
+}
+
+/** No deadline runs while a policy waits. */
+function recheckAfterMs(draft: RolloutDraft): number | undefined {
+  const { policy } = draft;
+  const times = [policy?.recheckAfterMs, policy?.isWaiting ? undefined : progressCheckAfterMs(draft)];
+  const known = times.filter((ms) => ms !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function endedBeforeRecreate({ replicaSets, startedByRecreate }: RolloutDraft): ReadonlySet<string> {

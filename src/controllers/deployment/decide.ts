@@ -3,7 +3,8 @@ import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
 import { syncPausedCondition } from './progress.js';
 import { isScalingEvent, noteNewTotal, scaleToSpec } from './proportional-scaling.js';
-import type { PodsOf } from './recreate.js';
+import type { PolicyContext } from './policies/play.js';
+import { playUnderPolicies } from './policies/play.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
@@ -15,8 +16,7 @@ import { tellTimeoutCause } from './timeout-cause.js';
 /** Recorded rollouts rest after at most 5 steps; more than this would be a mistake of ours. */
 const MAX_STEPS = 50;
 
-export interface DecisionContext {
-  readonly podsOf: PodsOf;
+export interface DecisionContext extends PolicyContext {
   readonly rules: RolloutRules;
 }
 
@@ -24,10 +24,11 @@ export interface DecisionContext {
  * Decides a whole pass, purely: plays the single steps that Kubernetes' controller would take in as many syncs, on
  * the draft, until a step changes nothing. The ReplicaSets' status is what was observed all the while, so the pass
  * ends where pods have to come or go first. A rollback that changes the template ends it too: what follows belongs
- * to a generation that the API has yet to number. What Kubernetes' controller does not say, is added last.
+ * to a generation that the API has yet to number. Policies decide what the steps are played for; what Kubernetes' controller does
+ * not say, is added last.
  */
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): void {
-  playSteps(draft, context);
+  playUnderPolicies(draft, context, () => playSteps(draft, context));
   tellTimeoutCause(draft, context.podsOf);
 }
 

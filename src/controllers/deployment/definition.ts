@@ -18,6 +18,7 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
 import { DeploymentReconciler } from './reconcile.js';
@@ -64,7 +65,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         other.addIndex(SELECTOR_INDEX, selectorIndex);
         other.addIndex(TEMPLATE_INDEX, templateIndex);
       }
-      const reconciler = new DeploymentReconciler({ ...caches, clock, rules });
+      const defaultsOf = namespaceDefaults(informers);
+      const reconciler = new DeploymentReconciler({ ...caches, clock, defaultsOf, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -76,6 +78,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         ],
         watches: [
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
+          watchNamespaceDefaults(kind),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],

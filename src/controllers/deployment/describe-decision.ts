@@ -8,10 +8,11 @@ import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 /** What a pass decided and from what, for people. */
 export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Decision {
   const { spec } = draft;
-  const changes = plan.replicaSetWrites.length > 0 || plan.deployment !== undefined;
+  const actions = draft.policy?.actions ?? [];
+  const changes = plan.replicaSetWrites.length > 0 || plan.deployment !== undefined || actions.length > 0;
   return {
     branch: draft.branch ?? 'rolling-update',
-    summary: changes ? summaryOf(plan) : '',
+    summary: changes ? summaryOf(plan, actions) : '',
     changes,
     inputs: {
       'rollkeeper.replicas': draft.replicas,
@@ -25,13 +26,14 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
       ),
       'rollkeeper.observed.available': sumAvailable(draft.living, OWN_RULES),
       'rollkeeper.wanted.total': totalReplicas(draft.living),
+      ...(draft.policy?.standing ? { 'rollkeeper.policy': draft.policy.standing.code } : {}),
       ...(plan.status ? { 'rollkeeper.status_write': true } : {}),
     },
   };
 }
 
-function summaryOf({ deployment, replicaSetWrites }: DeploymentPlan): string {
-  const parts = replicaSetWrites.map(describeWrite);
+function summaryOf({ deployment, replicaSetWrites }: DeploymentPlan, actions: readonly string[]): string {
+  const parts = [...actions, ...replicaSetWrites.map(describeWrite)];
   if (deployment) parts.push('write the Deployment itself');
   return parts.join('; ');
 }

@@ -15,6 +15,7 @@ import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
+import type { PolicyOutcome } from './policies/outcome.js';
 
 /**
  * A ReplicaSet as a pass would leave it. What may change is copied out of the observed object, which stays as it
@@ -48,6 +49,16 @@ export interface SizeStep {
 /** The ways that a pass can take, in the order in which they are looked at. */
 export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
 
+/** What the policies ask of the steps. */
+export interface PolicyLimits {
+  /** How large the new ReplicaSet may become; the others keep what it may not have. @default all */
+  cap?: number;
+  /** Another template than the Deployment's runs for now, so no revision changes. */
+  keepsRevisions?: boolean;
+  /** Not deleted with the history: it is what a failure would go back to. */
+  keptForRollback?: ReplicaSetDraft;
+}
+
 /** What a pass works on, and what it has decided so far. */
 export interface Draft {
   readonly observed: DeepReadonly<Deployment>;
@@ -75,7 +86,7 @@ export interface DraftInput {
  * The in-memory world in which the single steps of a sync are played through. Every setter compares first, so that
  * `version` stands still exactly when a step would have written nothing.
  */
-export class RolloutDraft implements Draft {
+export class RolloutDraft implements Draft, PolicyLimits {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
@@ -89,6 +100,11 @@ export class RolloutDraft implements Draft {
   branch: RolloutBranch | undefined;
   /** The new ReplicaSet, when a Recreate starts it in this pass. */
   startedByRecreate?: ReplicaSetDraft;
+  cap?: number;
+  keepsRevisions?: boolean;
+  keptForRollback?: ReplicaSetDraft;
+  /** What the policies have come to, where there are any. */
+  policy?: PolicyOutcome;
   private readonly sets: ReplicaSetDraft[];
   private changes = 0;
 
@@ -115,6 +131,11 @@ export class RolloutDraft implements Draft {
 
   get replicas(): number {
     return replicasOf(this.spec);
+  }
+
+  /** The size that the new ReplicaSet is on its way to. */
+  get newSize(): number {
+    return Math.min(this.replicas, this.cap ?? Infinity);
   }
 
   /** Counts the changes so far. */

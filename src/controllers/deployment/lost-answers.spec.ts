@@ -13,10 +13,16 @@ const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];
 const runs = propertyRuns({ gate: 15 });
 
 /** Two pods, and a third while they are replaced one by one. */
-function twoAndOne() {
+function twoAndOne(annotations: Record<string, string> = {}) {
   const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
-  return aDeployment({ replicas: 2, strategy: { type: 'RollingUpdate', rollingUpdate } });
+  return aDeployment({ replicas: 2, strategy: { type: 'RollingUpdate', rollingUpdate }, annotations });
 }
+
+const POLICIES = {
+  'rollkeeper.dev/steps': '50%; wait 1m',
+  'rollkeeper.dev/on-failure': 'rollback',
+  'rollkeeper.dev/bake-time': '5m',
+};
 
 /** `app:2` runs one pod of three; the next sync takes one from `app:1`, and then asks for a second of `app:2`. */
 async function midway(processes: number): Promise<DeploymentHarness> {
@@ -68,19 +74,29 @@ describe('a size that was written without an answer', () => {
  * 2. once nothing breaks any more, the wanted version has the wanted size, and no other has any.
  */
 describe(`a rollout under random faults and stale caches (SEED=${runs.seed})`, () => {
-  it.each([{ processes: 1 }, { processes: 3 }])(
-    'keeps to its limits and ends complete, by $processes processes',
-    async ({ processes }) => {
-      const property = fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed, processes));
+  it.each([
+    { processes: 1, under: 'no policies', annotations: {} },
+    { processes: 3, under: 'no policies', annotations: {} },
+    { processes: 3, under: 'steps, a bake time and rollbacks', annotations: POLICIES },
+  ])(
+    'keeps to its limits and ends complete, by $processes processes, under $under',
+    async ({ annotations, processes }) => {
+      const property = fc.asyncProperty(fc.nat(), async (runSeed) =>
+        runRandomly(runSeed, processes, annotations),
+      );
       await fc.assert(property, runs);
     },
   );
 });
 
-async function runRandomly(runSeed: number, processes: number): Promise<void> {
+async function runRandomly(
+  runSeed: number,
+  processes: number,
+  annotations: Record<string, string>,
+): Promise<void> {
   const random = new SeededRandom(runSeed);
   const below = (limit: number): number => Math.floor(random.next() * limit);
-  const harness = new DeploymentHarness(twoAndOne(), { processes });
+  const harness = new DeploymentHarness(twoAndOne(annotations), { processes });
   await harness.settle();
   let most = maxTotalReplicas(harness.deployment.spec);
   const violations: string[] = [];

@@ -24,17 +24,20 @@ export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutS
   if (!sets.latest) return sets;
   const { latest } = sets;
   const before = draft.version;
-  const revision = nextRevision(sets.old, rules);
+  if (!draft.keepsRevisions) syncAnnotations(draft, latest, nextRevision(sets.old, rules));
+  draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
+  // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
+  if (draft.version !== before) return sets;
+  if (!draft.keepsRevisions) noteRevision(draft, latest, rules);
+  noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${latest.name}"`, { onlyFirst: true });
+  return sets;
+}
+
+function syncAnnotations(draft: RolloutDraft, latest: ReplicaSetDraft, revision: bigint): void {
   const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, revision);
   // Where the revision cannot be read, Kubernetes writes nothing for the annotations' sake alone.
   if (servedRevision(latest.annotations) === undefined) draft.annotateLater(latest, annotations);
   else draft.annotate(latest, annotations);
-  draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
-  // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
-  if (draft.version !== before) return sets;
-  noteRevision(draft, latest, rules);
-  noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${latest.name}"`, { onlyFirst: true });
-  return sets;
 }
 
 /** Creates the new ReplicaSet where there is none: as large as the limits allow at once. */
@@ -115,7 +118,7 @@ function newReplicaSet(
     selector: selectorWithHash(spec.selector, hash),
     template: withLabels(spec.template, labels),
     status: {},
-    replicas: allowedNewSize(draft, 0, old, int32Arithmetic(rules)),
+    replicas: Math.min(allowedNewSize(draft, 0, old, int32Arithmetic(rules)), draft.newSize),
     minReadySeconds: spec.minReadySeconds ?? 0,
     annotations: {
       ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old, rules)),

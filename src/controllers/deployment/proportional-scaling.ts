@@ -4,6 +4,7 @@ import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
+import { isHeld } from './policies/held-sizes.js';
 import { keepFloor } from './unavailable-first.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
@@ -61,7 +62,9 @@ function scaleInProportion(
   latest: ReplicaSetDraft | undefined,
   rules: RolloutRules,
 ): boolean {
-  const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules) : 0;
+  // A rollout that is held between two sizes has no use for the surge.
+  const most = isHeld(draft) ? draft.replicas : maxTotalReplicas(draft.spec);
+  const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, most, rules) : 0;
   const toAdd = int32Arithmetic(rules).sum(allowed - totalReplicas(active));
   const ordered = [...active].sort((a, b) => b.replicas - a.replicas || tieBreak(toAdd, a, b));
   const shared = shareOut(draft, ordered, toAdd, rules);

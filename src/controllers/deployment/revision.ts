@@ -4,6 +4,7 @@ import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './
 import type { ReplicaSetDraft } from './draft.js';
 import type { RolloutRules } from './deployment.options.js';
 import { byCreation } from './draft.js';
+import { isSetting } from './policies/names.js';
 
 /** Longest text of earlier revisions kept on a ReplicaSet; the oldest are dropped (Kubernetes has the same). */
 const MAX_HISTORY_CHARS = 2000;
@@ -69,6 +70,9 @@ export function newReplicaSetAnnotations(
   for (const [name, value] of Object.entries(deployment)) {
     if (!isOwnAnnotation(name)) setField(annotations, name, value);
   }
+  // Kubernetes leaves what was taken off the Deployment; a policy of then must not come back with a rollback.
+  for (const name of Object.keys(current))
+    if (isSetting(name) && !(name in deployment)) delete annotations[name];
   const previous = current[REVISION];
   const served = servedRevision(current);
   // Somebody wrote something else into it: not ours to overwrite.

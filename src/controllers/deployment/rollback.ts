@@ -5,6 +5,7 @@ import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';
+import { isPolicyAnnotation } from './policies/names.js';
 import { lastRevision, revisionOf } from './revision.js';
 
 /** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
@@ -41,11 +42,12 @@ function giveUp(draft: RolloutDraft, note: ReturnType<typeof noSuchRevisionNote>
 
 /**
  * The shared annotations as they were at that revision, or else the cause of the change that is being taken back
- * would be written to the ReplicaSet that is rolled back to.
+ * would be written to the ReplicaSet that is rolled back to. How the Deployment is looked after stays as it is now.
  */
-function restoredAnnotations(current: Annotations, target: ReplicaSetDraft): Record<string, string> {
-  const own = Object.entries(withoutRequest(current)).filter(([name]) => isOwnAnnotation(name));
-  const restored = Object.entries(target.annotations).filter(([name]) => !isOwnAnnotation(name));
+export function restoredAnnotations(current: Annotations, target: ReplicaSetDraft): Record<string, string> {
+  const stays = (name: string): boolean => isOwnAnnotation(name) || isPolicyAnnotation(name);
+  const own = Object.entries(withoutRequest(current)).filter(([name]) => stays(name));
+  const restored = Object.entries(target.annotations).filter(([name]) => !stays(name));
   return Object.fromEntries([...own, ...restored]);
 }
 

@@ -2,6 +2,7 @@ import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalR
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
+import { isHeld, sizeHeld } from './policies/held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
@@ -17,15 +18,19 @@ import type { RolloutRules } from './deployment.options.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sets = withNewReplicaSet(draft, observed, rules);
-  const moved = resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules);
+  const shrinkOld = isHeld(draft) ? sizeHeld : scaleDownOld;
+  const moved = resizeNew(draft, sets, rules) || shrinkOld(draft, sets, rules);
   if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
 }
 
 function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, rules: RolloutRules): boolean {
-  if (latest.replicas === draft.replicas) return false;
+  const wanted = draft.newSize;
+  if (latest.replicas === wanted) return false;
   if (latest.replicas > draft.replicas) return draft.scale(latest, draft.replicas);
-  const size = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
+  if (latest.replicas > wanted) return false;
+  const allowed = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
+  const size = Math.min(allowed, wanted);
   return size !== latest.replicas && draft.scale(latest, size);
 }
 

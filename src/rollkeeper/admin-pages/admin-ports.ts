@@ -10,6 +10,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer, InformerFactory } from '@rollkeeper/client/informer';
+import { cacheNameOf } from '@rollkeeper/client/informer';
 import type {
   Deployment,
   KubernetesObject,
@@ -22,6 +23,7 @@ import type {
 import { NAMESPACES, NODES, PODS, REPLICA_SETS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   DEPLOYMENT_APIS,
+  NAMESPACE_POLICIES,
   deploymentControllerName,
   deploymentTypeOf,
 } from '@rollkeeper/controllers/deployment';
@@ -92,12 +94,13 @@ function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
     informers.find(qualifiedResource(type)) as Informer<T> | undefined;
   const [replicaSets, pods] = [find<ReplicaSet>(REPLICA_SETS), find<Pod>(PODS)];
   const namespaces = find<Namespace>(NAMESPACES);
+  const namespacePolicies = informers.find(cacheNameOf(NAMESPACE_POLICIES));
   const nodes = find<Node>(NODES);
   return DEPLOYMENT_APIS.flatMap((apiVersion) => {
     const deployments = find<Deployment>(deploymentTypeOf(apiVersion));
     if (!deployments || !replicaSets || !pods) return [];
     const controller = deploymentControllerName(apiVersion);
-    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces, nodes }];
+    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces, namespacePolicies, nodes }];
   });
 }
 

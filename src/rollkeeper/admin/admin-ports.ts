@@ -54,6 +54,8 @@ export interface DeploymentCaches {
   readonly pods: Informer<Pod>;
   /** Absent where no controller here watches namespaces. */
   readonly namespaces?: Informer<Namespace>;
+  /** What of each Namespace may be a default for its rollouts. @default what `namespaces` has */
+  readonly namespacePolicies?: Informer;
   /** Absent where no controller here watches nodes. */
   readonly nodes?: Informer<Node>;
 }

@@ -60,12 +60,14 @@ export class ExplainSource {
     );
     const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
     const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
+    const defaults = caches.namespacePolicies?.lister.get(deployment.metadata.namespace ?? '') ?? namespace;
     const nodesNotReady = nodesNotReadyOf(caches, pods);
     return {
       deployment,
       replicaSets,
       pods,
       namespaceTerminating,
+      namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,
       nowMs: this.ports.clock.now(),
     };

@@ -37,6 +37,8 @@ export interface LiveDeployment {
   /** Undefined where we may not know. */
   readonly namespaceTerminating?: boolean;
   /** Undefined where we may not know. */
+  readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  /** Undefined where we may not know. */
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
 }
 
@@ -48,11 +50,11 @@ export async function readLiveDeployment(
 ): Promise<LiveDeployment> {
   const { namespace } = ref;
   const { deployment: found, type } = await findDeployment(client, ref, api);
-  const [sets, pods, all, namespaceTerminating] = await Promise.all([
+  const [sets, pods, all, itsNamespace] = await Promise.all([
     client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
     client.list<Pod>(PODS, { namespace }),
     client.list<Deployment>(type, { namespace }),
-    isTerminating(client, namespace),
+    namespaceOf(client, namespace),
   ]);
   const deployment = complete(found);
   const replicaSets = sets.items.filter((set) => isControlledBy(set, deployment));
@@ -64,7 +66,8 @@ export async function readLiveDeployment(
     pods: own,
     nodesNotReady: await nodesNotReadyOf(client, own),
     neighbours: all.items.map(complete),
-    namespaceTerminating,
+    namespaceTerminating: itsNamespace && itsNamespace.metadata.deletionTimestamp !== undefined,
+    namespaceAnnotations: itsNamespace?.metadata.annotations,
   };
 }
 
@@ -117,10 +120,9 @@ async function nodesNotReadyOf(
 }
 
 /** Many who may read Deployments may not read namespaces; an answer without this is better than none. */
-async function isTerminating(client: ApiClient, name = 'default'): Promise<boolean | undefined> {
+async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespace | undefined> {
   try {
-    const { metadata } = await client.get<Namespace>(NAMESPACES, { name });
-    return metadata.deletionTimestamp !== undefined;
+    return await client.get<Namespace>(NAMESPACES, { name });
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '@rollkeeper/machinery/errors';
 import { exactIntegerTags, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
+import type { LiveDeployment } from './live-deployment.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions, readNamed } from './shared-options.js';
 
@@ -39,6 +40,7 @@ async function plan(flags: PlanFlags): Promise<string> {
   const rollout = simulateRollout({
     wanted: live ? applied(wanted, live.deployment) : wanted,
     replicaSets: live?.replicaSets ?? [],
+    namespaceAnnotations: live?.namespaceAnnotations,
     pods: flags.podByPod ? 'one-by-one' : 'batch',
     nowMs: new SystemClock().now(),
   });
@@ -78,7 +80,7 @@ const NEEDED_FIELDS: readonly (readonly [
 async function readLive(
   { apiVersion, metadata }: Deployment,
   flags: PlanFlags,
-): Promise<{ deployment: Deployment; replicaSets: readonly ReplicaSet[] } | undefined> {
+): Promise<LiveDeployment | undefined> {
   const { readLiveDeployment, withApi } = await import('./live-deployment.js');
   const { unlessGone } = await import('@rollkeeper/client/api-client');
   const ref = { namespace: metadata.namespace ?? 'default', name: metadata.name };
@@ -91,7 +93,8 @@ async function readLive(
  */
 function applied(wanted: Deployment, live: Deployment): Deployment {
   const spec = merge(live.spec, wanted.spec) as Deployment['spec'];
-  return { ...live, spec };
+  const annotations = { ...live.metadata.annotations, ...wanted.metadata.annotations };
+  return { ...live, metadata: { ...live.metadata, annotations }, spec };
 }
 
 function merge(below: unknown, above: unknown): unknown {

@@ -10,6 +10,7 @@ import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
 import { registerQueueCommand } from './queue.command.js';
+import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
@@ -28,6 +29,7 @@ export function createProgram(main: string): Command {
   registerExplainCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
+  registerRolloutRequestCommands(program);
   registerConvertCommand(program);
   registerQueueCommand(program);
   registerBackupCommand(program);

@@ -24,6 +24,7 @@ it.each<{ state: string; status: DeploymentStatus; spec?: Partial<Deployment['sp
   { state: 'complete', status: { ...through, availableReplicas: 3 } },
   { state: 'degraded', status: { ...through, availableReplicas: 2 } },
   { state: 'degraded', status: through },
+  { state: 'degraded', status: { ...through, conditions: progressing('RolledBack') } },
   { state: 'progressing', status: { ...through, updatedReplicas: 1 } },
   { state: 'progressing', status: { ...through, conditions: progressing('ReplicaSetUpdated') } },
   { state: 'progressing', status: { ...through, observedGeneration: 0, availableReplicas: 3 } },

@@ -1,4 +1,4 @@
-import { findCondition } from '@rollkeeper/controllers/deployment';
+import { findCondition, isRolledOut } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 export const DEPLOYMENT_STATES = [
@@ -28,7 +28,7 @@ export function decideDeploymentState({
   const wanted = spec.replicas ?? 1;
   const isUpToDate = updatedReplicas === wanted && replicas === wanted;
   if (isUpToDate && availableReplicas >= wanted) return 'complete';
-  return isUpToDate && reason === 'NewReplicaSetAvailable' ? 'degraded' : 'progressing';
+  return isUpToDate && isRolledOut(reason) ? 'degraded' : 'progressing';
 }
 
 /** All states, those with none as well. */

@@ -54,6 +54,11 @@ function aDeploymentWith(
 }
 
 describe('a Deployment that was rolled out and has lost pods', () => {
+  it('is degraded after a rollback as well', () => {
+    const explanation = explainDeployment(aDeploymentWith([silent, ready()], { reason: 'RolledBack' }));
+    expect(explanation.state).toBe('degraded');
+  });
+
   it('is degraded, and says which pods were ready, on which node that is not', () => {
     const nodesNotReady = new Map([['node-1', secondsAgo(50)]]);
     const explanation = explainDeployment(aDeploymentWith([silent, silent, ready()], { nodesNotReady }));

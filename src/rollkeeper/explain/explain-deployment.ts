@@ -4,6 +4,7 @@ import type { CauseCode, Explanation, ExplanationState, Finding } from './explan
 import { limitFindings } from './limit-findings.js';
 import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
+import { policyFindings } from './policy-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { collectFacts } from './rollout-facts.js';
 import {
@@ -13,7 +14,7 @@ import {
   failureFindings,
   refusalOf,
 } from './standing-findings.js';
-import { findCondition, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import { findCondition, isCustomDeployment, isRolledOut } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
@@ -39,6 +40,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
   const all = [
     ...controlFindings(input),
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
+    ...policyFindings(facts),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
@@ -99,7 +101,7 @@ const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
 function isDegraded({ deployment }: ExplainInput, { latest, limits, old }: RolloutFacts): boolean {
   const { metadata, status } = deployment;
   const wasThrough =
-    findCondition(status?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' &&
+    isRolledOut(findCondition(status?.conditions, 'Progressing')?.reason) &&
     (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
     old.every(({ size }) => size === 0);
   if (!wasThrough || !latest || latest.available >= limits.replicas) return false;

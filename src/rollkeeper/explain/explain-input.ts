@@ -41,6 +41,8 @@ export interface ExplainInput {
   readonly namespaceTerminating?: boolean;
   /** Nodes that are not ready, by name, and since when (RFC 3339) as far as it is known. @default not known */
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
+  /** The annotations of its Namespace, which are defaults for its rollout. @default not known */
+  readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent where nothing is known of it: computed from the API alone. */

@@ -1,4 +1,5 @@
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
+import type { StandingCode } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
 /**
@@ -53,6 +54,7 @@ export type CauseCode =
   | 'deadline-exceeded'
   | 'replicaset-behind'
   | 'next-sync'
+  | StandingCode
   | 'scaled-to-zero'
   | 'complete';
 

@@ -1,11 +1,12 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { ReplicaSetDraft } from '@rollkeeper/controllers/deployment';
+import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
 import {
   OWN_RULES,
   RolloutDraft,
   decideRollout,
   findCondition,
   hasProgressDeadline,
+  isRolledOut,
   isRollingUpdate,
   latestOf,
   maxSurge,
@@ -49,6 +50,8 @@ export interface RolloutFacts {
   readonly nextCreation?: string;
   /** What it would tell in Events. */
   readonly notes: readonly EventNote[];
+  /** Why the policies do not let it simply go on. */
+  readonly standing?: Standing;
   readonly counts: { readonly total: number; updated: number; ready: number; available: number };
   readonly deadline?: DeadlineView;
 }
@@ -65,6 +68,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
     rules: OWN_RULES,
+    namespaceAnnotations: input.namespaceAnnotations,
   });
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)
@@ -79,13 +83,14 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     nextWrites: draft.replicaSets.flatMap(nextWrite),
     nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
     notes: draft.notes,
+    standing: draft.policy?.standing,
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: latest?.draft.status.replicas ?? 0,
       ready: sum(facts, ({ ready }) => ready),
       available: sum(facts, ({ available }) => available),
     },
-    deadline: deadlineOf(deployment, nowMs),
+    deadline: deadlineOf(deployment, nowMs, draft.policy?.isWaiting === true),
   };
 }
 
@@ -138,13 +143,17 @@ function nextWrite({ deleted, name, observed, replicas }: ReplicaSetDraft): stri
   return size === replicas ? [] : [`scale ${name} from ${size} to ${replicas}`];
 }
 
-function deadlineOf({ spec, status }: DeepReadonly<Deployment>, nowMs: number): DeadlineView | undefined {
+function deadlineOf(
+  { spec, status }: DeepReadonly<Deployment>,
+  nowMs: number,
+  isWaiting: boolean,
+): DeadlineView | undefined {
   if (!hasProgressDeadline(spec)) return undefined;
   const seconds = spec.progressDeadlineSeconds ?? 0;
   const condition = findCondition(status?.conditions, 'Progressing');
   const exceeded = condition?.reason === 'ProgressDeadlineExceeded';
   const sinceMs = parseTimeMs(condition?.lastUpdateTime);
-  const runs = condition?.reason !== 'NewReplicaSetAvailable' && !spec.paused && sinceMs !== undefined;
-  if (!runs) return { seconds, exceeded };
+  if (isRolledOut(condition?.reason) || isWaiting || spec.paused || sinceMs === undefined)
+    return { seconds, exceeded };
   return { seconds, exceeded, remainingSeconds: Math.round((sinceMs + seconds * 1000 - nowMs) / 1000) };
 }

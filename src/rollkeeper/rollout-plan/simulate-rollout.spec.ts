@@ -87,6 +87,18 @@ describe('the plan of a rollout', () => {
     expect(renderPlan(plan)).toContain('Nothing would change.');
   });
 
+  it('plays the policies: sizes that steps hold, waits, and approvals', () => {
+    const annotations = { 'rollkeeper.dev/steps': '10%; wait 5m; 50%; approve' };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    wanted.metadata.annotations = { ...annotations, 'deployment.kubernetes.io/revision': '1' };
+    const plan = simulateRollout({ wanted, ...question });
+    expect(plan.completes).toBe(true);
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toContainEqual([5, 5]);
+    const told = plan.steps.flatMap(({ actions }) => actions).join('; ');
+    expect(told).toContain('step 2 of 4 (wait 5m)');
+    expect(told).toContain('waits for an approval');
+  });
+
   it('refuses what the controller would refuse', () => {
     const wanted = aDeployment({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'some' } } });
     expect(() => simulateRollout({ wanted, replicaSets: [], nowMs })).toThrow('maxSurge');

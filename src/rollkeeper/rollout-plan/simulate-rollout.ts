@@ -1,5 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import {
+  APPROVE,
   OWN_RULES,
   RolloutDraft,
   decideRollout,
@@ -10,7 +11,7 @@ import {
   replicasOf,
   validateDeployment,
 } from '@rollkeeper/controllers/deployment';
-import type { ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
+import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 
@@ -20,6 +21,8 @@ export interface RolloutQuestion {
   readonly wanted: DeepReadonly<Deployment>;
   /** The ReplicaSets that it controls now; none: it would be created. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** Of the Namespace, which are defaults for the rollout. @default none */
+  readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** Whether all pods that start become ready together, or one by one. @default 'batch' */
   readonly pods?: 'batch' | 'one-by-one';
   readonly nowMs: number;
@@ -72,7 +75,10 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   for (let turn = 0; turn < MAX_STEPS; turn++) {
     const actions = world.decide();
     if (actions.length > 0) steps.push({ step: steps.length + 1, actions, ...world.counts() });
-    if (!world.letPodsMove() && actions.length === 0) break;
+    if (world.letPodsMove() || actions.length > 0) continue;
+    const waited = world.waitOut();
+    if (waited === undefined) break;
+    steps.push({ step: steps.length + 1, actions: [waited], ...world.counts() });
   }
   const { name, namespace = 'default' } = wanted.metadata;
   const replicas = replicasOf(wanted.spec);
@@ -95,7 +101,11 @@ class PlannedWorld {
   private deployment: Deployment;
   private replicaSets: ReplicaSet[];
 
+  private nowMs: number;
+  private outcome: PolicyOutcome | undefined;
+
   constructor(private readonly question: RolloutQuestion) {
+    this.nowMs = question.nowMs;
     const wanted = structuredClone(question.wanted) as Deployment;
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
@@ -104,15 +114,32 @@ class PlannedWorld {
 
   /** One pass of the controller; answers what it writes. */
   decide(): string[] {
-    const { nowMs } = this.question;
+    const { deployment, nowMs } = this;
     const now = toRfc3339(nowMs);
-    const { deployment } = this;
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
+    const { namespaceAnnotations } = this.question;
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations });
+    this.outcome = draft.policy;
     const plan = netPlan(draft, []);
     const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
-    if (plan.status) this.deployment = { ...deployment, ...plan.status, spec: deployment.spec };
+    const written = plan.status ?? plan.deployment;
+    if (written) this.deployment = { ...deployment, ...written, spec: deployment.spec };
     return actions;
+  }
+
+  /** Passes by what the policies wait for: the time, or an approval. Undefined where they wait for neither. */
+  waitOut(): string | undefined {
+    const { isWaiting, recheckAfterMs, standing } = this.outcome ?? {};
+    if (!isWaiting || !standing) return undefined;
+    if (standing.code === 'waits-for-approval') {
+      const annotations = { ...this.deployment.metadata.annotations, [APPROVE]: 'the plan' };
+      this.deployment = { ...this.deployment, metadata: { ...this.deployment.metadata, annotations } };
+    } else if (recheckAfterMs !== undefined) {
+      this.nowMs += recheckAfterMs;
+    } else {
+      return undefined;
+    }
+    return standing.sentence;
   }
 
   /** The ReplicaSet controller and the kubelets catch up, all at once or one pod each time. */

@@ -28,7 +28,10 @@ export interface InformerSource {
     options?: { readonly optional?: boolean },
   ): Informer<T>;
   /** The same of a part of each object: a cache of its own, however many others have the objects whole. */
-  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T>;
+  partialInformerFor<T extends KubernetesObject>(
+    type: PartialType,
+    options?: { readonly optional?: boolean },
+  ): Informer<T>;
   /**
    * An informer that shows of each object at least who it is, who owns it and whether it may go, for who looks at many
    * types: the shared one where there is one, else one of the caller's own, to be run for as long as it is wanted.

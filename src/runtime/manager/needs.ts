@@ -20,8 +20,11 @@ export class NotedInformers implements InformerSource {
     return this.noted(this.source.informerFor<T>(type), optional);
   }
 
-  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
-    return this.noted(this.source.partialInformerFor<T>(type), false);
+  partialInformerFor<T extends KubernetesObject>(
+    type: PartialType,
+    { optional = false }: { readonly optional?: boolean } = {},
+  ): Informer<T> {
+    return this.noted(this.source.partialInformerFor<T>(type), optional);
   }
 
   /** The informer of a qualified resource that the controller has asked for. */

@@ -1,0 +1,79 @@
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../annotations.js';
+import { FAILED } from './names.js';
+
+/** A revision, as far as people and later passes need to know which one is meant. */
+export interface RevisionRef {
+  /** The hash of the pod template. */
+  readonly template: string;
+  readonly replicaSet: string;
+  readonly revision: string;
+}
+
+/** A template that is not tried again until a person asks for it. */
+export interface FailedTemplate extends RevisionRef {
+  /** RFC 3339. */
+  readonly at: string;
+  /** Why, for people. */
+  readonly cause: string;
+  /** A person ended the rollout. */
+  readonly aborted?: true;
+  /** What runs in its place. */
+  readonly to?: RevisionRef;
+  /** It was what an earlier failure went back to: two in a row, so it is left as it is. */
+  readonly stopped?: true;
+}
+
+/** Older failures are forgotten, so that the annotation stays small. */
+const MOST_KEPT = 5;
+/** Of a cause, in an annotation that is copied around with the object. Characters. */
+const LONGEST_CAUSE = 300;
+
+/** Newest first. What cannot be read counts as no failure: another hand wrote it. */
+export function readFailures(annotations: Annotations): readonly FailedTemplate[] {
+  const text = annotations[FAILED];
+  if (text === undefined) return [];
+  try {
+    const read: unknown = parseJson(text);
+    return Array.isArray(read) ? read.filter(isFailure) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The annotations with these failures; without any, without the annotation. */
+export function withFailures(
+  annotations: Annotations,
+  failures: readonly FailedTemplate[],
+): Record<string, string> {
+  const { [FAILED]: _before, ...others } = annotations;
+  return failures.length === 0 ? others : { ...others, [FAILED]: stringifyJson(failures) };
+}
+
+/** With a failure in front; an earlier one of the same template is replaced. */
+export function addFailure(
+  failures: readonly FailedTemplate[],
+  added: FailedTemplate,
+): readonly FailedTemplate[] {
+  const others = failures.filter(({ template }) => template !== added.template);
+  const cause = shortened(added.cause);
+  return [{ ...added, cause }, ...others].slice(0, MOST_KEPT);
+}
+
+function shortened(cause: string): string {
+  if (cause.length <= LONGEST_CAUSE) return cause;
+  return `${cause.slice(0, LONGEST_CAUSE - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function isFailure(value: unknown): value is FailedTemplate {
+  if (!isRef(value)) return false;
+  const { at, cause, to } = value as unknown as Record<string, unknown>;
+  return typeof at === 'string' && typeof cause === 'string' && (to === undefined || isRef(to));
+}
+
+function isRef(value: unknown): value is RevisionRef {
+  if (!isJsonObject(value)) return false;
+  return [value['template'], value['replicaSet'], value['revision']].every(
+    (field) => typeof field === 'string',
+  );
+}

@@ -1,0 +1,72 @@
+/** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
+const PREFIX = 'rollkeeper.dev/';
+
+/** What people set, on a Deployment or as a default on its Namespace. */
+export const SETTINGS = [
+  'on-failure',
+  'fail-after',
+  'max-failed-pods',
+  'failure-causes',
+  'bake-time',
+  'max-restarts',
+  'steps',
+  'window',
+  'freeze',
+] as const;
+export type Setting = (typeof SETTINGS)[number];
+
+/** Asked for once; the controller takes the annotation away when it has done so. The value says who asks. */
+export const APPROVE = `${PREFIX}approve`;
+export const ABORT = `${PREFIX}abort`;
+export const RETRY = `${PREFIX}retry`;
+
+/** On a Deployment: the templates that failed, newest first. */
+export const FAILED = `${PREFIX}failed`;
+/** On a ReplicaSet: since when its revision counts as good, RFC 3339. */
+export const GOOD_SINCE = `${PREFIX}good-since`;
+/** On a ReplicaSet without a progress deadline: since when its rollout is complete, RFC 3339. */
+export const COMPLETE_SINCE = `${PREFIX}complete-since`;
+/** On a ReplicaSet: where in its steps the rollout of its revision is. */
+export const STEP = `${PREFIX}step`;
+
+const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
+const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP];
+const REQUESTS = [APPROVE, ABORT, RETRY];
+
+/** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
+const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion'].map((name) => PREFIX + name);
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...SETTINGS.map(annotationOf),
+  ...REQUESTS,
+  ...KEPT_STATE,
+  ...OF_OTHERS,
+]);
+
+/**
+ * What belongs to the Deployment or to the ReplicaSet that it is on, and is never copied between them. A setting is copied, as
+ * Kubernetes copies other annotations, because `kubectl rollout undo` replaces a Deployment's annotations by those of the
+ * ReplicaSet that it goes back to. A freeze belongs to the present, and must not come back with a revision.
+ */
+const UNCOPIED: ReadonlySet<string> = new Set([...REQUESTS, ...KEPT_STATE, annotationOf('freeze')]);
+
+export function annotationOf(setting: Setting): string {
+  return PREFIX + setting;
+}
+
+/** Whether the annotation is one of a policy, of what became of it, or a name that may have been meant as one. */
+export function isPolicyAnnotation(name: string): boolean {
+  return name.startsWith(PREFIX);
+}
+
+export function isSetting(name: string): boolean {
+  return SETTING_NAMES.has(name);
+}
+
+export function isUncopied(name: string): boolean {
+  return UNCOPIED.has(name);
+}
+
+export function isKnown(name: string): boolean {
+  return KNOWN.has(name);
+}

@@ -1,0 +1,43 @@
+/** Why a rollout is not simply going on, as the policies have it. */
+export type StandingCode =
+  | 'invalid-policy'
+  | 'waits-for-approval'
+  | 'waits-in-step'
+  | 'rollout-held'
+  | 'failed-template'
+  | 'rolled-back';
+
+export interface Standing {
+  readonly code: StandingCode;
+  readonly sentence: string;
+  readonly unblockedBy: readonly string[];
+  /** Time alone ends it. */
+  readonly endsByItself: boolean;
+}
+
+/** What the policies have made of a pass. */
+export interface PolicyOutcome {
+  /** What they did, a sentence each. */
+  readonly actions: string[];
+  standing?: Standing;
+  /** The progress deadline does not run: nothing is expected to move. */
+  isWaiting: boolean;
+  /** When to look again, unless something happens before. */
+  recheckAfterMs?: number;
+}
+
+export function newOutcome(): PolicyOutcome {
+  return { actions: [], isWaiting: false };
+}
+
+/** Timers hold no more than some weeks, and what is looked at once a day costs nothing. */
+const LONGEST_MS = 86_400_000;
+
+/** The sooner of what was planned and this. */
+export function lookAgainAfter(outcome: PolicyOutcome, ms: number | undefined): void {
+  if (ms === undefined) return;
+  outcome.recheckAfterMs = Math.min(
+    outcome.recheckAfterMs ?? Infinity,
+    Math.min(Math.max(0, ms), LONGEST_MS),
+  );
+}

@@ -1,0 +1,12 @@
+import type { RolloutDraft } from '../draft.js';
+import type { PodsOf } from '../recreate.js';
+import type { PolicyOutcome } from './outcome.js';
+import type { RolloutPolicy } from './policy.js';
+
+/** A pass under a policy. */
+export interface Pass {
+  readonly draft: RolloutDraft;
+  readonly policy: RolloutPolicy;
+  readonly outcome: PolicyOutcome;
+  readonly podsOf: PodsOf;
+}

@@ -1,0 +1,164 @@
+import type { Annotations } from '../annotations.js';
+import { REVISION } from '../annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import { latestOf } from '../new-replica-set.js';
+import { withoutHash } from '../pod-template.js';
+import type { PodsOf } from '../recreate.js';
+import { requestedRollback, restoredAnnotations } from '../rollback.js';
+import { isRollingUpdate } from '../limits.js';
+import { isRolloutComplete } from '../progress.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
+import type { FailedTemplate } from './failed-templates.js';
+import { readFailures } from './failed-templates.js';
+import { judgeAfterwards } from './afterwards.js';
+import { holdOfStart, tellHeld } from './hold-start.js';
+import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
+import { lookAgainAfter, newOutcome } from './outcome.js';
+import type { Pass } from './pass.js';
+import type { CompiledPolicy, RolloutPolicy } from './policy.js';
+import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
+import { takeRequests, tellRetry } from './requests.js';
+import { hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
+import { runInstead } from './run-instead.js';
+import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
+import {
+  ROLLED_BACK,
+  inKubernetesWords,
+  isFailureTold,
+  progressReason,
+  restartDeadline,
+  tellEvent,
+  tellProblem,
+  warning,
+} from './tell.js';
+import { tellFailure } from './tell-failure.js';
+import { markServedGood } from './good-revisions.js';
+
+export interface PolicyContext {
+  /** Of the Deployment's Namespace, for its defaults. */
+  readonly namespaceAnnotations?: Annotations;
+  readonly podsOf: PodsOf;
+}
+
+/** Its own write brings it back; this covers a watch that misses it. */
+const RETRY_LOOKS_AGAIN_MS = 1000;
+
+/** Plays Kubernetes' steps on the draft. */
+export type PlaySteps = () => void;
+
+/**
+ * A pass under the policies that the annotations ask for. They never size a ReplicaSet: they choose which template the steps are
+ * played for, and how large the new ReplicaSet may become in them, so the limits of a rolling update hold under every policy.
+ * Without annotations it is the steps alone.
+ */
+export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
+  const shape = { isRollingUpdate: isRollingUpdate(draft.spec) };
+  const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
+  inKubernetesWords(draft);
+  const policy = policyOf(compiled, draft.annotations);
+  const outcome = newOutcome();
+  if (compiled.kind !== 'none' || policy) draft.policy = outcome;
+  if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
+  else playUnder({ draft, policy, outcome, podsOf: context.podsOf }, play);
+  tellProblem(draft, compiled.kind === 'invalid' ? renderProblems(compiled.problems) : undefined, outcome);
+}
+
+/** A person may ask to go back or to try again without any policy. */
+function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPolicy | undefined {
+  if (compiled.kind === 'policy') return compiled.policy;
+  const isAsked = [ABORT, RETRY, APPROVE, FAILED].some((name) => annotations[name] !== undefined);
+  return compiled.kind === 'none' && isAsked ? NO_POLICY : undefined;
+}
+
+function playUnder(pass: Pass, play: PlaySteps): void {
+  const { draft, policy } = pass;
+  // A rollback that was asked for comes first, and policies rest while the rollout is paused.
+  if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
+    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    return play();
+  }
+  const template = draft.spec.template;
+  const before = latestOf(draft, draft.living);
+  markServedGood(draft, policy, before);
+  takeRequests(pass, before);
+  if (draft.spec.template !== template) return;
+  const failures = readFailures(draft.annotations);
+  const current = hashOf(draft);
+  const failure = failures.find((each) => each.template === current && !each.stopped);
+  const target = failure && lastGood(draft, failures, current);
+  const goesBack = failure && target && isEnforced(failure, policy);
+  if (draft.annotations[RETRY] !== undefined) {
+    if (goesBack) runInstead(draft, target, play);
+    else play();
+    tellRetry(pass);
+    return lookAgainAfter(pass.outcome, RETRY_LOOKS_AGAIN_MS);
+  }
+  if (goesBack) return goBack(pass, { failure, target }, play);
+  const held = before ? undefined : holdOfStart(policy, draft.nowMs);
+  const served = held && revisionInForce(draft);
+  if (held && served) {
+    runInstead(draft, served, play);
+    return tellHeld(pass, held);
+  }
+  rollOut(pass, { before, current, failures }, play);
+}
+
+/** An abort counts without a policy as well: a person asked for it. */
+function isEnforced({ aborted }: FailedTemplate, { onFailure }: RolloutPolicy): boolean {
+  return onFailure !== 'none' || aborted === true;
+}
+
+interface GoingBack {
+  readonly failure: FailedTemplate;
+  readonly target: ReplicaSetDraft;
+}
+
+/**
+ * First the failure is written to the status, so that `kubectl rollout status` ends with it; then the template is put back, where it may be. Until
+ * then, and where it may not, the good revision runs in place of what is asked for.
+ */
+function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {
+  const { draft, outcome, policy } = pass;
+  if (policy.onFailure !== 'hold' && isFailureTold(draft)) {
+    draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+    const revision = target.annotations[REVISION] ?? '';
+    const message = `Rolled back from revision ${failure.revision} to the pods of revision ${revision} (${target.name}): ${failure.cause}`;
+    return tellEvent(draft, outcome, warning(ROLLED_BACK, message));
+  }
+  runInstead(draft, target, play);
+  tellFailure(pass, failure, target);
+}
+
+interface Ordinary {
+  readonly before: ReplicaSetDraft | undefined;
+  readonly current: string;
+  readonly failures: readonly FailedTemplate[];
+}
+
+/** The rollout to what is asked for, as far as its steps allow. */
+function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: PlaySteps): void {
+  const { draft, outcome, policy } = pass;
+  const { template } = draft.spec;
+  if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
+  if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
+  const stage = decideStage(draft, policy.steps, before);
+  draft.cap = stage?.cap;
+  play();
+  if (draft.spec.template !== template) return;
+  const latest = latestOf(draft, draft.living);
+  if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
+  dropNeedlessApproval(draft, stage, outcome);
+  if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
+}
+
+/**
+ * Whether what the status says of the progress is about the rollout before: this one goes to a ReplicaSet that was there already, or
+ * that a process made which died before it could say so. Kubernetes lets that stand, and then no deadline ever passes.
+ */
+function isOfAnother(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
+  if (!latest || !ENDS.has(progressReason(draft) ?? '')) return false;
+  if (isRolloutComplete(draft, draft.status)) return false;
+  return latest.annotations[REVISION] !== draft.observed.metadata.annotations?.[REVISION];
+}
+
+const ENDS: ReadonlySet<string> = new Set([PROGRESS_DEADLINE_EXCEEDED, NEW_REPLICA_SET_AVAILABLE]);

@@ -1,0 +1,359 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../../machinery/clock/index.js';
+import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
+import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
+import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
+import { JudgedRollout } from '../../../testing/judged-rollout.js';
+import { MovedClock } from '../../../testing/moved-clock.js';
+import { propertyRuns } from '../../../testing/property-runs.js';
+import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+
+/*
+ * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
+ * requests of a person meanwhile:
+ *
+ * 1. Each size that is written keeps to the limits of that moment (see JudgedRollout).
+ * 2. Of a template that has failed and is not to be tried again, no ReplicaSet grows.
+ * 3. A version that was never complete is not larger than the steps that have been allowed to it.
+ * 4. Under a freeze no version begins that has no ReplicaSet yet.
+ * 5. The size that the Deployment asks for is never changed.
+ * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
+ */
+const runs = propertyRuns({ gate: 40 });
+const P = 'rollkeeper.dev/';
+const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
+
+const scenario = fc.record({
+  seed: fc.integer(),
+  replicas: fc.integer({ min: 1, max: 12 }),
+  maxSurge: fc.constantFrom(0, 1, '25%', '100%'),
+  maxUnavailable: fc.constantFrom(0, 1, '25%', '50%'),
+  refusals: fc.double({ min: 0, max: 0.2, noNaN: true }),
+  onFailure: fc.constantFrom('none', 'hold', 'rollback'),
+  failAfter: fc.constantFrom(undefined, '1m', '5m'),
+  bakeTime: fc.constantFrom(undefined, '3m'),
+  steps: fc.constantFrom<string | undefined>(
+    undefined,
+    '1; approve; 50%; wait 2m',
+    'approve; 30%; approve',
+    '50%; wait 1m; 80%',
+  ),
+});
+const change = fc.oneof(
+  fc.record({ image: fc.constantFrom(...IMAGES) }),
+  fc.record({ replicas: fc.integer({ min: 0, max: 12 }) }),
+  fc.record({ ask: fc.constantFrom('approve', 'abort', 'retry') }),
+  fc.record({ freeze: fc.boolean() }),
+  fc.record({ paused: fc.boolean() }),
+  fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
+  fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
+);
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+/** The retry put what had been aborted in the place of what was asked for since. */
+const RETRY_AFTER_ALL: [Scenario, Change[]] = [
+  {
+    ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...{ failAfter: undefined, bakeTime: undefined, steps: undefined },
+  },
+  [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
+];
+
+class PolicyWorld {
+  readonly clock = new MovedClock(WORLD_NOW_MS);
+  readonly world: JudgedRollout;
+  readonly random: SeededRandom;
+  refusing = false;
+  private frozenImages: ReadonlySet<string> | undefined;
+
+  constructor(drawn: Scenario) {
+    this.random = new SeededRandom(drawn.seed);
+    this.world = new JudgedRollout({
+      deployment: deploymentOf(drawn),
+      random: this.random,
+      clock: this.clock,
+      onWrite: (write) => {
+        this.judge(write);
+        if (this.refusing && this.random.next() < drawn.refusals)
+          throw refusal(write.type === REPLICA_SETS ? 409 : 500);
+      },
+    });
+  }
+
+  async apply(change: Change): Promise<void> {
+    if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
+    if ('lost' in change) return this.lose(change.lost);
+    this.world.change((deployment) => applyTo(deployment, change));
+    if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
+  }
+
+  /** Pods that were ready are not, and their ReplicaSets have said so: before that no controller could know. */
+  private async lose(count: number): Promise<void> {
+    for (const pod of this.world.availablePods.slice(0, count))
+      this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+    for (const replicaSet of this.world.replicaSets) await this.world.syncReplicaSet(replicaSet);
+  }
+
+  private images(): ReadonlySet<string> {
+    return new Set(this.world.replicaSets.map(imageOf));
+  }
+
+  private judge({ object, type, verb }: AttemptedWrite): void {
+    const { deployment, replicaSets } = this.world;
+    if (type !== REPLICA_SETS) {
+      expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
+      return;
+    }
+    if (verb !== 'create' && verb !== 'update') return;
+    const written = object as ReplicaSet;
+    const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
+    const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
+    if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
+      expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
+    if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
+      expect(failedSets(deployment), 'rule 2').not.toContain(before.metadata.name);
+  }
+}
+
+function isEnforced({ metadata }: Deployment): boolean {
+  return metadata.annotations?.[`${P}on-failure`] !== 'none' && !metadata.annotations?.[`${P}retry`];
+}
+
+/** The ReplicaSets of the templates that are not to be tried again. */
+function failedSets({ metadata }: Deployment): string[] {
+  const text = metadata.annotations?.[`${P}failed`];
+  if (text === undefined) return [];
+  const failures = JSON.parse(text) as { replicaSet: string; stopped?: true }[];
+  return failures.filter(({ stopped }) => !stopped).map(({ replicaSet }) => replicaSet);
+}
+
+function deploymentOf(drawn: Scenario): Deployment {
+  const { bakeTime, failAfter, maxSurge, maxUnavailable, onFailure, replicas, steps } = drawn;
+  const settings = { 'on-failure': onFailure, 'fail-after': failAfter, 'bake-time': bakeTime, steps };
+  const annotations = Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[P + name, value]])),
+  );
+  const rollingUpdate = { maxSurge, maxUnavailable };
+  return aDeployment({ replicas, annotations, strategy: { type: 'RollingUpdate', rollingUpdate } });
+}
+
+function applyTo(deployment: Deployment, change: Change): void {
+  if ('image' in change) setImage(deployment, change.image);
+  if ('replicas' in change) deployment.spec.replicas = change.replicas;
+  if ('paused' in change) deployment.spec.paused = change.paused;
+  if ('ask' in change) annotate(deployment, change.ask, 'alice');
+  if ('freeze' in change) annotate(deployment, 'freeze', change.freeze ? 'for now' : undefined);
+}
+
+function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
+  const { [P + name]: _before, ...others } = metadata.annotations ?? {};
+  metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+function imageOf({ spec }: ReplicaSet): string {
+  return spec.template?.spec?.containers[0]?.image ?? '';
+}
+
+async function rest({ world }: PolicyWorld): Promise<void> {
+  let before = -1;
+  for (let round = 0; round < 80 && world.api.changes !== before; round++) {
+    before = world.api.changes;
+    await world.sync();
+    await world.settle();
+  }
+  expect(world.api.changes, 'it comes to rest').toBe(before);
+}
+
+async function live(drawn: Scenario, changes: readonly Change[]): Promise<PolicyWorld> {
+  const lab = new PolicyWorld(drawn);
+  const { random, world } = lab;
+  await rest(lab);
+  lab.refusing = true;
+  for (const each of changes) {
+    await lab.apply(each);
+    for (let moves = Math.floor(random.next() * 25); moves > 0; moves--) await world.move();
+    if (random.next() < 0.3) lab.clock.move(60_000);
+  }
+  lab.refusing = false;
+  return lab;
+}
+
+describe(`a rollout that looks after itself in any circumstances (SEED=${runs.seed})`, () => {
+  it('keeps to its limits and to its policies, and runs what is wanted in the end', async () => {
+    const changes = fc.array(change, { minLength: 1, maxLength: 12 });
+    const property = fc.asyncProperty(scenario, changes, async (drawn, drawnChanges) => {
+      const lab = await live(drawn, drawnChanges);
+      await rest(lab);
+      await lab.apply({ freeze: false });
+      lab.world.change((deployment) => {
+        annotate(deployment, 'abort', undefined);
+        annotate(deployment, 'steps', undefined);
+        deployment.spec.paused = false;
+        deployment.spec.replicas = drawn.replicas;
+        setImage(deployment, 'app:last');
+      });
+      await rest(lab);
+      const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
+      expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
+      expect(lab.world.allPods).toHaveLength(drawn.replicas);
+    });
+    await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL] });
+  });
+
+  it('is never larger than the steps that it was allowed', async () => {
+    const property = fc.asyncProperty(
+      scenario,
+      fc.array(fc.constantFrom('app:2', 'app:3', 'app:4'), { minLength: 1, maxLength: 4 }),
+      async (drawn, images) => {
+        const lab = new PolicyWorld({ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' });
+        const { random, world } = lab;
+        const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
+        await rest(lab);
+        lab.refusing = true;
+        for (const image of images) {
+          await lab.apply({ image });
+          const sizeNow = (): number =>
+            world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;
+          for (let moves = 0; moves < 60; moves++) {
+            await world.move();
+            expect(sizeNow(), 'rule 3, nothing approved').toBeLessThanOrEqual(cap(20));
+          }
+        }
+        lab.refusing = false;
+        await rest(lab);
+        const last = images.at(-1) ?? '';
+        expect(world.replicaSets.find((set) => imageOf(set) === last)?.spec.replicas).toBe(cap(20));
+        for (const size of [cap(50), drawn.replicas]) {
+          await lab.apply({ ask: 'approve' });
+          await rest(lab);
+          expect(world.replicaSets.find((set) => imageOf(set) === last)?.spec.replicas).toBe(size);
+        }
+        expect(random).toBeDefined();
+      },
+    );
+    await fc.assert(property, runs);
+  });
+});
+
+/** A process that dies before its write of this number, and all that comes after is done by others. */
+async function dyingAt(
+  effect: number,
+  settings: Partial<Scenario>,
+  act: (lab: PolicyWorld, go: () => Promise<void>) => Promise<void>,
+): Promise<{ lab: PolicyWorld; died: boolean }> {
+  const lab = new PolicyWorld({ ...PLAIN, ...settings });
+  await rest(lab);
+  const { world } = lab;
+  let [left, died] = [effect, false];
+  const update = world.onEffect;
+  world.onEffect = () => {
+    update();
+    if (--left === 0) {
+      died = true;
+      throw refusal(500);
+    }
+  };
+  const go = async (): Promise<void> => {
+    for (let before = -1; before !== world.api.changes;) {
+      before = world.api.changes;
+      await world.sync().catch((error: unknown) => {
+        if (!(error instanceof ApiStatusError)) throw error;
+        before = -1;
+      });
+      await world.settle();
+    }
+  };
+  await act(lab, go);
+  return { lab, died };
+}
+
+const PLAIN: Scenario = {
+  ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
+  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined },
+};
+
+describe('a process that dies at any of its writes', () => {
+  const cases: readonly {
+    name: string;
+    settings: Partial<Scenario>;
+    act: (lab: PolicyWorld, go: () => Promise<void>) => Promise<void>;
+    image: string;
+    asks: string;
+  }[] = [
+    {
+      name: 'is gone on from in the middle of a rollback',
+      settings: {},
+      act: async (lab, go) => {
+        await lab.apply({ image: BROKEN_IMAGE });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
+      name: 'is gone on from where the failed template is held, and tried again, and held again',
+      settings: { onFailure: 'hold' },
+      act: async (lab, go) => {
+        await lab.apply({ image: BROKEN_IMAGE });
+        await go();
+        await lab.apply({ minutes: 2 });
+        await go();
+        await lab.apply({ ask: 'retry' });
+        await go();
+        await lab.apply({ minutes: 2 });
+        await go();
+      },
+      image: 'app:1',
+      asks: BROKEN_IMAGE,
+    },
+    {
+      name: 'is gone on from in the middle of the steps',
+      settings: { steps: '1; approve; 50%; wait 2m', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ minutes: 2 });
+        await go();
+      },
+      image: 'app:2',
+      asks: 'app:2',
+    },
+    {
+      name: 'is gone on from in the middle of an abort',
+      settings: { steps: '50%; approve', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ ask: 'abort' });
+        await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+  ];
+
+  it.each(cases)('$name', async ({ act, asks, image, settings }) => {
+    let effects = 0;
+    for (let effect = 1; ; effect++) {
+      const { died, lab } = await dyingAt(effect, settings, act);
+      const { deployment, replicaSets } = lab.world;
+      const active = replicaSets.filter(({ spec }) => (spec.replicas ?? 1) > 0);
+      expect(
+        active.map((set) => [imageOf(set), set.spec.replicas]),
+        `write ${effect}`,
+      ).toEqual([[image, 6]]);
+      expect(deployment.spec.template.spec?.containers[0]?.image, `write ${effect}`).toBe(asks);
+      if (!died) break;
+      effects++;
+    }
+    expect(effects).toBeGreaterThan(3);
+  });
+});

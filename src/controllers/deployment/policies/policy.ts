@@ -1,0 +1,194 @@
+import type { Annotations } from '../annotations.js';
+import { MAX_INT32 } from '../int32.js';
+import { parseDuration } from './durations.js';
+import type { FailureCause } from './failure-causes.js';
+import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
+import type { Setting } from './names.js';
+import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
+import type { PodCount } from './pod-counts.js';
+import { parsePodCount } from './pod-counts.js';
+import type { Step } from './steps.js';
+import { parseSteps } from './steps.js';
+import type { RolloutWindow } from './windows.js';
+import { parseWindows } from './windows.js';
+
+/** What becomes of a rollout that failed. */
+export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
+export type OnFailure = (typeof ON_FAILURE)[number];
+
+/** How a rollout looks after itself. */
+export interface RolloutPolicy {
+  readonly onFailure: OnFailure;
+  /** How long a new pod may take to become available, milliseconds. @default the progress deadline alone decides */
+  readonly failAfterMs?: number;
+  /** So many new pods may take longer, or fail. */
+  readonly maxFailedPods: PodCount;
+  readonly failureCauses: ReadonlySet<FailureCause>;
+  /** How long a complete rollout must last before its revision counts as good, milliseconds. */
+  readonly bakeMs: number;
+  /** More restarts of containers in that time are a failure. @default any number */
+  readonly maxRestarts?: number;
+  readonly steps: readonly Step[];
+  /** When a rollout may begin. @default always */
+  readonly windows: readonly RolloutWindow[];
+  /** Why no rollout may begin. */
+  readonly freeze?: string;
+}
+
+/** What is wrong with an annotation. */
+export interface PolicyProblem {
+  /** With where it is, if that is the Namespace. */
+  readonly annotation: string;
+  readonly value: string;
+  readonly why: string;
+}
+
+export type CompiledPolicy =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'policy'; readonly policy: RolloutPolicy }
+  | { readonly kind: 'invalid'; readonly problems: readonly PolicyProblem[] };
+
+export interface PolicyShape {
+  /** Whether the strategy can hold a rollout between two sizes. */
+  readonly isRollingUpdate: boolean;
+}
+
+type Fields = { -readonly [Field in keyof RolloutPolicy]?: RolloutPolicy[Field] };
+/** Sets what the text says, or answers why it cannot. */
+type Read = (text: string, fields: Fields) => string | undefined;
+
+const NONE: CompiledPolicy = { kind: 'none' };
+
+/**
+ * The policy that the annotations of a Deployment ask for, with those of its Namespace as defaults; an empty value turns a default
+ * off. One wrong value, and there is no policy at all: a rollout that is half looked after would be worse than none.
+ */
+export function compilePolicy(
+  deployment: Annotations | undefined,
+  namespace: Annotations | undefined,
+  { isRollingUpdate }: PolicyShape = { isRollingUpdate: true },
+): CompiledPolicy {
+  const given = givenSettings(deployment, namespace);
+  const problems: PolicyProblem[] = [...unknownNames(deployment)];
+  const fields: Fields = {};
+  for (const { setting, text, where } of given) {
+    const why = READERS[setting](text, fields);
+    if (why !== undefined)
+      problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
+  }
+  if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
+    const steps = given.find(({ setting }) => setting === 'steps');
+    const why = 'needs spec.strategy.type RollingUpdate';
+    problems.push({
+      annotation: `${annotationOf('steps')}${steps?.where ?? ''}`,
+      value: steps?.text ?? '',
+      why,
+    });
+  }
+  if (problems.length > 0) return { kind: 'invalid', problems };
+  return given.length === 0 ? NONE : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
+}
+
+/** `rollkeeper.dev/steps: "20%%": …` */
+export function renderProblems(problems: readonly PolicyProblem[]): string {
+  return problems
+    .map(({ annotation, value, why }) => `${annotation}: "${shortened(value)}" ${why}`)
+    .join('; ');
+}
+
+/** Where nothing is asked for. */
+export const NO_POLICY: RolloutPolicy = {
+  onFailure: 'none',
+  maxFailedPods: { pods: 0 },
+  failureCauses: VERSIONS_OWN,
+  bakeMs: 0,
+  steps: [],
+  windows: [],
+};
+
+const READERS: Readonly<Record<Setting, Read>> = {
+  'on-failure': (text, fields) => {
+    const word = ON_FAILURE.find((known) => known === text);
+    if (!word) return `is none of ${ON_FAILURE.join(', ')}`;
+    fields.onFailure = word;
+    return undefined;
+  },
+  'fail-after': (text, fields) => {
+    const ms = parseDuration(text);
+    if (ms === undefined || ms === 0) return NO_DURATION;
+    fields.failAfterMs = ms;
+    return undefined;
+  },
+  'max-failed-pods': (text, fields) => {
+    const count = parsePodCount(text);
+    if (!count) return 'is neither a number of pods nor a percentage of at most 100%';
+    fields.maxFailedPods = count;
+    return undefined;
+  },
+  'failure-causes': (text, fields) => {
+    const causes = parseFailureCauses(text);
+    if (!causes) return `is neither "all" nor a list of ${FAILURE_CAUSES.join(', ')}`;
+    fields.failureCauses = causes;
+    return undefined;
+  },
+  'bake-time': (text, fields) => {
+    const ms = parseDuration(text);
+    if (ms === undefined) return NO_DURATION;
+    fields.bakeMs = ms;
+    return undefined;
+  },
+  'max-restarts': (text, fields) => {
+    if (!/^\d{1,10}$/.test(text) || Number(text) > MAX_INT32) return 'is not a number of restarts';
+    fields.maxRestarts = Number(text);
+    return undefined;
+  },
+  steps: (text, fields) => {
+    const parsed = parseSteps(text);
+    if ('problem' in parsed) return parsed.problem;
+    fields.steps = parsed.steps;
+    return undefined;
+  },
+  window: (text, fields) => {
+    const parsed = parseWindows(text);
+    if ('problem' in parsed) return parsed.problem;
+    fields.windows = parsed.windows;
+    return undefined;
+  },
+  freeze: (text, fields) => {
+    fields.freeze = text;
+    return undefined;
+  },
+};
+
+const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
+
+interface Given {
+  readonly setting: Setting;
+  readonly text: string;
+  /** Told with a problem. */
+  readonly where: string;
+}
+
+function givenSettings(
+  deployment: Annotations | undefined,
+  namespace: Annotations | undefined,
+): readonly Given[] {
+  return SETTINGS.flatMap((setting): Given[] => {
+    const name = annotationOf(setting);
+    const own = deployment?.[name];
+    const text = (own ?? namespace?.[name] ?? '').trim();
+    return text === '' ? [] : [{ setting, text, where: own === undefined ? ' of the Namespace' : '' }];
+  });
+}
+
+/** A name that is not known may be one that was meant otherwise. Those of a Namespace may be for other things. */
+function unknownNames(deployment: Annotations | undefined): PolicyProblem[] {
+  return Object.entries(deployment ?? {})
+    .filter(([name]) => isPolicyAnnotation(name) && !isKnown(name))
+    .map(([annotation, value]) => ({ annotation, value, why: `is under a name that is not known` }));
+}
+
+function shortened(value: string): string {
+  const longest = 80;
+  return value.length > longest ? `${value.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : value;
+}

@@ -1,0 +1,71 @@
+import { REVISION } from '../annotations.js';
+import { findCondition } from '../conditions.js';
+import { isCustomDeployment } from '../deployment-api.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import { activeOf } from '../draft.js';
+import { customTemplateHash, podTemplateHash } from '../pod-template.js';
+import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
+import { revisionOf } from '../revision.js';
+import { parseTimeMs } from '../../shared/index.js';
+import type { FailedTemplate, RevisionRef } from './failed-templates.js';
+import { COMPLETE_SINCE, GOOD_SINCE } from './names.js';
+
+type Template = RolloutDraft['spec']['template'];
+
+/** Tells a template from others, also after its ReplicaSet is gone. */
+export function hashOf(draft: RolloutDraft, template: Template = draft.spec.template): string {
+  return isCustomDeployment(draft.observed) ? customTemplateHash(template) : podTemplateHash(template);
+}
+
+export function refOf(draft: RolloutDraft, replicaSet: ReplicaSetDraft): RevisionRef {
+  return {
+    template: hashOf(draft, replicaSet.template),
+    replicaSet: replicaSet.name,
+    revision: String(revisionOf(replicaSet)),
+  };
+}
+
+export function isGood({ annotations }: ReplicaSetDraft): boolean {
+  return annotations[GOOD_SINCE] !== undefined;
+}
+
+export function markGood(draft: RolloutDraft, replicaSet: ReplicaSetDraft): void {
+  draft.annotate(replicaSet, { ...replicaSet.annotations, [GOOD_SINCE]: draft.now });
+}
+
+/** The newest of the good revisions that have not failed since, other than the one with this template. */
+export function lastGood(
+  draft: RolloutDraft,
+  failures: readonly FailedTemplate[],
+  current: string,
+): ReplicaSetDraft | undefined {
+  const failed = new Set([current, ...failures.map(({ template }) => template)]);
+  return draft.living
+    .filter((set) => isGood(set) && set.observed?.metadata.deletionTimestamp === undefined)
+    .filter((set) => set.observed !== undefined && !failed.has(hashOf(draft, set.template)))
+    .reduce<ReplicaSetDraft | undefined>(
+      (best, set) => (best && revisionOf(best) >= revisionOf(set) ? best : set),
+      undefined,
+    );
+}
+
+/** The ReplicaSet whose rollout was the last to begin: the one that the Deployment has the revision of. */
+export function revisionInForce(draft: RolloutDraft): ReplicaSetDraft | undefined {
+  const revision = draft.observed.metadata.annotations?.[REVISION];
+  return draft.living.find(
+    ({ annotations, observed }) =>
+      observed !== undefined && revision !== undefined && annotations[REVISION] === revision,
+  );
+}
+
+/** Whether a ReplicaSet other than this has pods, so that a rollout to it replaces something. */
+export function replacesOthers(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
+  return activeOf(draft.living).some((set) => set !== latest);
+}
+
+/** Since when the rollout to the new ReplicaSet is complete, as Kubernetes' condition has it, or else as noted on it. */
+export function completeSinceMs(draft: RolloutDraft, latest: ReplicaSetDraft): number | undefined {
+  const progressing = findCondition(draft.status.conditions, 'Progressing');
+  if (progressing?.reason === NEW_REPLICA_SET_AVAILABLE) return parseTimeMs(progressing.lastUpdateTime);
+  return progressing ? undefined : parseTimeMs(latest.annotations[COMPLETE_SINCE]);
+}

@@ -1,0 +1,49 @@
+import { parseDuration, renderDuration } from './durations.js';
+import type { PodCount } from './pod-counts.js';
+import { parsePodCount, renderPodCount } from './pod-counts.js';
+
+/** How far a rollout goes, and what it waits for there. */
+export type Step =
+  | { readonly kind: 'size'; readonly size: PodCount }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'approve' };
+
+export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
+
+const MOST_STEPS = 50;
+
+/** `1; wait 5m; 20%; approve; 50%; wait 10m`: a size, then what has to happen before the next. */
+export function parseSteps(text: string): ParsedSteps {
+  const words = text.split(';').map((word) => word.trim());
+  if (words.at(-1) === '') words.pop();
+  if (words.length > MOST_STEPS) return { problem: `has ${words.length} steps, the most are ${MOST_STEPS}` };
+  const steps: Step[] = [];
+  for (const [index, word] of words.entries()) {
+    const step = parseStep(word);
+    if (!step)
+      return {
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m" nor "approve"`,
+      };
+    // Who approves twice by mistake must not have approved of what comes after.
+    if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
+      return { problem: `step ${index + 1} asks for a second approval of the same` };
+    steps.push(step);
+  }
+  return { steps };
+}
+
+function parseStep(word: string): Step | undefined {
+  if (word === 'approve') return { kind: 'approve' };
+  const [, duration] = /^wait\s+(\S+)$/.exec(word) ?? [];
+  if (duration !== undefined) {
+    const ms = parseDuration(duration);
+    return ms === undefined ? undefined : { kind: 'wait', ms };
+  }
+  const size = parsePodCount(word);
+  return size && { kind: 'size', size };
+}
+
+export function renderStep(step: Step): string {
+  if (step.kind === 'approve') return 'approve';
+  return step.kind === 'wait' ? `wait ${renderDuration(step.ms)}` : renderPodCount(step.size);
+}

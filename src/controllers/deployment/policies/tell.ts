@@ -1,0 +1,145 @@
+import type { EventNote } from '@rollkeeper/runtime';
+import type { DeepReadonly, DeploymentCondition } from '@rollkeeper/machinery/kubernetes';
+import { findCondition, newCondition } from '../conditions.js';
+import type { RolloutDraft } from '../draft.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from '../reasons.js';
+import type { PolicyOutcome } from './outcome.js';
+
+/** Progressing: the rollout has not begun, because of a window or a freeze. */
+export const ROLLOUT_HELD = 'RolloutHeld';
+/** Progressing: the rollout is between two of its steps, for as long as one of them says. */
+export const WAITING_IN_STEP = 'WaitingInStep';
+/** Progressing: the same, until a person approves. */
+export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
+/** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
+export const ROLLED_BACK = 'RolledBack';
+/** Progressing, and an Event: a failed template is about to be tried again. */
+export const ROLLOUT_RETRIED = 'RolloutRetried';
+/** Of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
+export const INVALID_ANNOTATION = 'InvalidAnnotation';
+export const POLICY_CONDITION = 'RolloutPolicy';
+
+/** While the condition says one of these, no progress is expected. */
+const WAITS: ReadonlySet<string> = new Set([
+  ROLLOUT_HELD,
+  WAITING_IN_STEP,
+  WAITING_FOR_APPROVAL,
+  ROLLOUT_RETRIED,
+]);
+
+interface Fields {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function observedProgress(draft: RolloutDraft): DeepReadonly<DeploymentCondition> | undefined {
+  return findCondition(draft.observed.status?.conditions, 'Progressing');
+}
+
+/** Whether a reason of Progressing tells that a rollout is over, and what it led to runs. */
+export function isRolledOut(reason: string | undefined): boolean {
+  return reason === NEW_REPLICA_SET_AVAILABLE || reason === ROLLED_BACK;
+}
+
+export function progressReason(draft: RolloutDraft): string | undefined {
+  return findCondition(draft.status.conditions, 'Progressing')?.reason;
+}
+
+/**
+ * Puts what a policy said of the progress into Kubernetes' words, before its steps are played: a rollout that was rolled back is
+ * complete, and one that waited has just been resumed, so that the time of the wait does not count against its deadline.
+ */
+export function inKubernetesWords(draft: RolloutDraft): void {
+  const progressing = observedProgress(draft);
+  if (!progressing) return;
+  if (progressing.reason === ROLLED_BACK) {
+    replace(draft, { ...progressing, status: 'True', reason: NEW_REPLICA_SET_AVAILABLE });
+  } else if (WAITS.has(progressing.reason ?? '')) {
+    restartDeadline(draft, `Deployment "${draft.name}" is progressing.`);
+  }
+}
+
+/** The deadline begins anew: what it was exceeded by is another ReplicaSet, or has been asked to try again. */
+export function restartDeadline(draft: RolloutDraft, message: string): void {
+  const fields = { status: 'True', reason: REPLICA_SET_UPDATED, message } as const;
+  replace(draft, newCondition('Progressing', fields, draft.now));
+}
+
+/** What the policies say of the progress in place of Kubernetes. What was said already stays, times included. */
+export function tellProgress(draft: RolloutDraft, fields: Fields): void {
+  const observed = observedProgress(draft);
+  const isSame =
+    observed?.status === fields.status &&
+    observed.reason === fields.reason &&
+    observed.message === fields.message;
+  const fresh = newCondition('Progressing', fields, draft.now);
+  const since = observed?.status === fields.status ? observed.lastTransitionTime : draft.now;
+  replace(draft, isSame ? observed : { ...fresh, lastTransitionTime: since });
+}
+
+/** Whether the failure of what the Deployment asks for has been written into its status. */
+export function isFailureTold(draft: RolloutDraft): boolean {
+  const { metadata, status } = draft.observed;
+  const isCurrent = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return isCurrent && observedProgress(draft)?.reason === PROGRESS_DEADLINE_EXCEEDED;
+}
+
+/** Says which annotations cannot be understood, or takes that back. */
+export function tellProblem(draft: RolloutDraft, message: string | undefined, outcome: PolicyOutcome): void {
+  const conditions = draft.status.conditions ?? [];
+  const before = conditions.find(({ type }) => type === POLICY_CONDITION);
+  if (message === undefined) {
+    if (before)
+      setConditions(
+        draft,
+        conditions.filter((condition) => condition !== before),
+      );
+    return;
+  }
+  const standing = {
+    code: 'invalid-policy',
+    sentence: `its policies are off, because an annotation cannot be understood: ${message}`,
+    unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
+    endsByItself: false,
+  } as const;
+  outcome.standing = standing;
+  if (before?.message === message && before.reason === INVALID_ANNOTATION) return;
+  const condition = {
+    ...newCondition('Progressing', { status: 'False', reason: INVALID_ANNOTATION, message }, draft.now),
+    type: POLICY_CONDITION,
+  };
+  setConditions(draft, [...conditions.filter((each) => each !== before), condition]);
+  tellEvent(draft, outcome, warning(INVALID_ANNOTATION, message));
+}
+
+/** An Event, and a line of the decision. */
+export function tellEvent(draft: RolloutDraft, outcome: PolicyOutcome, note: EventNote): void {
+  draft.note(note);
+  outcome.actions.push(note.message);
+}
+
+export function warning(reason: string, message: string): EventNote {
+  return { type: 'Warning', reason, message };
+}
+
+export function normal(reason: string, message: string): EventNote {
+  return { type: 'Normal', reason, message };
+}
+
+/** In its place; where it was not there, or has been moved, where it was before the pass. */
+function replace(draft: RolloutDraft, progressing: DeepReadonly<DeploymentCondition>): void {
+  const others = (draft.status.conditions ?? []).filter(({ type }) => type !== 'Progressing');
+  const order = new Map((draft.observed.status?.conditions ?? []).map(({ type }, index) => [type, index]));
+  const place = (condition: DeepReadonly<DeploymentCondition>): number =>
+    order.get(condition.type) ?? Infinity;
+  const all = [...others, progressing];
+  setConditions(
+    draft,
+    all.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b))),
+  );
+}
+
+function setConditions(draft: RolloutDraft, conditions: readonly DeepReadonly<DeploymentCondition>[]): void {
+  draft.setStatus({ ...draft.status, conditions });
+}

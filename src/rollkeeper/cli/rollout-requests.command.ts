@@ -1,0 +1,44 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { RolloutRequest } from '../rollout/index.js';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions, parseRef } from './shared-options.js';
+
+interface RequestFlags extends ApiFlags {
+  readonly api?: string;
+  readonly by?: string;
+}
+
+const DESCRIPTIONS: Readonly<Record<RolloutRequest, string>> = {
+  promote: 'approve of the step at which a rollout waits, so that it goes on (docs/ROLLOUTS.md)',
+  abort: 'go back from a rollout to the last good revision, and do not try its template again',
+  retry: 'try a template again that failed or was aborted',
+};
+
+/** `rollkeeper promote`, `abort` and `retry`: what a person says to a rollout that looks after itself. */
+export function registerRolloutRequestCommands(program: Command): void {
+  for (const [request, description] of Object.entries(DESCRIPTIONS))
+    addApiOptions(program.command(request))
+      .description(description)
+      .argument('<name>', 'namespace/name, or a name in the namespace default')
+      .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
+      .option('--by <who>', 'who is recorded as asking (default: the user of this machine)')
+      .action((name: string, flags: RequestFlags) =>
+        runOnce(() => ask(request as RolloutRequest, name, flags)),
+      );
+}
+
+async function ask(request: RolloutRequest, name: string, flags: RequestFlags): Promise<void> {
+  const ref = parseRef(name);
+  const by = flags.by ?? userInfo().username;
+  if (by.trim() === '') throw new InvalidOptionError('by', 'is empty');
+  // Loaded here, so that other commands do not hold it in memory.
+  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { requestOfRollout } = await import('../rollout/index.js');
+  await withApi(flags, async (client) => {
+    const target = { client, ...(await findDeployment(client, ref, flags.api)) };
+    console.log(await requestOfRollout(target, request, by));
+  });
+}

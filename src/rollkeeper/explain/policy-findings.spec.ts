@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { ready, stuckOn } from '../testing/stuck-rollout.js';
+import { explainDeployment } from './explain-deployment.js';
+import type { ExplainInput } from './explain-input.js';
+
+const P = 'rollkeeper.dev/';
+
+/** In the middle of a rollout to `app:2`, with annotations on the Deployment and on its Namespace. */
+function under(annotations: Record<string, string>, more: Partial<ExplainInput> = {}): ExplainInput {
+  const input = stuckOn(ready());
+  const { deployment } = input;
+  const metadata = {
+    ...deployment.metadata,
+    annotations: { ...deployment.metadata.annotations, ...annotations },
+  };
+  return { ...input, deployment: { ...deployment, metadata }, ...more };
+}
+
+describe('what the policies of a rollout wait for', () => {
+  it('is a finding with what would end it, for annotations that cannot be understood', () => {
+    const explanation = explainDeployment(under({ [`${P}steps`]: 'ten' }));
+    const finding = explanation.waitsFor.find(({ cause }) => cause === 'invalid-policy');
+    expect(finding).toMatchObject({ severity: 'note' });
+    expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
+  });
+
+  it('names what holds a version that has not begun, by a default of the Namespace as well', () => {
+    const before = under({}, { namespaceAnnotations: { [`${P}freeze`]: 'inventory' } });
+    const replicaSets = before.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));
+    const [old] = replicaSets;
+    const annotations = {
+      'deployment.kubernetes.io/revision':
+        old?.metadata.annotations?.['deployment.kubernetes.io/revision'] ?? '',
+    };
+    const deployment = {
+      ...before.deployment,
+      metadata: { ...before.deployment.metadata, annotations },
+    };
+    const explanation = explainDeployment({ ...before, deployment, replicaSets, pods: [] });
+    const finding = explanation.waitsFor.find(({ cause }) => cause === 'rollout-held');
+    expect(finding?.summary).toBe('the rollout is held by a freeze: inventory');
+    expect(finding?.severity).toBe('waits');
+    expect(explanation.deadline).not.toHaveProperty('remainingSeconds');
+  });
+});

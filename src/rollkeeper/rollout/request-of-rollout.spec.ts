@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { InMemoryApi } from '../../testing/conformance/in-memory-api.js';
+import type { Deployment, DeploymentCondition } from '../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../machinery/kubernetes/index.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import type { RolloutRequest } from './request-of-rollout.js';
+import { requestOfRollout } from './request-of-rollout.js';
+
+const FAILED = JSON.stringify([
+  { template: 'abc', replicaSet: 'web-abc', revision: '2', at: '2026-01-01T00:00:00Z', cause: 'it broke' },
+]);
+
+function started(shape: { reason?: string; annotations?: Record<string, string>; paused?: boolean } = {}) {
+  const { annotations, paused, reason } = shape;
+  const deployment = aDeployment({ annotations, spec: paused ? { paused } : {} });
+  const condition: DeploymentCondition = { type: 'Progressing', status: 'True', reason, message: 'as it is' };
+  const api = new InMemoryApi();
+  api.seed(DEPLOYMENTS, { ...deployment, status: { conditions: [condition] } });
+  const now = () => api.all<Deployment>(DEPLOYMENTS)[0] as Deployment;
+  const target = () => ({ client: api, type: DEPLOYMENTS, deployment: now() });
+  const ask = (request: RolloutRequest) => requestOfRollout(target(), request, 'alice');
+  return { ask, annotations: () => now().metadata.annotations };
+}
+
+describe('what a person says to a rollout', () => {
+  it('is an annotation that says who', async () => {
+    const waiting = started({ reason: 'WaitingForApproval' });
+    expect(await waiting.ask('promote')).toBe('deployments.apps/web approved by alice');
+    expect(waiting.annotations()).toEqual({ 'rollkeeper.dev/approve': 'alice' });
+    const rolling = started({ reason: 'ReplicaSetUpdated' });
+    expect(await rolling.ask('abort')).toContain('asked to go back by alice');
+    expect(rolling.annotations()).toEqual({ 'rollkeeper.dev/abort': 'alice' });
+    const failed = started({ annotations: { 'rollkeeper.dev/failed': FAILED } });
+    expect(await failed.ask('retry')).toContain('asked to try again by alice');
+    expect(failed.annotations()).toMatchObject({ 'rollkeeper.dev/retry': 'alice' });
+  });
+
+  it('is refused where there is nothing that it could be about', async () => {
+    const rolling = started({ reason: 'ReplicaSetUpdated' });
+    await expect(rolling.ask('promote')).rejects.toThrow('web does not wait for an approval: as it is');
+    await expect(rolling.ask('retry')).rejects.toThrow('web has no template that failed');
+    await expect(started({ paused: true }).ask('abort')).rejects.toThrow('web is paused: resume it first');
+    expect(rolling.annotations()).toBeUndefined();
+  });
+});
