@@ -22,7 +22,7 @@ export class NamedCaches {
   ): Informer<T> {
     const { source } = this;
     const informer = kind.part
-      ? source.partialInformerFor<T>(kind)
+      ? source.partialInformerFor<T>(kind, { optional })
       : source.informerFor<T>(kind, { optional });
     const name = qualifiedResource(kind);
     if ((this.informers.get(name) ?? informer) !== informer)

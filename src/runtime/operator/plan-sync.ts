@@ -83,8 +83,11 @@ class FilledInformers implements InformerSource {
     return this.asFilled(this.source.informerFor<T>(type, options));
   }
 
-  partialInformerFor<T extends KubernetesObject>(type: PartialType) {
-    return this.asFilled(this.source.partialInformerFor<T>(type));
+  partialInformerFor<T extends KubernetesObject>(
+    type: PartialType,
+    options?: { readonly optional?: boolean },
+  ) {
+    return this.asFilled(this.source.partialInformerFor<T>(type, options));
   }
 
   private asFilled<T extends KubernetesObject>(informer: Informer<T>): Informer<T> {

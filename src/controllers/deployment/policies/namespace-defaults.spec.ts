@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../../machinery/clock/index.js';
+import { silentLogger } from '../../../machinery/logging/index.js';
+import { buildController } from '../../../runtime/controller/index.js';
+import { StandingClock } from '../../../testing/conformance/standing-clock.js';
 import { DEPLOYMENTS, NAMESPACES } from '../../../machinery/kubernetes/index.js';
 import type { Deployment, Namespace } from '../../../machinery/kubernetes/index.js';
 import type { EnqueueRequest } from '../../../runtime/controller/controller-definition.js';
 import { InMemoryApi } from '../../../testing/conformance/in-memory-api.js';
 import { InMemoryInformers } from '../../../testing/conformance/in-memory-informers.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
-import { NAMESPACE_POLICIES, policyDefaults } from './namespace-defaults.js';
+import { createDeploymentController } from '../definition.js';
+import { NAMESPACE_POLICIES, namespaceDefaults } from './namespace-defaults.js';
 
 function inNamespace(namespace: string, name: string): Deployment {
   const deployment = aDeployment();
@@ -21,30 +26,37 @@ function aNamespace(name: string, annotations?: Record<string, string>): Namespa
 function watched() {
   const api = new InMemoryApi();
   const informers = new InMemoryInformers(api);
-  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
-  const defaults = policyDefaults(informers, deployments);
+  const controller = buildController(createDeploymentController(), {
+    informers,
+    discovery: api,
+    events: { record: () => undefined },
+    clock: new StandingClock(0),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+  });
+  const defaultsOf = namespaceDefaults(informers);
   api.seed(NAMESPACES, aNamespace('a'));
   for (const [namespace, name] of ['a web', 'a api', 'b web'].map((text) => text.split(' ')))
     api.seed(DEPLOYMENTS, inNamespace(namespace ?? '', name ?? ''));
   informers.refresh();
   const requests: EnqueueRequest[] = [];
-  defaults.watch((request) => requests.push(request));
+  controller.watch((request) => requests.push(request));
   const change = (namespace: Namespace): string[] => {
     requests.length = 0;
     api.seed(NAMESPACES, namespace);
     informers.refresh();
     return requests.map(({ ref }) => `${ref.namespace}/${ref.name}`).sort();
   };
-  return { change, defaults, requests };
+  return { change, defaultsOf, requests };
 }
 
 describe('the defaults of a Namespace', () => {
   it('are those of its annotations, where it has any and may be read', () => {
-    const { change, defaults } = watched();
-    expect(defaults.defaultsOf('a')).toBeUndefined();
-    expect(defaults.defaultsOf('unknown')).toBeUndefined();
+    const { change, defaultsOf } = watched();
+    expect(defaultsOf('a')).toBeUndefined();
+    expect(defaultsOf('unknown')).toBeUndefined();
     change(aNamespace('a', { 'rollkeeper.dev/freeze': 'now' }));
-    expect(defaults.defaultsOf('a')).toEqual({ 'rollkeeper.dev/freeze': 'now' });
+    expect(defaultsOf('a')).toEqual({ 'rollkeeper.dev/freeze': 'now' });
   });
 
   it('bring its Deployments back when they change, and wait until every cache shows the change', () => {

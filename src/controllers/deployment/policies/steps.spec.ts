@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { NAMESPACES } from '../../../machinery/kubernetes/index.js';
+import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../testing/policy-lab.js';
+import { BROKEN_IMAGE } from '../../../testing/rollout-world.js';
+
+describe('steps', () => {
+  const policies = { steps: '1; wait 5m; 20%; approve; 50%; wait 10m' };
+
+  async function atFirst(): Promise<PolicyLab> {
+    const lab = await PolicyLab.rolledOut(policies);
+    await lab.image('app:2');
+    return lab;
+  }
+
+  it('hold the new ReplicaSet at each size until what follows has happened', async () => {
+    const lab = await atFirst();
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+    expect(lab.condition()).toBe('Unknown WaitingInStep Step 2 of 6 (wait 5m): until 2026-01-01T12:05:00Z');
+    expect(lab.world.requeueAfterMs).toBe(5 * MINUTE_MS);
+    await lab.pass(5 * MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+    expect(lab.condition()).toBe('Unknown WaitingForApproval Step 4 of 6 (approve): waits for an approval');
+    expect(lab.world.requeueAfterMs).toBeUndefined();
+    await lab.pass(24 * 60 * MINUTE_MS);
+    expect(lab.sizes, 'a day later').toEqual({ 'app:1': 8, 'app:2': 2 });
+    await lab.annotate('approve', 'alice');
+    expect(lab.sizes).toEqual({ 'app:1': 5, 'app:2': 5 });
+    expect(lab.annotation('approve')).toBeUndefined();
+    expect(lab.replicaSet('app:2').metadata.annotations?.[`${P}step`]).toContain('"by":"alice"');
+    await lab.pass(10 * MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+    expect(lab.condition()).toMatch(/^True NewReplicaSetAvailable/);
+  });
+
+  it('do not apply to the first version, nor to a way back to a good one', async () => {
+    const lab = await atFirst();
+    expect(lab.isGood('app:1')).toBe(true);
+    await lab.image('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+
+  it('begin anew with another template', async () => {
+    const lab = await atFirst();
+    await lab.pass(5 * MINUTE_MS);
+    await lab.image('app:3');
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:3': 1 });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+  });
+
+  it('keep the share when the size changes', async () => {
+    const lab = await atFirst();
+    await lab.pass(5 * MINUTE_MS);
+    await lab.scale(20);
+    expect(lab.sizes).toEqual({ 'app:1': 16, 'app:2': 4 });
+    await lab.scale(5);
+    expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 1 });
+    await lab.scale(10);
+    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+  });
+
+  it('are left by an abort, which counts as a failure of the template', async () => {
+    const lab = await atFirst();
+    await lab.annotate('abort', 'alice');
+    expect(lab.imageAsked).toBe('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    expect(lab.condition()).toMatch(/^False RolledBack Revision 2 .* was aborted by alice\. /);
+    await lab.image('app:2');
+    expect(lab.imageAsked, 'not tried again').toBe('app:1');
+    await lab.annotate('retry', 'bob');
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+  });
+
+  it('drop an approval that nothing waits for', async () => {
+    const lab = await atFirst();
+    await lab.annotate('approve', 'alice');
+    expect(lab.annotation('approve')).toBeUndefined();
+    expect(lab.eventsOf('ApprovalNotNeeded')).toHaveLength(1);
+    await lab.pass(5 * MINUTE_MS);
+    expect(lab.condition()).toContain('WaitingForApproval');
+  });
+
+  it('work without any surge, and with nothing that may be missing', async () => {
+    for (const rollingUpdate of [
+      { maxSurge: 0, maxUnavailable: 1 },
+      { maxSurge: 1, maxUnavailable: 0 },
+    ]) {
+      const lab = await PolicyLab.rolledOut(policies, { strategy: { type: 'RollingUpdate', rollingUpdate } });
+      await lab.image('app:2');
+      expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+      await lab.pass(5 * MINUTE_MS);
+      expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+    }
+  });
+
+  it('stay while the rollout is paused, and go on from there', async () => {
+    const lab = await atFirst();
+    lab.world.change(({ spec }) => void (spec.paused = true));
+    await lab.pass(10 * MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+    expect(lab.condition()).toContain('DeploymentPaused');
+    lab.world.change(({ spec }) => void (spec.paused = false));
+    await lab.rest();
+    expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
+  });
+
+  it('take the new pods back within the limits when they are made smaller', async () => {
+    const lab = await PolicyLab.rolledOut({ steps: '80%; approve' });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 2, 'app:2': 8 });
+    await lab.annotate('steps', '10%; approve');
+    expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
+  });
+
+  it('end with a failure where failures are looked at: the broken step heals itself', async () => {
+    const lab = await PolicyLab.rolledOut({ ...policies, 'on-failure': 'rollback', 'fail-after': '1m' });
+    await lab.image(BROKEN_IMAGE);
+    expect(lab.sizes[BROKEN_IMAGE]).toBe(1);
+    await lab.pass(MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+});
+
+describe('windows and freezes', () => {
+  it('hold the start of a rollout, and say when it goes on', async () => {
+    // The world's day is a Thursday, noon in UTC.
+    const lab = await PolicyLab.rolledOut({ window: 'Mon-Fri 14:00-16:00 Europe/Berlin' });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    expect(lab.condition()).toBe(
+      'Unknown RolloutHeld The rollout is held outside of its window; it begins at 2026-01-01T13:00:00Z',
+    );
+    expect(lab.world.requeueAfterMs).toBe(60 * MINUTE_MS);
+    await lab.scale(6);
+    expect(lab.sizes, 'never a scale').toEqual({ 'app:1': 6 });
+    await lab.pass(60 * MINUTE_MS);
+    expect(lab.sizes).toEqual({ 'app:2': 6 });
+  });
+
+  it('never hold a way back, nor a rollout that has begun, nor the first', async () => {
+    const lab = await PolicyLab.rolledOut({});
+    await lab.image('app:2');
+    await lab.annotate('freeze', 'release party');
+    await lab.image('app:1');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    await lab.image('app:3');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+    expect(lab.condition()).toContain('held by a freeze: release party');
+    await lab.annotate('freeze', undefined);
+    expect(lab.sizes).toEqual({ 'app:3': 10 });
+    const first = await PolicyLab.rolledOut({ freeze: 'always' });
+    expect(first.sizes).toEqual({ 'app:1': 10 });
+  });
+
+  it('come from the Namespace as well, unless the Deployment has its own', async () => {
+    const lab = await PolicyLab.rolledOut({});
+    const metadata = { name: 'default', annotations: { [`${P}freeze`]: 'all of it' } };
+    lab.world.api.seed(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    await lab.image('app:2');
+    expect(lab.condition()).toContain('all of it');
+    await lab.annotate('freeze', '');
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+  });
+
+  it('hold a Recreate before anything old is stopped', async () => {
+    const lab = await PolicyLab.rolledOut({ freeze: 'now' }, { strategy: { type: 'Recreate' } });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+});
+
+describe('an annotation that cannot be understood', () => {
+  it('is named in a condition and an Event, once, and Kubernetes’ own rollout goes on', async () => {
+    const lab = await PolicyLab.rolledOut({ steps: '20%%', 'on-failure': 'rollback' });
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+    expect(lab.condition('RolloutPolicy')).toBe(
+      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m" nor "approve"',
+    );
+    expect(lab.eventsOf('InvalidAnnotation')).toHaveLength(1);
+    await lab.annotate('steps', '20%; approve');
+    expect(lab.condition('RolloutPolicy')).toBe('none');
+  });
+});
+
+describe('what is copied between a Deployment and its ReplicaSets', () => {
+  const onSet = (lab: PolicyLab, image: string): string[] =>
+    Object.keys(lab.replicaSet(image).metadata.annotations ?? {})
+      .filter((name) => name.startsWith(P))
+      .map((name) => name.slice(P.length))
+      .sort();
+
+  it('is the settings, for `kubectl rollout undo`, as long as they are set; and no state, no request and no freeze', async () => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m' });
+    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'on-failure']);
+    await lab.annotate('bake-time', undefined);
+    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'on-failure']);
+    await lab.annotate('freeze', undefined);
+    await lab.image('app:2');
+    await lab.image(BROKEN_IMAGE);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'on-failure']);
+    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['on-failure']);
+  });
+
+  it('is not the state of a revision, which kubectl leaves on the Deployment when it goes back to it', async () => {
+    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback' });
+    await lab.annotate('good-since', '2026-01-01T00:00:00Z');
+    await lab.image(BROKEN_IMAGE);
+    expect(lab.isGood(BROKEN_IMAGE)).toBe(false);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(lab.sizes).toEqual({ 'app:1': 10 });
+  });
+
+  it('leaves the policies as they are now when a template of before them comes back', async () => {
+    const lab = await PolicyLab.rolledOut({});
+    await lab.annotate('on-failure', 'rollback');
+    await lab.image('app:2');
+    await lab.annotate('steps', '1; approve');
+    await lab.image(BROKEN_IMAGE);
+    await lab.pass(PAST_DEADLINE_MS);
+    expect(lab.sizes).toEqual({ 'app:2': 10 });
+    expect(lab.annotation('steps')).toBe('1; approve');
+    expect(lab.annotation('on-failure')).toBe('rollback');
+  });
+});
+
+describe('without annotations', () => {
+  it('nothing is written that Kubernetes does not write', async () => {
+    const lab = await PolicyLab.rolledOut({});
+    await lab.image('app:2');
+    const names = [lab.deployment, ...lab.world.replicaSets].flatMap(({ metadata }) =>
+      Object.keys(metadata.annotations ?? {}),
+    );
+    expect(names.filter((name) => name.startsWith(P))).toEqual([]);
+  });
+});
