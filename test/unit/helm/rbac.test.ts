@@ -6,18 +6,36 @@ import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
 import { helm } from '../support/helm.js';
 import type { Right } from '../support/needed-rights.js';
-import { SRC, isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../support/needed-rights.js';
+import {
+  SRC,
+  isGiven,
+  rightsGivenBy,
+  rightsNeededBy,
+  rightsToWatch,
+  textOf,
+  unique,
+} from '../support/needed-rights.js';
+import { deploymentController } from '../../../src/controllers/deployment/index.js';
+import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
+import { replicaSetController } from '../../../src/controllers/replicaset/index.js';
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
-const deployment = rightsNeededBy('controllers', 'deployment');
+const deployment = unique([
+  ...rightsNeededBy('controllers', 'deployment'),
+  ...rightsToWatch(deploymentController),
+]);
 const replicaSet = unique([
   ...rightsNeededBy('controllers', 'replicaset'),
   ...rightsNeededBy('controllers', 'shared', 'pod-control.ts'),
+  ...rightsToWatch(replicaSetController),
 ]);
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
-const namespace = rightsNeededBy('controllers', 'namespace');
+const namespace = unique([
+  ...rightsNeededBy('controllers', 'namespace'),
+  ...rightsToWatch(namespaceController),
+]);
 const lease = rightsNeededBy('runtime', 'leader-election').filter(({ resource }) => resource === 'leases');
 const candidate = rightsNeededBy('runtime', 'leader-election').filter(
   ({ resource }) => resource !== 'leases',
@@ -154,10 +172,11 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     },
   );
 
-  it('let a replica know its cluster by one namespace, and read no other', () => {
+  it('let a replica know its cluster by one namespace, and see of all others what a list shows', () => {
     const rules = rulesWith({ controllers: 'deployment' });
     expect(isGiven(rules, identity[0] as Right)).toBe(false);
     expect(rules.filter(({ resources }) => resources?.includes('namespaces'))).toMatchObject([
+      { verbs: ['list', 'watch'] },
       { resourceNames: ['kube-system'], verbs: ['get'] },
     ]);
   });
@@ -168,8 +187,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     it('are the same there, by Roles, and nothing anywhere else', () => {
       for (const namespace of ['a', 'ops']) {
         const rules = chart().rulesOf(namespace);
-        expect(text(always.filter((right) => !isGiven(rules, right)))).toEqual([]);
-        const wanted = new Set(text(always));
+        // Namespaces are listed in the whole cluster or not at all; without, they have no defaults for rollouts.
+        const inOne = always.filter(({ resource }) => resource !== 'namespaces');
+        expect(text(inOne.filter((right) => !isGiven(rules, right)))).toEqual([]);
+        const wanted = new Set(text(inOne));
         expect(text(rightsGivenBy(rules)).filter((right) => !wanted.has(right))).toEqual([]);
       }
       expect(chart().rulesOf('b')).toEqual([]);

@@ -1,6 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { FakeClock, SeededRandom } from '../../../src/machinery/clock/index.js';
+import { silentLogger } from '../../../src/machinery/logging/index.js';
+import type { ControllerDefinition } from '../../../src/runtime/controller/index.js';
+import { buildController } from '../../../src/runtime/controller/index.js';
+import { FakeCluster } from '../../../src/testing/fake-cluster.js';
+import { FakeInformers } from '../../../src/testing/fake-informers.js';
+import { MemoryEventRecorder } from '../../../src/testing/memory-event-recorder.js';
 import * as kubernetes from '../../../src/machinery/kubernetes/index.js';
 import type { ResourceType } from '../../../src/machinery/kubernetes/index.js';
 import type { PolicyRule } from './chart.js';
@@ -28,6 +35,29 @@ const VERBS = new Map([
 export function rightsNeededBy(...folder: string[]): Right[] {
   const rights = sourcesBelow(join(SRC, ...folder)).flatMap(rightsIn);
   return unique(rights);
+}
+
+/** What a controller's caches need: list and watch of every type that it asks an informer of while it is made. */
+export function rightsToWatch(definition: ControllerDefinition): Right[] {
+  const cluster = new FakeCluster();
+  const informers = new FakeInformers(cluster);
+  const asked: ResourceType[] = [];
+  const note = (type: ResourceType): void => void asked.push(type);
+  buildController(definition, {
+    informers: {
+      informerFor: (type) => (note(type), informers.informerFor(type)),
+      partialInformerFor: (type) => (note(type), informers.partialInformerFor(type)),
+      metadataInformerFor: (type) => informers.metadataInformerFor(type),
+    },
+    discovery: cluster,
+    events: new MemoryEventRecorder(),
+    clock: new FakeClock(),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+  });
+  return unique(
+    asked.flatMap(({ group, resource }) => ['list', 'watch'].map((verb) => ({ group, resource, verb }))),
+  );
 }
 
 export function unique(rights: readonly Right[]): Right[] {
@@ -91,6 +121,8 @@ function rightsOf(call: ts.CallExpression): Right[] {
   // A map has a `get` and a `delete`, too.
   const verb = /\bclient$/i.test(expression.getText()) ? VERBS.get(name.text) : undefined;
   if (!isInformer && verb === undefined) return [];
+  // What a controller watches, it says itself: see `rightsToWatch`.
+  if (name.text === 'informerFor' && call.getSourceFile().fileName.includes('/controllers/')) return [];
   const type = typeOf(call.arguments[0]);
   if (!type) throw new Error(`which type is meant? ${call.getText()}`);
   if (verb === undefined) return ['list', 'watch'].map((each) => ({ ...type, verb: each }));
