@@ -74,7 +74,8 @@ function scaleInProportion(
       ? keepFloor({ active: ordered, sizes: shared, surplus: -toAdd, floor, latest })
       : { sizes: shared, isAll: true };
   for (const replicaSet of ordered) {
-    const size = sizes.get(replicaSet) ?? replicaSet.replicas;
+    const share = sizes.get(replicaSet) ?? replicaSet.replicas;
+    const size = draft.mayNotGrow?.has(replicaSet) ? Math.min(share, replicaSet.replicas) : share;
     // One that keeps its size has the new total noted, too, unless its turn is still to come.
     if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
   }
