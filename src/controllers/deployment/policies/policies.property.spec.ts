@@ -63,6 +63,15 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
 
+/** 6 and 6 of 12 pods at a step, then 10: in proportion 8 and 5, of which the 8 came first. */
+const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
+    ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%' },
+  },
+  [{ replicas: 12 }, { image: 'app:2' }],
+];
+
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
   readonly world: JudgedRollout;
@@ -201,7 +210,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
     });
-    await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL] });
+    await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
   });
 
   it('is never larger than the steps that it was allowed', async () => {
