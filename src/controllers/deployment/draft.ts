@@ -55,6 +55,8 @@ export interface PolicyLimits {
   cap?: number;
   /** Another template than the Deployment's runs for now, so no revision changes. */
   keepsRevisions?: boolean;
+  /** Of versions that failed: a change of size must not give them more pods. */
+  mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
 }
@@ -102,6 +104,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   startedByRecreate?: ReplicaSetDraft;
   cap?: number;
   keepsRevisions?: boolean;
+  mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   keptForRollback?: ReplicaSetDraft;
   /** What the policies have come to, where there are any. */
   policy?: PolicyOutcome;

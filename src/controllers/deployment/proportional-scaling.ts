@@ -73,8 +73,14 @@ function scaleInProportion(
     toAdd !== 0 && rules.floor
       ? keepFloor({ active: ordered, sizes: shared, surplus: -toAdd, floor, latest })
       : { sizes: shared, isAll: true };
-  for (const replicaSet of ordered) {
-    const size = sizes.get(replicaSet) ?? replicaSet.replicas;
+  const grows = (set: ReplicaSetDraft): boolean => (sizes.get(set) ?? set.replicas) > set.replicas;
+  // Where one grows and another shrinks, the room for it must be there first.
+  const shrinkingFirst = rules.surgeCap
+    ? ordered.toSorted((a, b) => Number(grows(a)) - Number(grows(b)))
+    : ordered;
+  for (const replicaSet of shrinkingFirst) {
+    const share = sizes.get(replicaSet) ?? replicaSet.replicas;
+    const size = draft.mayNotGrow?.has(replicaSet) ? Math.min(share, replicaSet.replicas) : share;
     // One that keeps its size has the new total noted, too, unless its turn is still to come.
     if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
   }

@@ -254,6 +254,23 @@ describe('on-failure: hold', () => {
     expect(lab.world.requeueAfterMs).toBeUndefined();
   });
 
+  it('gives what failed no pod more when the size grows on the way back', async () => {
+    for (const mode of ['hold', 'rollback']) {
+      const strategy = { rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
+      const lab = await PolicyLab.rolledOut({ ...policies, 'on-failure': mode }, { strategy, replicas: 4 });
+      await lab.image(BROKEN_IMAGE);
+      expect(lab.sizes).toEqual({ 'app:1': 4, [BROKEN_IMAGE]: 4 });
+      lab.clock.move(MINUTE_MS);
+      await lab.world.sync();
+      lab.world.change(({ spec }) => void (spec.replicas = 8));
+      await lab.world.sync();
+      await lab.world.sync();
+      expect(lab.sizes[BROKEN_IMAGE] ?? 0, mode).toBeLessThanOrEqual(4);
+      await lab.rest();
+      expect(lab.sizes).toEqual({ 'app:1': 8 });
+    }
+  });
+
   it('goes on with another template, or when a person says retry', async () => {
     const lab = await held();
     await lab.image('app:2');

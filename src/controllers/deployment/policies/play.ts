@@ -18,7 +18,7 @@ import type { Pass } from './pass.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
-import { hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
+import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import {
@@ -75,6 +75,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
     draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
     return play();
   }
   const template = draft.spec.template;
@@ -87,6 +88,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   const failure = failures.find((each) => each.template === current && !each.stopped);
   const target = failure && lastGood(draft, failures, current);
   const goesBack = failure && target && isEnforced(failure, policy);
+  draft.mayNotGrow = failedSets(draft, failures, goesBack ? hashOf(draft, target.template) : current);
   if (draft.annotations[RETRY] !== undefined) {
     if (goesBack) runInstead(draft, target, play);
     else play();

@@ -33,6 +33,18 @@ export function markGood(draft: RolloutDraft, replicaSet: ReplicaSetDraft): void
   draft.annotate(replicaSet, { ...replicaSet.annotations, [GOOD_SINCE]: draft.now });
 }
 
+/** Those of templates that failed, other than the one with this template. */
+export function failedSets(
+  draft: RolloutDraft,
+  failures: readonly FailedTemplate[],
+  current: string,
+): ReadonlySet<ReplicaSetDraft> {
+  const failed = new Set(failures.map(({ template }) => template));
+  failed.delete(current);
+  if (failed.size === 0) return new Set();
+  return new Set(draft.living.filter(({ template }) => failed.has(hashOf(draft, template))));
+}
+
 /** The newest of the good revisions that have not failed since, other than the one with this template. */
 export function lastGood(
   draft: RolloutDraft,
