@@ -12,18 +12,21 @@ import { defineController } from '@rollkeeper/runtime';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 
-/** Of {@link Reconciles}: what else wakes the controller, and how it works. */
+/** Options of {@link Reconciles}: further watches, and how the controller runs. */
 export type ReconcilesOptions<T extends KubernetesObject> = Omit<ControllerWatches<T>, 'for'> &
   Omit<ControllerTuning<T>, 'name'> & {
-    /** Names the queue, spans, metrics and log lines. @default the class's name with hyphens: `office-hours` of OfficeHours */
+    /**
+     * Names the queue, spans, metrics and log lines. @default the class name in kebab case: `OfficeHours` becomes
+     * `office-hours`
+     */
     readonly name?: string;
   };
 
 type Declared = ControllerWatches<KubernetesObject> & ControllerTuning;
 
 /**
- * Makes an injectable class the controller of a kind. It runs once it is a provider, of `RollkeeperModule.forFeature` or of any
- * module beside `RollkeeperModule.forRoot`.
+ * Makes an injectable class the controller of a kind. It runs once it is a provider of `RollkeeperModule.forFeature`,
+ * or of any module beside `RollkeeperModule.forRoot`.
  * @example
  * ```ts
  * @Reconciles(Deployment, { owns: [ReplicaSet], workers: 5 })
@@ -40,12 +43,12 @@ export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: R
   };
 }
 
-/** A controller that was defined without Nest, as a provider. */
+/** A provider for a controller defined without Nest. */
 export class DefinedController {
   constructor(readonly definition: ControllerDefinition) {}
 }
 
-/** The controller that a provider is, if its class says so. @throws InvalidOptionError naming the option */
+/** The controller that a provider defines, if its class is decorated. @throws InvalidOptionError naming the option */
 export function controllerOfProvider(instance: unknown): ControllerDefinition | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
   if (instance instanceof DefinedController) return instance.definition;

@@ -4,7 +4,7 @@ import type { Deployment, DeploymentSpec, PodSpec, PodTemplateSpec } from '../ku
 import { omitZero, defaultContainer, defaultHostPorts } from './container-defaults.js';
 import { defaultVolume } from './volume-defaults.js';
 
-/** Fields of a pod spec that have a fixed default. */
+/** Fields of a pod spec with a fixed default. */
 const FIXED = {
   restartPolicy: 'Always',
   terminationGracePeriodSeconds: 30,
@@ -31,7 +31,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   omitZero(spec, ['hostNetwork', 'hostPID', 'hostIPC']);
 }
 
-/** The old name of the field follows the new one. */
+/** The deprecated field mirrors the new one. */
 function defaultServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
@@ -39,14 +39,14 @@ function defaultServiceAccount(spec: PodSpec): void {
   spec.serviceAccount = name;
 }
 
-/** Defaults of a pod template that may not even be there: an absent one reads as an empty one. */
+/** Defaults of a pod template; an absent template is read as an empty one. */
 export function defaultPodTemplate(owner: { template?: PodTemplateSpec }): void {
   const template = (owner.template ??= {});
   const spec: PodSpec = (template.spec ??= {} as NonNullable<PodTemplateSpec['spec']>);
   defaultPodSpec(spec);
 }
 
-/** What only a pod itself gets: requests follow limits, service links are on, ports of the host are its own. */
+/** Defaults that only a pod gets, not a template: requests from limits, service links, host ports. */
 export function defaultPodOnly(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
   for (const container of containersOf(spec)) {

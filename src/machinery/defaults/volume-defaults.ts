@@ -4,7 +4,7 @@ import { pullPolicyFor } from './container-defaults.js';
 /** rw-r--r-- */
 const DEFAULT_MODE = 0o644;
 
-/** What a source gets, by its name in the volume. Source: pkg/apis/core/v1/defaults.go. */
+/** Defaults of a source, by its field name in the volume. Source: pkg/apis/core/v1/defaults.go. */
 const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   secret: { defaultMode: DEFAULT_MODE },
   configMap: { defaultMode: DEFAULT_MODE },
@@ -17,14 +17,14 @@ const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
 
-/** Defaults of the source with that name, if it is one that has any. */
+/** Defaults of the named source, if it has any. */
 export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name: string): void {
   const defaults = SOURCE_DEFAULTS[name];
   const source = fields[name] as Record<string, unknown> | undefined;
   if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
 }
 
-/** Defaults of one volume; one without a source is an empty directory. */
+/** Defaults of one volume; a volume without a source is an empty directory. */
 export function defaultVolume(volume: Volume): void {
   const fields = volume as unknown as Record<string, Record<string, unknown> | undefined>;
   let hasSource = false;

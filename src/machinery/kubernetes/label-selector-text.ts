@@ -8,7 +8,7 @@ const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const SET_BASED = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const EQUALITY = /^([^=!<>\s]+)\s*(==|=|!=|>|<)\s*([^=!<>\s]*)$/;
 
-/** A text that is no label selector. */
+/** The text is not a valid label selector. */
 export class LabelSelectorSyntaxError extends Error {
   constructor(text: string, problem: string) {
     super(`unable to parse requirement: ${problem} in ${JSON.stringify(text)}`);
@@ -17,8 +17,8 @@ export class LabelSelectorSyntaxError extends Error {
 }
 
 /**
- * Compiles a label selector as people and the API's parameter write it: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b)`,
- * `a`, `!a`, `a>1`, `a<1`, joined by commas. An empty text is no selector.
+ * Compiles a label selector in text form, as used by people and the API's parameter: `a=b`, `a==b`, `a!=b`,
+ * `a in (b,c)`, `a notin (b)`, `a`, `!a`, `a>1`, `a<1`, joined by commas. An empty text is no selector.
  * @throws LabelSelectorSyntaxError
  */
 export function parseLabelSelector(text: string): LabelMatcher | undefined {
@@ -27,7 +27,7 @@ export function parseLabelSelector(text: string): LabelMatcher | undefined {
   return (labels) => matchers.every((matches) => matches(labels));
 }
 
-/** Splits at the commas outside of parentheses. */
+/** Splits at commas outside of parentheses. */
 function splitRequirements(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -102,7 +102,10 @@ function unparsable(text: string, problem: string): Error {
   return new LabelSelectorSyntaxError(text, problem);
 }
 
-/** A label selector as the status of a Scale has it, `app=web,tier in (a,b)`; sorted by key, empty where there is nothing. */
+/**
+ * A label selector in the form of a Scale's status, `app=web,tier in (a,b)`; sorted by key, empty if there are no
+ * requirements.
+ */
 export function selectorText(selector: DeepReadonly<LabelSelector> | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({
     key,

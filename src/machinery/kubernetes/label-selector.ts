@@ -10,12 +10,12 @@ export interface LabelSelector {
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
-/** Tells whether a set of labels is selected. */
+/** Whether a set of labels is selected. */
 export type LabelMatcher = (labels: Labels) => boolean;
 
 /**
  * Compiles a selector. An absent selector matches nothing.
- * @throws InvalidOptionError for an operator that Kubernetes does not know
+ * @throws InvalidOptionError for an operator unknown to Kubernetes
  */
 export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | undefined): LabelMatcher {
   if (!selector) return () => false;
@@ -30,7 +30,9 @@ export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | und
   return (labels) => matchers.every((matches) => matches(labels));
 }
 
-/** As {@link compileLabelSelector}; `undefined` for what it would throw at, which whoever works on the object tells of. */
+/**
+ * As {@link compileLabelSelector}, but `undefined` for an invalid selector, which the object's own controller reports.
+ */
 export function tryCompileLabelSelector(
   selector: DeepReadonly<LabelSelector> | undefined,
 ): LabelMatcher | undefined {
@@ -41,7 +43,7 @@ export function tryCompileLabelSelector(
   }
 }
 
-/** Whether the selector has no requirement at all, and so would select every object of the namespace. */
+/** Whether the selector has no requirements, and so selects every object of the namespace. */
 export function isEmptySelector(selector: DeepReadonly<LabelSelector> | undefined): boolean {
   return (
     Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0
