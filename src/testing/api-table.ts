@@ -35,7 +35,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'storage.k8s.io/VolumeAttributesClass': 'nobody changes volumes by it',
 };
 
-/** The table of docs/API.md: every kind, its verbs and subresources, and what is not there. */
+/** The table of docs/API.md: every kind, its verbs and subresources, and what is missing. */
 export function apiTable(kinds: KindRegistry): string {
   const rows = [...kinds.kinds]
     .sort((a, b) => compare(sortKey(a), sortKey(b)))
@@ -62,7 +62,7 @@ export function apiTable(kinds: KindRegistry): string {
   ].join('\n');
 }
 
-/** Notes of kinds that are not there any more. */
+/** Notes about kinds that no longer exist. */
 export function strayNotes(kinds: KindRegistry): string[] {
   const known = new Set(kinds.kinds.map(({ type }) => `${type.group}/${type.kind}`));
   return Object.keys(NOT_HERE).filter((name) => !known.has(name));

@@ -37,7 +37,7 @@ export class RolloutHistory {
     private readonly namespace?: string,
   ) {}
 
-  /** Resolves once every change from now on will be recorded; objects that exist already are recorded as they are. */
+  /** Resolves once every change from now on is recorded; existing objects are recorded as they are. */
   async start(): Promise<void> {
     for (const type of RECORDED) {
       const { items, resourceVersion } = await this.client.list(type, { namespace: this.namespace });
@@ -78,7 +78,7 @@ export class RolloutHistory {
           }
         }
       } catch {
-        // The server went away or we stopped; the loop goes on from the last event, or ends.
+        // The server went away or we stopped; the loop resumes from the last event, or ends.
         if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }
@@ -91,7 +91,7 @@ export class RolloutHistory {
   }
 }
 
-/** The limits of one Deployment, exceeded. */
+/** A violation of one Deployment's limits. */
 export interface Violation {
   readonly resourceVersion: string;
   readonly deployment: string;
@@ -99,9 +99,9 @@ export interface Violation {
 }
 
 /**
- * Replays a history and checks, after every single change, that no Deployment has more than `spec.replicas` +
- * maxSurge in the sizes of its ReplicaSets, nor fewer than `spec.replicas` - maxUnavailable available pods
- * once it has had that many. Scaling by the user resets what is expected.
+ * Replays a history and checks, after every single change, that no Deployment's ReplicaSets exceed `spec.replicas` +
+ * maxSurge in total, and that it never has fewer than `spec.replicas` - maxUnavailable available pods once it has had
+ * that many. Scaling by the user resets the expectation.
  */
 export function findViolations(events: readonly HistoryEvent[]): Violation[] {
   const replay = new Replay();

@@ -13,7 +13,7 @@ function setUp() {
   const queue = new MemoryWorkQueue({ name: 'test', clock: machine });
   const cache = { resource: 'pods', seen: 5, hasSeen: (version: string) => cache.seen >= Number(version) };
   activity.watch(() => ({ queues: [queue], caches: [cache] }));
-  /** Whether it comes to rest within `ms` of the machine's time, a tenth of a second unless told otherwise. */
+  /** Whether it settles within `ms` of real time. */
   const isSettledWithin = async (ms = 100): Promise<boolean> => {
     let isSettled = false;
     const stop = new AbortController();

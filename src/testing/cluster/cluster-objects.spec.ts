@@ -11,7 +11,7 @@ import { ClusterObjects } from './cluster-objects.js';
 
 const NAME = 'deployment/web';
 
-/** A cluster whose lists take for ever, as on a machine with too much to do; reads of one object are answered. */
+/** A cluster whose lists never finish, as on an overloaded machine; reads of one object are answered. */
 describe('a wait whose watch has shown nothing in time', () => {
   let clock: FakeClock;
   let cluster: FakeCluster;
