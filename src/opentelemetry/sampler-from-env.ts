@@ -15,7 +15,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 export function samplerFromEnv(env: NodeJS.ProcessEnv): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
   const root = rootSampler(name.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);
-  if (!root) throw new InvalidOptionError('OTEL_TRACES_SAMPLER', `"${name}" is no sampler`);
+  if (!root) throw new InvalidOptionError('OTEL_TRACES_SAMPLER', `"${name}" is not a known sampler`);
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 

@@ -44,7 +44,7 @@ export class KeyedExecutor {
 
   /** Processes keys until aborted, then waits for those in progress. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.signal) throw new IllegalStateError('the executor runs already');
+    if (this.signal) throw new IllegalStateError('the executor is already running');
     this.signal = signal;
     this.fill();
     await aborted(signal);

@@ -133,7 +133,7 @@ export class NodeSimulator {
 
   /** Runs until aborted; the informers must have synced. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError('the simulated nodes run already');
+    if (this.started) throw new IllegalStateError('the simulated nodes are already running');
     this.started = true;
     const { claims, classes, pods, nodes, volumes } = this.dependencies;
     const removals = [

@@ -241,7 +241,7 @@ class SchemaWriter {
   private reference({ ref = '', ...marks }: ObjectSchema, described: boolean): Schema {
     if (ref === OBJECT_META) return structuredClone(EMBEDDED_META);
     const target = this.registry.get(ref);
-    if (!target) throw new Error(`nobody knows ${ref}`);
+    if (!target) throw new Error(`unknown reference ${ref}`);
     if (target.type !== 'object') return this.write(target, described);
     const isDescribed = described && ref !== POD_TEMPLATE;
     const texts = isDescribed ? this.registry.describe(ref) : {};

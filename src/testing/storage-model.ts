@@ -193,7 +193,7 @@ class ModelRun {
     if (end <= after) return;
     const options = { resource, namespace, after };
     for await (const event of eachOf(this.storage.watch(options, new AbortController().signal))) {
-      if (event.type === 'progress') throw new Error('nobody asked for progress');
+      if (event.type === 'progress') throw new Error('unexpected progress event');
       const id = idOf(event.key);
       if (event.type === 'created') expect(state.has(id)).toBe(false);
       else {

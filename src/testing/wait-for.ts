@@ -23,7 +23,7 @@ export async function waitFor<T>(
     if (value !== undefined && value !== false) return value;
     const waitedMs = performance.now() - beganMs;
     if (waitedMs > timeoutMs) {
-      throw new Error(`waited ${Math.round(waitedMs)} ms in vain for ${what}`);
+      throw new Error(`waited ${Math.round(waitedMs)} ms for ${what}`);
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }

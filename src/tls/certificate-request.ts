@@ -92,6 +92,6 @@ function readAddress({ content }: DerValue): string {
     content.readUInt16BE(2 * index).toString(16),
   );
   const text = content.length === 4 ? content.join('.') : groups.join(':');
-  if (isIP(text) === 0) throw new DerError('a subject alternative name is no IP address');
+  if (isIP(text) === 0) throw new DerError('a subject alternative name is not an IP address');
   return text;
 }

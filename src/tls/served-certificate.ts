@@ -61,7 +61,7 @@ export class ServedCertificate {
 
   /** Polls for a new certificate until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.hasRun) throw new IllegalStateError('a certificate is looked after once');
+    if (this.hasRun) throw new IllegalStateError('the certificate is already being watched');
     this.hasRun = true;
     while (!signal.aborted) {
       await this.deps.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
@@ -93,7 +93,7 @@ export class ServedCertificate {
   private complain(problem: string): void {
     if (this.complaint === problem) return;
     this.complaint = problem;
-    this.deps.logger.warn('the certificate could not be read again; the former one is kept', {
+    this.deps.logger.warn('could not reload the certificate; keeping the current one', {
       source: this.deps.source.description,
       error: problem,
     });

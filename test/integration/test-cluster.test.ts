@@ -290,7 +290,7 @@ describe('a test cluster', () => {
     await using cluster = await startTestCluster({ manifests: web({}, 'nginx:does-not-exist') });
     await cluster.settled(PATIENT);
     await expect(cluster.waitFor('deployment/web', 'rollout', { timeoutMs: 50 })).rejects.toThrow(
-      /^Deployment default\/web: waited 50 ms in vain for rollout; 0 of 3 replicas available, 3 updated; /,
+      /^Deployment default\/web: waited 50 ms for rollout; 0 of 3 replicas available, 3 updated; /,
     );
     await expect(cluster.waitFor('pod/none', 'create', { timeoutMs: 50 })).rejects.toThrow(
       /it does not exist/,

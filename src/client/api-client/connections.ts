@@ -73,7 +73,9 @@ export class Connections {
       if (!former) throw error;
       this.unusable = tls;
       const { logger = silentLogger } = this.options;
-      logger.warn('certificates cannot be used, the former stay', { reason: errorMessage(error) });
+      logger.warn('the new certificates cannot be used; keeping the old ones', {
+        reason: errorMessage(error),
+      });
       return former;
     }
     if (former) this.retire(former);

@@ -78,7 +78,7 @@ function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHe
   };
   if (!as) {
     const [name] = Object.entries(more).find(([, value]) => value) ?? [];
-    if (name) throw new InvalidOptionError(`${field}: ${name}`, 'says nothing without as');
+    if (name) throw new InvalidOptionError(`${field}: ${name}`, 'has no effect without as');
     return undefined;
   }
   const extras = Object.entries(extra ?? {}).map(([key, values]) => [

@@ -46,7 +46,7 @@ export class RetryingSender {
     const answer = await this.transport.stream(request);
     const { credentials } = this.options.connection;
     if (answer.status !== 401 || !credentials.invalidate(answer.head.credentials)) return answer;
-    answer.scope.abort(new Error('another attempt takes its place'));
+    answer.scope.abort(new Error('replaced by another attempt'));
     return this.transport.stream(request);
   }
 
@@ -65,7 +65,7 @@ export class RetryingSender {
         ? { code: String(failure.code), retryAfterMs: failure.retryAfterMs }
         : { code: '<error>' };
     metrics.retry({ method, ...told });
-    logger.debug('request is tried again', { method, path, attempts, failure, delayMs: decision.delayMs });
+    logger.debug('retrying the request', { method, path, attempts, failure, delayMs: decision.delayMs });
     return decision.delayMs;
   }
 

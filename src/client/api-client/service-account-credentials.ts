@@ -45,7 +45,8 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
   try {
     const { status } = await client.create(SERVICE_ACCOUNTS, wish, { subresource: 'token' });
     const expiresAtMs = Date.parse(status?.expirationTimestamp ?? '');
-    if (!status?.token || Number.isNaN(expiresAtMs)) throw new Error('the answer has no token with an end');
+    if (!status?.token || Number.isNaN(expiresAtMs))
+      throw new Error('the answer has no token with an expiry');
     const share = RENEW_AT - JITTER * random.next();
     const renewAtMs = askedAtMs + (expiresAtMs - askedAtMs) * share;
     return { headers: bearer(status.token), renewAtMs, expiresAtMs };

@@ -50,7 +50,9 @@ export class TlsFiles {
       const read = this.read();
       if (!isSame(read, this.material)) this.material = read;
     } catch (error) {
-      this.options.logger.warn('certificates could not be read again', { reason: errorMessage(error) });
+      this.options.logger.warn('could not reread certificates; keeping the old ones', {
+        reason: errorMessage(error),
+      });
     }
   }
 

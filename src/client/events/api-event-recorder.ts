@@ -123,7 +123,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.metrics.ended('dropped');
     // The first, then every 100th: a flood of events must not become a flood of log lines.
     if (this.dropped % 100 !== 1) return;
-    this.deps.logger.warn('too many events wait to be written; the oldest are dropped', {
+    this.deps.logger.warn('too many events are waiting to be written; dropping the oldest', {
       dropped: this.dropped,
     });
   }

@@ -172,7 +172,7 @@ export class InformerFactory {
 
   /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.signal) throw new IllegalStateError('the informers run already');
+    if (this.signal) throw new IllegalStateError('the informers are already running');
     this.signal = signal;
     for (const informer of this.informers.values()) this.running.push(informer.run(signal));
     await aborted(signal);

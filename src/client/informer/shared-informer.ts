@@ -131,7 +131,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} runs already`);
+    if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} is already running`);
     this.started = true;
     await Promise.all([...this.parts.map((part) => part.run(signal)), this.resync(signal)]);
   }

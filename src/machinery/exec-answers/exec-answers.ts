@@ -38,7 +38,7 @@ export function readExecAnswers(text: string): ExecAnswers {
     return answers.parse(parseYaml(text));
   } catch (error) {
     const problem = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
-    throw new Error(`the annotation ${EXEC_ANNOTATION} is no map from commands to answers: ${problem}`, {
+    throw new Error(`the annotation ${EXEC_ANNOTATION} is not a map of commands to answers: ${problem}`, {
       cause: error,
     });
   }

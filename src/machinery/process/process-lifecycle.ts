@@ -85,7 +85,7 @@ async function endSoon(): Promise<void> {
 
 function giveUp(graceMs: number): never {
   process.stderr.write(
-    `rollkeeper: not stopped within ${graceMs} ms; what was under way is left to others\n`,
+    `rollkeeper: not stopped within ${graceMs} ms; unfinished work is left to other replicas\n`,
   );
   process.exit(1);
 }

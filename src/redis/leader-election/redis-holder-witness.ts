@@ -91,9 +91,12 @@ export class RedisHolderWitness implements HolderWitness {
       this.news.wake();
     } catch (error) {
       if (!signal.aborted)
-        this.logger.warn('nobody can see that we are alive: our lease has to run out when we die', {
-          error: errorMessage(error),
-        });
+        this.logger.warn(
+          'this process is not visible to the others: if it dies, its lease has to expire first',
+          {
+            error: errorMessage(error),
+          },
+        );
     }
   }
 

@@ -78,7 +78,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     options: ConsumeOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} is already running`);
     this.started = true;
     try {
       await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options, signal)]);
@@ -98,7 +98,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         await this.runWorker(handler, options, signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.logger.warn('the queue worker failed and is started again', { error });
+        this.logger.warn('the queue worker failed; restarting it', { error });
         await this.clock.sleep(RESTART_DELAY_MS, signal).catch(() => undefined);
       }
     }
@@ -278,7 +278,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
 
   /** The job's lock expires, and eventually a replica of the newer release takes it. */
   private leaveToNewer({ key, v }: QueueJobData): never {
-    this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
+    this.logger.warn('leaving a job of a newer release to its replicas', { key, format: v });
     throw new WaitingError();
   }
 
@@ -291,7 +291,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     try {
       return await action();
     } catch (error) {
-      this.logger.warn('redis was away while a job was worked on; it is run again', { error });
+      this.logger.warn('Redis was unavailable while a job was running; the job will run again', { error });
       throw new WaitingError();
     }
   }

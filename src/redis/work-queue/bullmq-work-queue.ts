@@ -316,7 +316,7 @@ export class BullMqWorkQueue<Started extends object = object>
     for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
       const found = await this.internals.clearStray(queue, key);
       if (found === undefined) continue;
-      this.logger.warn('a waiting key had no job behind it and was added again', { key, found });
+      this.logger.warn('a waiting key had no job and was added again', { key, found });
       await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
     }

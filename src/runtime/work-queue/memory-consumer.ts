@@ -26,7 +26,7 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   async run(handler: WorkHandler, options: ConsumeOptions, signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} is already running`);
     this.started = true;
     try {
       if (!signal.aborted) await this.consume(handler, options, signal);

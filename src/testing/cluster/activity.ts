@@ -108,14 +108,14 @@ export class Activity {
       if (quiet >= LOOKS) return;
       writes = this.writes;
       if (busy !== undefined && machine.monotonicNow() >= deadlineMs)
-        throw new TimeoutError(`the cluster has not come to rest within ${timeoutMs} ms: ${busy}`);
+        throw new TimeoutError(`the cluster did not settle within ${timeoutMs} ms: ${busy}`);
       await machine.sleep(this.lookPauseMs, signal);
     }
   }
 
   /** In words, or `undefined` if there is nothing to do. */
   private async busyWith(): Promise<string | undefined> {
-    if (this.requests > 0) return `${this.requests} requests are under way`;
+    if (this.requests > 0) return `${this.requests} requests are in flight`;
     if (this.pauses > 0) return `${this.pauses} short pauses have not ended`;
     const { caches, queues } = this.workers(this.resources);
     const behind = caches.filter((cache) => this.isBehind(cache)).map(({ resource }) => resource);
@@ -127,13 +127,14 @@ export class Activity {
 
   private async keysOf(queue: Workers['queues'][number]): Promise<string | undefined> {
     const { active, delayed, waiting } = await queue.counts();
-    if (active + waiting > 0) return `${queue.name}: ${active} keys are worked on, ${waiting} wait`;
+    if (active + waiting > 0)
+      return `${queue.name}: ${active} keys are being processed, ${waiting} are waiting`;
     if (delayed === 0) return undefined;
     const soonMs = this.machine.now() + SHORT_PAUSE_MS;
     const retries = (await queue.inspect(DELAYED_LOOKED_AT)).delayed.filter(
       ({ dueMs, failures }) => failures > 0 && dueMs <= soonMs,
     );
-    return retries.length === 0 ? undefined : `${queue.name}: ${retries.length} keys are tried again`;
+    return retries.length === 0 ? undefined : `${queue.name}: ${retries.length} keys are about to be retried`;
   }
 
   private async during<R>(request: Promise<R>): Promise<R> {

@@ -67,7 +67,7 @@ export class ManualClusterClock implements TestClusterClock {
   async advanceTo(time: Date | string): Promise<void> {
     await this.moving;
     const ms = new Date(time).getTime() - this.clock.now();
-    if (Number.isNaN(ms)) throw new InvalidOptionError('time', `${String(time)} is no time`);
+    if (Number.isNaN(ms)) throw new InvalidOptionError('time', `${String(time)} is not a valid time`);
     await this.advance(ms);
   }
 

@@ -140,7 +140,7 @@ export class ClusterObjects {
         if (isMet(seen.last)) return seen.last;
       }
       const what = typeof condition === 'string' ? condition : condition.name || 'the condition';
-      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms in vain for ${what}`;
+      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms for ${what}`;
       throw new TimeoutError(`${told}; ${describeState(seen.last)}`);
     } finally {
       timer.cancel();
@@ -198,7 +198,7 @@ export class ClusterObjects {
       });
       return await abortable(met, signal);
     } finally {
-      over.abort(new ShutdownError('nobody waits any more'));
+      over.abort(new ShutdownError('the wait has ended'));
       stop.close();
     }
   }

@@ -42,7 +42,7 @@ export function compileTestUsers(users: readonly (string | TestUser)[]): TokenUs
   });
   const names = compiled.map(({ username }) => username);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new InvalidOptionError('users', `two are called ${twice}`);
+  if (twice !== undefined) throw new InvalidOptionError('users', `contains ${twice} twice`);
   return compiled;
 }
 
@@ -79,8 +79,8 @@ export class ClusterUsers {
   private async accountToken(name: string): Promise<string> {
     const account = accountOfUsername(name);
     if (!account) {
-      const names = this.dependencies.users.map(({ username }) => username).join(', ') || 'nobody';
-      const problem = `knows ${names}, and system:serviceaccount:NAMESPACE:NAME of those that exist`;
+      const names = this.dependencies.users.map(({ username }) => username).join(', ') || 'no users';
+      const problem = `has ${names}, and system:serviceaccount:NAMESPACE:NAME for existing service accounts`;
       throw new InvalidOptionError('users', `${problem}: not ${JSON.stringify(name)}`);
     }
     const request: TokenRequest = {

@@ -19,6 +19,6 @@ export class StandingClock implements Clock {
   }
 
   async sleep(): Promise<void> {
-    throw new UnsupportedError('nobody can sleep on a standing clock');
+    throw new UnsupportedError('a standing clock cannot sleep');
   }
 }
