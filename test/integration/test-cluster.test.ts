@@ -282,7 +282,7 @@ describe('a test cluster', () => {
     expect(await list('bob')).toBe(0);
     expect(app.kubeconfig.text).toContain(app.token);
     expect(new Set([app, await cluster.user('jane'), cluster].map(({ token }) => token)).size).toBe(3);
-    await expect(cluster.user('eve')).rejects.toThrow('knows jane, bob, and system:serviceaccount');
+    await expect(cluster.user('eve')).rejects.toThrow('has jane, bob, and system:serviceaccount');
     await expect(cluster.user('system:serviceaccount:default:eve')).rejects.toThrow('"eve" not found');
   });
 
