@@ -2,57 +2,59 @@ import type { Attributes } from '@opentelemetry/api';
 import type { ApiClient } from '@rollkeeper/client/api-client/api-client';
 import type { ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-/** What to look at. Deliberately neither event nor object: read the current state. */
+/** The object to reconcile. Deliberately neither event nor object: read the current state. */
 export interface ReconcileRequest extends ObjectRef {
   readonly key: string;
 }
 
-/** Asks to be called again after a while although nothing may change until then. */
+/** Asks to be called again later even if nothing changes until then. */
 export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
-/** A sync that has read all it needs, and for which nothing is written yet. */
+/** A sync that has read all it needs and written nothing yet. */
 export interface Observed {
-  /** Pure: from what was read to all that follows. Called once, at once. */
+  /** Pure: decides from what was read. Called once, immediately. */
   readonly decide: () => Decided;
 }
 
-/** All that follows from what a sync has read. */
+/** The decision of a sync. */
 export interface Decided {
   readonly decision: Decision;
   /**
-   * Carries it out. Called once, after the decision has been told, so that it is known although this throws or never
-   * ends. A sync that has to look again, after a conflict, returns what it has read then.
+   * Applies the decision. Called once, after the decision has been reported, so that it is known even if this throws or
+   * never ends. A sync that has to read again after a conflict returns what it has read then.
    */
   readonly apply: () => Promise<SyncStep>;
 }
 
-/** How far a sync is: at its end, or where it has to decide. */
+/** The state of a sync: ended, or ready to decide. */
 export type SyncStep = ReconcileResult | Observed;
 
-/** What a sync has decided, for its span, the log and whoever explains it. */
+/** The decision of a sync, for its span, the log and `explain`. */
 export interface Decision {
-  /** Which way was taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
+  /** The branch taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
   readonly branch: string;
-  /** One line for people: `web-5d: 3 -> 5; web-7f: 8 -> 6`. Empty where nothing changes. */
+  /** One line for people: `web-5d: 3 -> 5; web-7f: 8 -> 6`. Empty if nothing changes. */
   readonly summary: string;
-  /** Whether anything will be written that somebody asked for; a status that only follows does not count. */
+  /** Whether anything requested will be written; a resulting status alone does not count. */
   readonly changes: boolean;
   /**
-   * One of thousands alike, as when pods are collected: told in its span and at level debug, and not remembered.
+   * One of thousands of similar decisions, as when pods are collected: reported in its span and at level debug, and not
+   * remembered.
    * @default false
    */
   readonly routine?: boolean;
-  /** Limits, counts: what it was decided from. Flat, for attributes. */
+  /** Limits, counts: the inputs of the decision. Flat, for attributes. */
   readonly inputs: Attributes;
 }
 
 /**
- * What one sync may use. `signal` aborts when the sync has to end: the key is somebody else's now, the process stops, or the sync
- * has taken too long (SyncTimeoutError). From then on `client` refuses writes, and `intents` too. A sync that goes on
- * regardless has lost its key some time later, so what it does by other means than `client` must listen to `signal`. `client` is the only way to write: it checks `signal` first, makes a span, and records
- * the resourceVersion written, so that the key's next activation waits until its caches show it.
+ * The context of one sync. `signal` aborts when the sync has to end: the key was lost, the process stops, or the sync
+ * has exceeded its time limit (SyncTimeoutError). From then on `client` and `intents` refuse writes. A sync that
+ * continues anyway loses its key some time later, so anything it does by other means than `client` must observe
+ * `signal`. `client` is the only way to write: it checks `signal` first, records a span, and records the written
+ * resourceVersion, so that the key's next activation waits until its caches show it.
  */
 export interface ReconcileContext {
   readonly signal: AbortSignal;
@@ -60,15 +62,15 @@ export interface ReconcileContext {
   readonly intents: IntentStore;
 }
 
-/** The actor's memory of what it is about to do (DESIGN: the ReplicaSet's Expectations). */
+/** The actor's memory of what it is about to do (replaces the ReplicaSet's Expectations). */
 export interface IntentStore {
   readonly current: unknown;
-  /** Durable before it resolves. */
+  /** Durable once resolved. */
   store(intents: unknown): Promise<void>;
   /**
-   * Intents have turned out to be settled, as the cache of `type` shows at `resourceVersion`. Call it before they are cleared, or others
-   * are stored in their place, which takes it along in the same step: the next sync may run where the caches are behind, and
-   * would find neither the intents nor what became of them.
+   * Intents are settled, as the cache of `type` shows at `resourceVersion`. Call it before clearing or replacing them,
+   * which stores the version in the same step: the next sync may run where the caches are behind, and would find
+   * neither the intents nor their results.
    */
   settledAt(type: ResourceType, resourceVersion: string): void;
   /** Cheap: written with the end of the activation. */
@@ -76,9 +78,9 @@ export interface IntentStore {
 }
 
 /**
- * Brings the world closer to what one object asks for. Idempotent; any await may be the last line that runs.
- * Throwing asks for another try; {@link classifyFailure} says of what kind. TerminalError asks for none before the object
- * changes. One whose decisions are worth telling returns what it has observed; one that simply works returns the end.
+ * Moves the world closer to what one object asks for. Idempotent; any await may be the last line that runs. Throwing
+ * requests a retry, whose kind {@link classifyFailure} decides; TerminalError requests none before the object changes.
+ * Return an {@link Observed} to have the decision reported, or a result.
  */
 export interface Reconciler {
   reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<SyncStep>;
@@ -90,7 +92,7 @@ export function hasToDecide(step: SyncStep): step is Observed {
 
 /**
  * Takes a sync to its end.
- * @param decide lets it decide; whoever wants to know the decisions looks at them here
+ * @param decide performs each decision; wrap it to observe decisions
  */
 export async function carryThrough(
   sync: Promise<SyncStep>,

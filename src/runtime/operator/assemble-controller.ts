@@ -28,9 +28,9 @@ export interface SharedParts {
   readonly actors: ActorRuntime;
   /** See `ControllerDependencies.rootCa`. */
   readonly rootCa?: string;
-  /** Which objects are worked on, by their labels. @default all */
+  /** Selects objects by their labels. @default all */
   readonly selects?: LabelMatcher;
-  /** Signs events for a controller. */
+  /** The event recorder for a component. */
   readonly eventsOf: (component: string) => EventRecorder;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -39,11 +39,11 @@ export interface SharedParts {
   readonly metrics: ControllerMetrics;
   /** How long a sync waits for its caches, milliseconds. */
   readonly caughtUpTimeoutMs: number;
-  /** Put around each reconciler, to watch it at work. @default nothing */
+  /** Wraps each reconciler, to observe it. @default nothing */
   readonly around?: ReconcilerWrapper;
 }
 
-/** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
+/** Assembles one controller: its queue and workers, the activations' client, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
   const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
@@ -51,7 +51,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
-  // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+  // As in Kubernetes: `deployment-controller`, `replicaset-controller`.
   const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
   const built = definition.build({
     discovery: client,
@@ -69,7 +69,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const objectOf = built.objectOf?.bind(built) ?? cached;
   const hasObject = (key: string): boolean | undefined => {
     if (objectOf(key) !== undefined) return true;
-    // What is no object of its kind, or not listed yet, may be there all the same.
+    // A key of another kind, or one not listed yet, may have an object all the same.
     return built.objectOf || !cacheOf(qualifiedResource(type))?.hasSynced ? undefined : false;
   };
   const controller = new Controller({

@@ -31,29 +31,31 @@ import type { ListerOf, WatchedKind } from './watched-events.js';
 import { enqueueItself, enqueueMapped, enqueueOwner } from './watched-events.js';
 
 /**
- * All that one sync needs. When it begins, the caches of this replica show every change that woke the key, and every write of its
- * former syncs, on whichever replica they ran.
+ * The context of one sync. When it begins, the caches of this replica show every change that woke the key, and every
+ * write of its former syncs, on any replica.
  */
 export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends SyncContext {
-  /** What the request names, as the caches show it; undefined when it is gone. Shared, so read-only: copy before a change. */
+  /** The requested object from the cache; undefined if it is gone. Shared, so read-only: copy before a change. */
   readonly object: DeepReadonly<T> | undefined;
-  /** The caches that the controller has named in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others */
+  /**
+   * The caches that the controller names in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others
+   */
   readonly lister: ListerOf;
   /** The cached objects of a kind that `object` controls. */
   readonly owned: <Owned extends KubernetesObject>(kind: Kind<Owned>) => readonly DeepReadonly<Owned>[];
   /** Events for people, in `kubectl describe`. Never waits, never fails. */
   readonly events: EventRecorder;
-  /** With the controller and the key in every line. */
+  /** Adds the controller and the key to every line. */
   readonly logger: Logger;
-  /** Of this sync: for attributes and events of one's own. */
+  /** The span of this sync, for your own attributes and events. */
   readonly span: Span;
   readonly clock: Clock;
 }
 
 /**
- * Brings the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must be
- * idempotent, and any await may be the last line that runs. Throwing asks for another try with backoff; TerminalError for none
- * before the object changes; `requeueAfterMs` for a look although nothing may change.
+ * Moves the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must
+ * be idempotent, and any await may be the last line that runs. Throwing requests a retry with backoff; TerminalError
+ * requests none before the object changes; `requeueAfterMs` requests another run even if nothing changes.
  */
 export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
   reconcile(request: ReconcileRequest, context: ReconcileContext<T>): Promise<ReconcileResult | void>;
@@ -62,25 +64,28 @@ export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
 /** A kind whose changes wake the object that controls the changed one. */
 export interface OwnedKind {
   readonly kind: Kind;
-  /** All must let a change pass. @default everything passes */
+  /** A change must pass all of them. @default everything passes */
   readonly predicates?: readonly Predicate[];
 }
 
-/** What wakes a controller, and how it works; see {@link defineController}. */
+/** What wakes a controller, and how it runs; see {@link defineController}. */
 export interface ControllerWatches<T extends KubernetesObject> {
-  /** The kind whose objects are reconciled. */
+  /** The kind of the reconciled objects. */
   readonly for: CachedKind<T>;
-  /** Which changes of those objects count: all of these must let one pass. @default every change, the own status writes included */
+  /**
+   * Filters changes of those objects: a change must pass all of them. @default every change, including own status
+   * writes
+   */
   readonly predicates?: readonly Predicate<T>[];
   /** Kinds whose objects the reconciled ones control: a change wakes the owner. @default none */
   readonly owns?: readonly (Kind | OwnedKind)[];
-  /** Kinds whose changes wake others than their owner, made by {@link watch}. @default none */
+  /** Kinds whose changes wake objects other than their owner, made by {@link watch}. @default none */
   readonly watches?: readonly WatchedKind[];
-  /** Kinds that are cached for the reconciler to read, without waking anybody. @default none */
+  /** Kinds cached for the reconciler to read; their changes wake nothing. @default none */
   readonly reads?: readonly Kind[];
-  /** Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it. */
+  /** Called on the leader at the start of each term, before anything is queued; returns what ends it. */
   readonly whileLeading?: () => () => void;
-  /** Indexes of named caches, for {@link Lister.byIndex}, made by {@link indexBy}. @default the standard ones */
+  /** Indexes of the named caches, for {@link Lister.byIndex}, made by {@link indexBy}. @default the standard ones */
   readonly indexes?: readonly KindIndex[];
 }
 
@@ -92,7 +97,7 @@ export interface KindIndex {
   readonly valuesOf: IndexFunction<KubernetesObject>;
 }
 
-/** Lets the cache of `kind` find objects by what `valuesOf` says of them. */
+/** Indexes the cache of `kind` by the results of `valuesOf`. */
 export function indexBy<T extends KubernetesObject>(
   kind: CachedKind<T>,
   name: string,
@@ -102,15 +107,15 @@ export function indexBy<T extends KubernetesObject>(
 }
 
 export interface ControllerTuning<T extends KubernetesObject = KubernetesObject> {
-  /** Names the queue, spans, metrics and log lines; lower-case words with hyphens, and unique in a manager. */
+  /** Names the queue, spans, metrics and log lines; lower-case words with hyphens, unique in a manager. */
   readonly name: string;
-  /** Keys worked on at once on one replica. @default 5 */
+  /** Concurrent keys on one replica. @default 5 */
   readonly workers?: number;
-  /** How long one sync may take, milliseconds, before its signal aborts and it is tried again. @default 120000 */
+  /** Time limit of one sync, milliseconds, before its signal aborts and it is retried. @default 120000 */
   readonly syncTimeoutMs?: number;
   /**
-   * Whether the object shows by itself that a sync is due (`observedGeneration` is behind, say). The leader looks from
-   * time to time, and queues whoever got lost. Must be cheap. @default nobody looks
+   * Whether the object alone shows that a sync is due (`observedGeneration` is behind, say). The leader checks from
+   * time to time, and queues lost keys. Must be cheap. @default no check
    */
   readonly isDue?: (object: DeepReadonly<T>) => boolean;
 }
@@ -129,7 +134,7 @@ const tuning = z.object({
 });
 
 /**
- * A controller for `manager.add`. Nothing runs before the manager does.
+ * Defines a controller for `manager.add`. Nothing runs before the manager does.
  * @throws InvalidOptionError naming the option
  */
 export function defineController<T extends KubernetesObject>(spec: ControllerSpec<T>): ControllerDefinition {
@@ -178,7 +183,10 @@ function build<T extends KubernetesObject>(
   };
 }
 
-/** The caches that a controller has named, and no others: one that nobody waits for at the start would be empty at first. */
+/**
+ * The caches that a controller has named, and no others: the start does not wait for another one, so it would be empty
+ * at first.
+ */
 class NamedCaches {
   private readonly informers = new Map<string, Informer>();
 
@@ -187,7 +195,7 @@ class NamedCaches {
     private readonly dependencies: Pick<ControllerDependencies, 'informers'>,
   ) {}
 
-  /** @throws IllegalStateError for a second cache of a kind: nobody could say which one a lister is of */
+  /** @throws IllegalStateError for a second cache of a kind: a lister would be ambiguous */
   informerOf<T extends KubernetesObject>(kind: CachedKind<T>): Informer<T> {
     const { informers } = this.dependencies;
     const informer = kind.part ? informers.partialInformerFor<T>(kind) : informers.informerFor<T>(kind);
@@ -208,7 +216,7 @@ class NamedCaches {
   };
 }
 
-/** What the controller calls: gives the author's reconciler the rest of its context. */
+/** Adapts the author's reconciler: adds the rest of its context. */
 class SpecReconciler<T extends KubernetesObject> implements SyncReconciler {
   constructor(
     private readonly spec: Pick<ControllerSpec<T>, 'reconcile'>,
@@ -250,5 +258,5 @@ class SpecReconciler<T extends KubernetesObject> implements SyncReconciler {
   }
 }
 
-/** Where nobody traces: takes everything and keeps nothing. */
+/** Without tracing: accepts everything and keeps nothing. */
 const NO_SPAN = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };

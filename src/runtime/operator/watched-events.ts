@@ -7,7 +7,7 @@ import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;
 
-/** Gives the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
+/** Returns the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
 export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => Lister<T>;
 
 /** A kind whose changes wake the keys that `map` names. */
@@ -15,17 +15,19 @@ export interface WatchedKind {
   readonly kind: CachedKind;
   readonly predicates: readonly Predicate[];
   /**
-   * Whether what is there already wakes them too, when the replica begins to lead: for those that nothing else would wake.
-   * @default false: the objects that are reconciled are woken then anyway
+   * Whether existing objects wake them too when the replica begins to lead, for keys that nothing else would wake.
+   * @default false: the reconciled objects are woken then anyway
    */
   readonly initially?: boolean;
   map(this: void, object: Readable, listerOf: ListerOf): Iterable<ObjectRef>;
 }
 
 /**
- * Changes of `kind` wake the objects that `map` names: those that mention the changed object, say. Of a modification both
- * states are mapped, so that whoever mentions it no longer is woken too. `map` must be quick and must not throw.
- * @example watch(Secret, (secret, listerOf) => listerOf(Website).list().filter(uses(secret)).map(({ metadata }) => metadata))
+ * Changes of `kind` wake the objects that `map` names, for example those that refer to the changed object. For a
+ * modification both states are mapped, so that an object with a removed reference is woken too. `map` must be quick and
+ * must not throw.
+ * @example watch(Secret, (secret, listerOf) => listerOf(Website).list().filter(uses(secret)).map(({ metadata }) =>
+ *   metadata))
  */
 export function watch<T extends KubernetesObject>(
   kind: CachedKind<T>,
@@ -35,7 +37,10 @@ export function watch<T extends KubernetesObject>(
   return { kind, map, predicates: predicates as readonly Predicate[] };
 }
 
-/** Wakes the object itself. Appearing, going, and whatever people write comes first; status and the like as it comes. */
+/**
+ * Wakes the object itself. Additions, deletions and user changes have high priority; status and other changes have
+ * normal priority.
+ */
 export function enqueueItself(informer: Informer, predicates: readonly Predicate[], enqueue: Enqueue) {
   return informer.addEventHandler((event) => {
     if (!predicates.every((predicate) => predicate(event))) return;
@@ -64,7 +69,7 @@ export function enqueueOwner(
     if (name === undefined || kind !== type.kind || groupOf(apiVersion) !== type.group) return undefined;
     const ref = type.namespaced ? { namespace: object.metadata.namespace, name } : { name };
     const cached = owner.lister.get(keyOf(ref));
-    // Another one of that name: its owner is gone, and the object will go as well.
+    // Another object of that name: the owner is gone, and the object will be deleted as well.
     return cached && cached.metadata.uid !== uid ? undefined : ref;
   };
   const owners = (object: Readable): ObjectRef[] => [ownerOf(object)].filter((ref) => ref !== undefined);
@@ -79,7 +84,7 @@ interface MappedEvents {
   readonly enqueue: Enqueue;
 }
 
-/** Wakes what `map` names of the changed object, before or after the change. */
+/** Wakes what `map` names for the changed object, before or after the change. */
 export function enqueueMapped({
   enqueue,
   informer,
@@ -103,7 +108,7 @@ export function enqueueMapped({
   });
 }
 
-/** Who works on the key waits until its cache shows this. */
+/** The key's worker waits until its cache shows this. */
 function causeOf({ type }: Informer, { object }: ResourceEvent<KubernetesObject>) {
   const { resourceVersion } = object.metadata;
   return resourceVersion === undefined ? undefined : { type, resourceVersion };
