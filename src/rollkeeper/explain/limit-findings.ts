@@ -16,7 +16,7 @@ export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding
   ];
 }
 
-/** With the words that the Deployment's own condition has for it. */
+/** Uses the message of the Deployment's own condition. */
 function deadlineFinding({ deadline, latest }: RolloutFacts): Finding[] {
   if (!deadline?.exceeded) return [];
   const cause = latest && stuckCause(latest.draft, latest.pods);
@@ -31,7 +31,7 @@ function deadlineFinding({ deadline, latest }: RolloutFacts): Finding[] {
   ];
 }
 
-/** Pods that should be gone and are not. */
+/** Pods that should have been deleted and still exist. */
 function terminatingFinding({ replicaSets }: RolloutFacts): Finding[] {
   const pods = replicaSets.flatMap((set) => set.pods.filter(({ state }) => state === 'overdue'));
   const [first] = pods;

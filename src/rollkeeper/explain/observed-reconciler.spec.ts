@@ -14,7 +14,7 @@ const decision = (summary: string, changes: boolean) => ({
   inputs: {},
 });
 
-/** A sync that decides so, one after the other, and ends with `end`. */
+/** A sync with these decisions in order, which ends with `end`. */
 const deciding = ([first, ...others]: readonly Decision[], end: () => Promise<SyncStep>): SyncStep => ({
   decide: () => {
     if (!first) throw new Error('nothing to decide');

@@ -21,11 +21,11 @@ export interface ObservedReconcilerOptions {
   readonly log: DecisionLog;
   readonly running: RunningSyncs;
   readonly clock: Clock;
-  /** Of the object that the caches have under a key. @default not known */
+  /** The UID of the cached object of a key. @default unknown */
   readonly uidOf?: (key: string) => string | undefined;
 }
 
-/** Reconciles as the one inside does, and notes what runs, what was decided, and what failed. */
+/** Wraps a reconciler to record running syncs, decisions and failures. */
 export class ObservedReconciler implements Reconciler {
   constructor(
     private readonly inner: Reconciler,
@@ -41,7 +41,7 @@ export class ObservedReconciler implements Reconciler {
     let uid: string | undefined;
     const look = (): void => void (uid = this.options.uidOf?.(key) ?? uid);
     look();
-    // Noted at once: it may never end.
+    // Recorded immediately: it may never end.
     const stopListening = onAbort(signal, () => {
       if (!hasCode(signal.reason, 'SYNC_TIMEOUT')) return;
       shown.overdue();
@@ -82,15 +82,15 @@ interface Noted {
 }
 
 interface FollowedSync {
-  /** What was decided so far that changes something. */
+  /** The decisions so far that change something. */
   readonly actions: string[];
-  /** Called when a decision is about to be made: what it is about is looked up as late as it can be. */
+  /** Called when a decision is about to be made: looks up its object as late as possible. */
   readonly look: () => void;
-  /** Called once, however it ends. */
+  /** Called once, however the sync ends. */
   readonly end: (failure?: { readonly error: unknown }) => void;
 }
 
-/** The same steps, followed to the end of the sync. */
+/** Follows the same steps to the end of the sync. */
 async function follow(work: () => Promise<SyncStep>, sync: FollowedSync): Promise<SyncStep> {
   const step = await work().catch((error: unknown) => fail(sync, error));
   if (hasToDecide(step)) return { decide: () => followDecision(step, sync) };

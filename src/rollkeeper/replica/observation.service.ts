@@ -8,7 +8,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** What is noted for people: decisions, running syncs, the other replicas. */
+/** Observations for display: decisions, running syncs, the other replicas. */
 @Injectable()
 export class Observation implements OnModuleDestroy {
   readonly decisions = new DecisionLog();
@@ -26,7 +26,7 @@ export class Observation implements OnModuleDestroy {
     this.peers = new RedisPeerRegistry({ redisUrl, keyPrefix, identity, clock, logger });
   }
 
-  /** Notes the syncs of every controller. */
+  /** Observes the syncs of every controller. */
   readonly around: ReconcilerWrapper = (reconciler, controller, objectOf) =>
     new ObservedReconciler(reconciler, {
       ...{ controller, clock: this.clock, replica: this.options.identity },
