@@ -7,18 +7,18 @@ import { ControllerManager, qualifiedResource } from '@rollkeeper/runtime';
 const LISTERS = Symbol('rollkeeper:listers');
 const API_CLIENT = Symbol('rollkeeper:ApiClient');
 
-/** The token of a kind's cache, for tests that put another one in its place. */
+/** The injection token of a kind's cache. Tests override it. */
 export function listerToken(kind: Kind): string {
   return `rollkeeper:Lister(${qualifiedResource(kind)})`;
 }
 
 /**
- * Injects the cache of a kind, a `Lister<T>`, into a class of `RollkeeperModule.forFeature`, and makes the manager fill it. It is
- * filled when the first key is worked on. Within a sync `context.lister` is the same cache.
+ * Injects the cache of a kind, a `Lister<T>`, into a class of `RollkeeperModule.forFeature`, and makes the manager fill
+ * it before the first key is reconciled. Within a sync, `context.lister` is the same cache.
  */
 export function InjectLister(kind: Kind): ParameterDecorator & PropertyDecorator {
   return (target: object, key: string | symbol | undefined, index?: number) => {
-    // Of a parameter of the constructor the target is the class, of a property its prototype.
+    // A parameter decorator gets the class, a property decorator its prototype.
     const owner = typeof target === 'function' ? target : target.constructor;
     Reflect.defineMetadata(LISTERS, [...listersOf(owner), kind], owner);
     Inject(listerToken(kind))(target, key as string, index as number);
@@ -26,8 +26,8 @@ export function InjectLister(kind: Kind): ParameterDecorator & PropertyDecorator
 }
 
 /**
- * Injects the `ApiClient` of the manager, for what is done outside of syncs. Within one `context.client` is the one to write
- * with: only that stops writing with the key's lock.
+ * Injects the manager's `ApiClient`, for work outside of syncs. Within a sync, write with `context.client`: it stops
+ * writing when the key's lock is lost.
  */
 export function InjectApiClient(): ParameterDecorator & PropertyDecorator {
   return Inject(API_CLIENT);
@@ -39,7 +39,7 @@ export const apiClientProvider: Provider = {
   useFactory: ({ client }: ControllerManager) => client,
 };
 
-/** The caches that the classes have injected. */
+/** Providers for the caches that the classes inject. */
 export function listerProviders(classes: readonly Type[]): Provider[] {
   const kinds = new Map(classes.flatMap(listersOf).map((kind) => [listerToken(kind), kind]));
   return [...kinds].map(([provide, kind]) => ({

@@ -4,13 +4,13 @@ import { DiscoveryService } from '@nestjs/core';
 import { ControllerManager, ShutdownError } from '@rollkeeper/runtime';
 import { controllerOfProvider } from './reconciles.decorator.js';
 
-/** Whether the application's start is the manager's. */
+/** Token: whether the manager starts with the application. */
 export const AUTO_RUN = Symbol('rollkeeper:autoRun');
 
 /**
- * Runs the manager for as long as the application does: starts it when all modules are there, with every provider that is a
- * controller; stops it in the first phase of the shutdown, while what reconcilers use is still there. The
- * application waits for the keys that are being worked on.
+ * Runs the manager as long as the application runs. It starts once all modules are initialized, with every provider
+ * that is a controller, and stops in the first phase of the shutdown, before anything that reconcilers use. The
+ * application waits for syncs in progress.
  */
 @Injectable()
 export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
@@ -39,7 +39,7 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private run(): void {
-    // A manager that has ended does not come back: the process has to be started again.
+    // A manager that has ended cannot be restarted; the process has to be.
     this.manager.health.add('livez', { name: 'manager', check: () => this.assertNotFailed() });
     this.running = this.manager.run(this.stopper.signal).catch((error: unknown) => {
       this.failure = error as Error;

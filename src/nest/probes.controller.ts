@@ -5,8 +5,8 @@ import { ControllerManager } from '@rollkeeper/runtime';
 import { RollkeeperHealthIndicator } from './rollkeeper.health.js';
 
 /**
- * `/livez`, `/readyz`, `/healthz` and `/metrics` on the application's own port, answered by terminus and in Prometheus' text. An
- * application without HTTP (`NestFactory.createApplicationContext`) has the option `probes` for a port of their own.
+ * Serves `/livez`, `/readyz`, `/healthz` (by terminus) and `/metrics` (Prometheus text) on the application's own port.
+ * For an application without HTTP (`NestFactory.createApplicationContext`), the option `probes` opens a separate port.
  */
 @Controller()
 export class ProbesController {

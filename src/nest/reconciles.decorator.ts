@@ -25,8 +25,8 @@ export type ReconcilesOptions<T extends KubernetesObject> = ControllerWatches<T>
 type Declared = ControllerTraits & ControllerWatches<KubernetesObject> & ControllerExtras;
 
 /**
- * Makes an injectable class the controller of a kind. It runs once it is a provider, of `RollkeeperModule.forFeature` or of any
- * module beside `RollkeeperModule.forRoot`.
+ * Makes an injectable class the controller of a kind. It runs once it is a provider of `RollkeeperModule.forFeature`,
+ * or of any module beside `RollkeeperModule.forRoot`.
  * @example
  * ```ts
  * @Reconciles(Deployment, { owns: [ReplicaSet], workers: 5 })
@@ -46,12 +46,12 @@ export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: R
   };
 }
 
-/** A controller that was defined without Nest, as a provider. */
+/** A provider for a controller defined without Nest. */
 export class DefinedController {
   constructor(readonly definition: ControllerDefinition) {}
 }
 
-/** The controller that a provider is, if its class says so. @throws InvalidOptionError naming the option */
+/** The controller that a provider defines, if its class is decorated. @throws InvalidOptionError naming the option */
 export function controllerOfProvider(instance: unknown): ControllerDefinition | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
   if (instance instanceof DefinedController) return instance.definition;

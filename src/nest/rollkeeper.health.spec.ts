@@ -2,7 +2,7 @@ import { HealthIndicatorService } from '@nestjs/terminus';
 import { describe, expect, it } from 'vitest';
 import { attemptCheck } from './rollkeeper.health.js';
 
-/** Terminus 11: its sessions say what a check came to, and run none. */
+/** Terminus 11: its sessions only record results, they run no checks. */
 const terminus11 = {
   check: (name: string) => {
     const session = new HealthIndicatorService().check(name);

@@ -6,11 +6,11 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { HealthCheck, HealthEndpoint } from '@rollkeeper/runtime';
 import { ControllerManager } from '@rollkeeper/runtime';
 
-/** A check that does not answer counts as failed after this long. */
+/** A check without an answer after this time counts as failed. */
 const CHECK_TIMEOUT_MS = 1500;
 
 /**
- * The manager's checks as terminus has them, for an application's own health route:
+ * The manager's checks in terminus' form, for an application's own health route:
  * `health.check([...rollkeeper.checks('readyz'), () => db.pingCheck('db')])`.
  */
 @Injectable()
@@ -20,7 +20,7 @@ export class RollkeeperHealthIndicator {
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
   ) {}
 
-  /** One function for each check of the endpoint: `leader-election`, `informers-synced`, `controller-office-hours` … */
+  /** One function per check of the endpoint: `leader-election`, `informers-synced`, `controller-office-hours` … */
   checks(endpoint: HealthEndpoint | 'healthz' = 'readyz'): (() => Promise<HealthIndicatorResult>)[] {
     const { health } = this.manager;
     const checks = endpoint === 'healthz' ? health.all() : health.of(endpoint);
@@ -28,11 +28,11 @@ export class RollkeeperHealthIndicator {
   }
 }
 
-/** What terminus has in all its releases, and what it has since 12. */
+/** The part of terminus common to all its releases, and the part added in 12. */
 type Session = ReturnType<HealthIndicatorService['check']>;
 type SessionOfAnyRelease = Pick<Session, 'up' | 'down'> & Partial<Pick<Session, 'attempt'>>;
 
-/** Runs a check as terminus wants it. What it returns as text is shown with its state. */
+/** Runs a check as a terminus indicator. A text that the check returns is shown with its state. */
 export async function attemptCheck(
   indicators: { check(name: string): SessionOfAnyRelease },
   check: HealthCheck,

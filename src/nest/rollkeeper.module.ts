@@ -10,13 +10,13 @@ import { ProbesController } from './probes.controller.js';
 import { DefinedController } from './reconciles.decorator.js';
 import { RollkeeperHealthIndicator } from './rollkeeper.health.js';
 
-/** Besides the manager's options. */
+/** Options of the module in addition to the manager's. */
 export interface RollkeeperModuleExtras {
-  /** Whether `/livez`, `/readyz`, `/healthz` and `/metrics` are routes of the application. @default true */
+  /** Whether the application serves `/livez`, `/readyz`, `/healthz` and `/metrics`. @default true */
   readonly probeRoutes?: boolean;
   /**
-   * Whether the manager runs as soon as the application has started. Otherwise whoever has an order of its own calls
-   * `ControllerManager.run`, and is told when it fails. @default true
+   * Whether the manager runs as soon as the application has started. With `false`, call `ControllerManager.run`
+   * yourself and handle its rejection. @default true
    */
   readonly autoRun?: boolean;
 }
@@ -31,7 +31,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     { probeRoutes: true, autoRun: true },
     (definition, { autoRun, probeRoutes }) => ({
       ...definition,
-      // One process has one manager, and every feature its controllers in it.
+      // A process has one manager; the controllers of every feature module join it.
       global: true,
       providers: [...(definition.providers ?? []), { provide: AUTO_RUN, useValue: autoRun }],
       controllers: probeRoutes ? [ProbesController] : [],
@@ -40,9 +40,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 /**
- * A manager for the controllers of a Nest application: `forRoot` or `forRootAsync` once, with the options of `createManager`;
- * `forFeature` where controllers are. It starts when the application has started, and stops first when that closes, so
- * `app.enableShutdownHooks()` belongs in `main.ts`.
+ * A manager for the controllers of a Nest application: `forRoot` or `forRootAsync` once, with the options of
+ * `createManager`; `forFeature` wherever there are controllers. The manager starts after the application and stops
+ * first when the application closes, so call `app.enableShutdownHooks()` in `main.ts`.
  */
 @Module({
   imports: [DiscoveryModule, TerminusModule.forRoot({ logger: false })],
@@ -56,8 +56,8 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 })
 export class RollkeeperModule extends ConfigurableModuleClass {
   /**
-   * Controllers, and other classes that inject caches.
-   * @param features classes, those with `@Reconciles` among them, and what `defineController` has made
+   * Registers controllers, and other classes that inject caches.
+   * @param features classes (with `@Reconciles` or without) and results of `defineController`
    * @param imports modules whose providers they inject
    */
   static forFeature(

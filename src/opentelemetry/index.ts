@@ -1,6 +1,6 @@
 /**
- * The process's metrics and spans by OpenTelemetry's SDK: `import { … } from 'rollkeeper/opentelemetry'`. `createManager` loads it
- * by itself where it is not given metrics and tracing.
+ * Metrics and spans of the process by OpenTelemetry's SDK: `import { … } from 'rollkeeper/opentelemetry'`.
+ * `createManager` loads it unless it is given metrics and tracing.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

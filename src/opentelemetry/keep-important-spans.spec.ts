@@ -32,10 +32,10 @@ interface SyncShape {
   tookMs?: number;
 }
 
-/** A time of day: small numbers are taken for times since the process began, once it is that old. */
+/** A time of day: once the process is old enough, small numbers are read as times since its start. */
 const START_MS = 1_700_000_000_000;
 
-/** `change seen` → `queue` → `sync` → `write`, ended in the order in which the real ones end. */
+/** `change seen` → `queue` → `sync` → `write`, ended in the order of the real ones. */
 function runSync({ fails = false, writeFails = false, tookMs = 1 }: SyncShape): void {
   const seen = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER }, ROOT_CONTEXT);
   seen.end();

@@ -3,14 +3,16 @@ import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler, Span, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { SamplingDecision } from '@opentelemetry/sdk-trace-base';
 
-/** What is remembered of traces that the sampler has not chosen, while their syncs run. */
+/** Limit of unsampled traces remembered while their syncs run. */
 const MAX_TRACES = 256;
 const MAX_SPANS_OF_A_TRACE = 256;
 
-/** A sync or an API request: the unit that is kept or dropped as a whole. */
+/** A sync or an API request: kept or dropped as a whole. */
 const UNITS: ReadonlySet<SpanKind> = new Set([SpanKind.CONSUMER, SpanKind.SERVER]);
 
-/** `sampler`, but what it drops is recorded all the same, unsampled, for {@link KeepImportantSpans} to judge. */
+/**
+ * Wraps `sampler` so that dropped spans are still recorded, unsampled, and {@link KeepImportantSpans} can judge them.
+ */
 export function recordingAll(sampler: Sampler): Sampler {
   return {
     shouldSample: (...args) => {
@@ -23,9 +25,9 @@ export function recordingAll(sampler: Sampler): Sampler {
 }
 
 /**
- * Lets sampled spans pass, and of the others every unit (a sync or a request) that failed or was slow, or one of whose
- * own requests did, with what lies below it. Its top becomes a root with a link to where it hung, because what is above it was not kept. Memory is bounded:
- * the trace remembered longest goes first.
+ * Exports sampled spans, and of the others every unit (a sync or a request) that failed or was slow, or that made a
+ * request which did, together with the spans below it. Its top span becomes a root with a link to its parent, because
+ * the parent was not kept. Memory is bounded: the oldest trace is dropped first.
  */
 export class KeepImportantSpans implements SpanProcessor {
   private readonly unsampled = new Map<string, ReadableSpan[]>();
@@ -35,7 +37,7 @@ export class KeepImportantSpans implements SpanProcessor {
     private readonly options: { readonly slowMs: number },
   ) {}
 
-  /** Spans remembered at this moment. */
+  /** Number of spans remembered now. */
   get size(): number {
     let spans = 0;
     for (const ofTrace of this.unsampled.values()) spans += ofTrace.length;
@@ -86,7 +88,10 @@ function isSampled(span: ReadableSpan): boolean {
   return (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** The unit below `root`, with the span right above it (the wait in the queue) when that is at hand; and the rest. */
+/**
+ * Splits spans into the unit below `root`, with the span right above it (the wait in the queue) if available, and the
+ * rest.
+ */
 function divide(
   root: ReadableSpan,
   spans: readonly ReadableSpan[],

@@ -2,7 +2,7 @@ import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
-/** Collects on demand; nothing runs in the background. */
+/** Collects on demand; runs nothing in the background. */
 export function createMetrics(): Metrics {
   const exporter = new PrometheusExporter({
     preventServerStart: true,

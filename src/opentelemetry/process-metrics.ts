@@ -4,17 +4,17 @@ import { METRICS } from '@rollkeeper/runtime/telemetry/metric-names';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { createMetrics } from './metrics.js';
 
-/** Seconds in a nanosecond, which the event loop's histogram counts in. */
+/** Seconds per nanosecond, the unit of the event loop's histogram. */
 const NANO = 1e-9;
 /**
- * How often the event loop is looked at. Each look wakes the process: every 10 ms they cost it 6 ms of CPU a second, a quarter of what an
- * idle replica uses; every 50 ms they cost 1.4.
+ * Sampling interval of the event loop. Each sample wakes the process: every 10 ms costs 6 ms of CPU a second, a quarter
+ * of an idle replica's use; every 50 ms costs 1.4 ms.
  */
 const LOOK_EVERY_MS = 50;
 
 /**
- * The process itself, under the names that prom-client made usual for Node. The event loop's delay is that since the last
- * scrape. Returns what stops the measuring.
+ * Metrics of the process itself, under the names that prom-client established for Node. The event loop's delay covers
+ * the time since the last scrape. Returns a function that stops measuring.
  */
 function observeProcess(meter: Meter): () => void {
   const loop = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
@@ -28,7 +28,7 @@ function observeProcess(meter: Meter): () => void {
         'Seconds that the event loop was late since the last scrape, by percentile (100 is the longest)',
     })
     .addCallback((result) => {
-      // Not `quantile`, which Prometheus keeps for summaries.
+      // Not `quantile`: Prometheus reserves that label for summaries.
       for (const percentile of [50, 90, 99])
         result.observe(lateness(loop.percentile(percentile)), { percentile: String(percentile) });
       result.observe(lateness(loop.max), { percentile: '100' });
@@ -52,7 +52,7 @@ function observeProcess(meter: Meter): () => void {
   return () => loop.disable();
 }
 
-/** The metrics of a process, those of the process itself included. */
+/** The metrics of a process, including those about the process itself. */
 export function createProcessMetrics(): Metrics {
   const metrics = createMetrics();
   const stopObserving = observeProcess(metrics.meter);
@@ -66,8 +66,8 @@ export function createProcessMetrics(): Metrics {
 }
 
 /**
- * Seconds, of what the histogram has: nanoseconds from one look to the next. Without a sample it answers with numbers that
- * mean nothing.
+ * Seconds of delay from the histogram's nanoseconds between two samples. Without samples the histogram returns
+ * meaningless numbers.
  */
 export function lateness(nanoseconds: number): number {
   const seconds = nanoseconds * NANO;

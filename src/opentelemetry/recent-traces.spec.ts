@@ -3,7 +3,7 @@ import { SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { RecentTraces } from './recent-traces.js';
 
-/** A time of day: small numbers are taken for times since the process began, once it is that old. */
+/** A time of day: once the process is old enough, small numbers are read as times since its start. */
 const START_MS = 1_700_000_000_000;
 
 describe('the recent traces', () => {

@@ -3,25 +3,25 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor, TimedEvent } from '@opentelemetry/sdk-trace-base';
 import { hrTimeToMilliseconds } from '@opentelemetry/core';
 
-/** A span as the console draws it. */
+/** A span in the form that the console draws. */
 export interface ShownSpan {
   readonly spanId: string;
   readonly parentId?: string;
   readonly name: string;
-  /** Who made it. */
+  /** The replica that made it. */
   readonly replica: string;
   /** Epoch milliseconds. */
   readonly startMs: number;
   readonly durationMs: number;
   readonly failed: boolean;
-  /** Why, of one that failed. */
+  /** The error of a failed span. */
   readonly error?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** What happened in it that has no span of its own: a write, say. */
+  /** Things that happened within the span but have no span of their own, such as a write. */
   readonly events?: readonly ShownEvent[];
 }
 
-/** A moment of a span. */
+/** A moment within a span. */
 export interface ShownEvent {
   readonly name: string;
   /** Epoch milliseconds. */
@@ -29,14 +29,14 @@ export interface ShownEvent {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Of one trace, so many spans are kept. */
+/** Limit of spans kept per trace. */
 const SPANS_OF_A_TRACE = 300;
 
 /**
- * The spans of the last traces that this process had a part in, in memory: bounded in traces and in spans of each.
+ * The spans of the most recent traces of this process, in memory: bounded in traces and in spans per trace.
  *
- * What is shown of a span is picked when it ends, not when somebody looks: a span of the SDK holds on to many small
- * objects, which the garbage collector would copy from generation to generation.
+ * A span is reduced to the shown fields when it ends, not when it is read: an SDK span holds many small objects, which
+ * the garbage collector would copy from generation to generation.
  */
 export class RecentTraces implements SpanProcessor {
   private readonly traces = new Map<string, KeptSpan[]>();
@@ -46,7 +46,7 @@ export class RecentTraces implements SpanProcessor {
     private readonly limit: number,
   ) {}
 
-  /** Oldest first; empty where the trace is not known (any more). */
+  /** Oldest first; empty if the trace is unknown or forgotten. */
   of(traceId: string): readonly ShownSpan[] {
     return (this.traces.get(traceId) ?? [])
       .map((span) => span.shown(this.replica))
@@ -75,7 +75,7 @@ export class RecentTraces implements SpanProcessor {
   }
 }
 
-/** What there is to show of a span that has ended. All of one shape, and nothing is copied: spans end by the thousand. */
+/** The shown fields of an ended span. All have one shape and nothing is copied, because spans end by the thousand. */
 class KeptSpan {
   private readonly spanId: string;
   private readonly parentId: string | undefined;

@@ -8,14 +8,14 @@ import {
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /**
- * The sampler that OpenTelemetry's standard variables ask for: `OTEL_TRACES_SAMPLER` (default `parentbased_always_on`) and
- * `OTEL_TRACES_SAMPLER_ARG`, the ratio.
- * @throws InvalidOptionError for a value that the standard does not know: half a trace is worse than a clear word
+ * The sampler configured by OpenTelemetry's standard variables: `OTEL_TRACES_SAMPLER` (default `parentbased_always_on`)
+ * and `OTEL_TRACES_SAMPLER_ARG`, the ratio.
+ * @throws InvalidOptionError for a value that the standard does not define: an error is better than half a trace
  */
 export function samplerFromEnv(env: NodeJS.ProcessEnv): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
   const root = rootSampler(name.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);
-  if (!root) throw new InvalidOptionError('OTEL_TRACES_SAMPLER', `"${name}" is no sampler`);
+  if (!root) throw new InvalidOptionError('OTEL_TRACES_SAMPLER', `"${name}" is not a known sampler`);
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 

@@ -15,35 +15,35 @@ import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
 import { samplerFromEnv } from './sampler-from-env.js';
 
 export interface TracingOptions {
-  /** `service.name` of every span, unless `OTEL_SERVICE_NAME` says otherwise. */
+  /** `service.name` of every span, unless `OTEL_SERVICE_NAME` is set. */
   serviceName: string;
   /** `service.instance.id`: the replica. */
   instance: string;
   version: string;
   /** The environment to read OpenTelemetry's own variables from. */
   env: NodeJS.ProcessEnv;
-  /** Told of every span as well, for example to show it; spans are made for them even where none are sent. */
+  /** Also receive every span, for example to show it; with processors, spans are recorded even if none are exported. */
   processors?: readonly SpanProcessor[];
 }
 
-/** A collector that does not answer must not hold up the end of a process. */
+/** A collector that does not answer must not delay the end of the process. */
 export const SHUTDOWN_TIMEOUT_MS = 2000;
-/** A sync that took so long is kept whatever the sampler says; `ROLLKEEPER_TRACES_SLOW_MS` changes it. */
+/** A sync that took this long is kept even if not sampled; `ROLLKEEPER_TRACES_SLOW_MS` changes it. */
 const SLOW_MS = 1000;
-/** Spans that wait to be sent, unless `OTEL_BSP_MAX_QUEUE_SIZE` says otherwise; more are dropped. */
+/** Limit of spans waiting for export, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set; more are dropped. */
 const MAX_QUEUE_SIZE = 8192;
 /**
- * Events of a span, unless `OTEL_SPAN_EVENT_COUNT_LIMIT` says otherwise; the oldest go first. The standard's 128 are fewer
- * than a sync writes that creates as many pods as it may at once.
+ * Limit of events per span, unless `OTEL_SPAN_EVENT_COUNT_LIMIT` is set; the oldest are dropped first. The standard's
+ * 128 is less than the number of writes in a sync that creates as many pods as allowed at once.
  */
 const MAX_EVENTS = 1024;
 
 /**
- * Spans go out by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set, and cost next to nothing when
- * it is not. `OTEL_SDK_DISABLED=true` is the switch that turns everything off, `OTEL_TRACES_EXPORTER=none` the sending.
- * Endpoint, headers, sampler and batch sizes are OpenTelemetry's standard variables; whatever the sampler, syncs that
- * failed or were slow are kept, unless it is one of the `always_off` kind. A collector that is down loses spans and
- * nothing else: the batch is bounded, and nobody waits for it.
+ * Exports spans by OTLP if `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set; otherwise spans cost next to
+ * nothing. `OTEL_SDK_DISABLED=true` turns everything off, `OTEL_TRACES_EXPORTER=none` only the export. Endpoint,
+ * headers, sampler and batch sizes come from OpenTelemetry's standard variables. Failed and slow syncs are kept with
+ * any sampler except the `always_off` ones. A collector that is down loses spans and has no other effect: the batch is
+ * bounded and nothing waits for it.
  */
 export function startTracing(options: TracingOptions): Tracing {
   const { env, instance, processors = [], serviceName, version } = options;
@@ -75,7 +75,10 @@ export function startTracing(options: TracingOptions): Tracing {
   };
 }
 
-/** What comes next in this process would have no traces: OpenTelemetry takes the first that registers. */
+/**
+ * Without this, a later start in the same process would have no traces: OpenTelemetry keeps the first provider
+ * registered.
+ */
 function unregister(provider: NodeTracerProvider): void {
   const registered = trace.getTracerProvider();
   if (!(registered instanceof ProxyTracerProvider) || registered.getDelegate() !== provider) return;

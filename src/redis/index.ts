@@ -1,6 +1,6 @@
 /**
- * What the replicas of an operator share, on Redis and BullMQ: `import { … } from 'rollkeeper/redis'`. `createManager` loads it by
- * itself where it is not given another coordination.
+ * The state that an operator's replicas share, on Redis and BullMQ: `import { … } from 'rollkeeper/redis'`.
+ * `createManager` loads it unless it is given another coordination.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

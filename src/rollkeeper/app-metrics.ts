@@ -5,7 +5,7 @@ import type { Meter } from '@opentelemetry/api';
 import type { DeploymentState } from './deployment-states/deployment-states.js';
 import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 
-/** kube-apiserver's names for the same things, and the store's in ours: there is no etcd here. */
+/** kube-apiserver's names for the same metrics, and our own for the store: there is no etcd here. */
 export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
   const { meter } = metrics;
   const advice = { explicitBucketBoundaries: REQUEST_BUCKETS };
@@ -65,7 +65,7 @@ function labelsOf({ group, resource, scope, subresource, verb, version }: Served
   return { verb, group, version, resource, subresource, scope, component: 'apiserver' };
 }
 
-/** How many Deployments are in which state, where there is somebody to tell: `undefined` tells nothing. */
+/** Number of Deployments per state; `undefined` reports nothing. */
 export function observeDeployments(
   meter: Meter,
   counts: () => ReadonlyMap<DeploymentState, number> | undefined,
@@ -81,10 +81,10 @@ export function observeDeployments(
 
 /** Seconds: from a rollout of one pod to one of an hour. */
 const ROLLOUT_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
-/** Seconds: what the controllers themselves take. The bounds of the objective (docs/RELIABILITY.md) are among them. */
+/** Seconds spent by the controllers themselves. Includes the bounds of the objective (docs/RELIABILITY.md). */
 const OVERHEAD_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 
-/** How long rollouts take, and what of it is ours, told by the leader. */
+/** Durations of rollouts and our share of them, reported by the leader. */
 export function createRolloutMetrics(meter: Meter): RolloutMetrics {
   const duration = meter.createHistogram(METRICS.rolloutDuration, {
     description: 'Seconds from the change of a Deployment until its rollout ended, by outcome',

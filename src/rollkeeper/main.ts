@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { OLDEST_NODE, nodeProblem } from '@rollkeeper/machinery/process/node-version';
 
-// Before anything is loaded that an older Node would stumble over.
+// Before loading anything that fails on an older Node.
 const problem = nodeProblem(process.version, OLDEST_NODE);
 if (problem) {
   process.stderr.write(`rollkeeper: ${problem}; \`npm start\` and \`npx rollkeeper\` bring one along\n`);

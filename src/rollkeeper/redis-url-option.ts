@@ -1,4 +1,4 @@
-/** What `--redis-url` has in common wherever it is an option. */
+/** The common part of every `--redis-url` option. */
 export const REDIS_URL_OPTION = { value: 'url', env: 'REDIS_URL' } as const;
 
 /** @param use what the command does with that Redis */

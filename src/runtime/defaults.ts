@@ -1,9 +1,9 @@
 /**
- * Defaults that the options of a manager and those of a program built on one share. Plain values, so that a command line
- * can show them without loading what uses them.
+ * Defaults shared by the options of a manager and of programs built on it. Plain values, so that a command line can
+ * show them without loading the code that uses them.
  */
 
-/** Each one's meaning is at `LeaderElectionOptions`. */
+/** Documented at `LeaderElectionOptions`. */
 export const LEADER_ELECTION_DEFAULTS = {
   leaseDurationMs: 2500,
   renewDeadlineMs: 1800,
@@ -15,14 +15,14 @@ export const LEADER_ELECTION_DEFAULTS = {
   witnessGraceMs: 100,
 } as const;
 
-/** How long running keys may go on after a stop, milliseconds. */
+/** How long keys in progress may continue after a stop, milliseconds. */
 export const DEFAULT_DRAIN_TIMEOUT_MS = 3000;
 
 /** How long a sync waits for its caches, milliseconds. */
 export const DEFAULT_CAUGHT_UP_TIMEOUT_MS = 5000;
 
 /**
- * How long a sync may take unless its controller says otherwise, milliseconds. Three requests in a row that each take all of the
- * 32 s that a request has fit in; and a sync that hangs keeps its object waiting for no longer.
+ * Time limit of a sync unless its controller overrides it, milliseconds. Allows three consecutive requests that each
+ * take the full 32 s limit, and bounds how long a hanging sync blocks its object.
  */
 export const DEFAULT_SYNC_TIMEOUT_MS = 120_000;

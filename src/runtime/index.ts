@@ -1,5 +1,5 @@
 /**
- * What the author of a controller needs: `import { … } from 'rollkeeper'`. Start at {@link createManager} and
+ * The entry point for authors of controllers: `import { … } from 'rollkeeper'`. Start at {@link createManager} and
  * {@link defineController}.
  * @packageDocumentation
  */
@@ -102,7 +102,7 @@ export type {
 export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
 export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
 
-// What a reconciler is given, and what it gives back.
+// Input and output of a reconciler.
 export type {
   ActResult,
   BegunSync,
@@ -203,7 +203,7 @@ export {
   trimPodKeepingSpec,
 } from '@rollkeeper/client/informer';
 
-// Queues, actors, leader election: the ports. What stands behind them: `rollkeeper/redis`.
+// The ports of queues, actors and leader election. Implemented by `rollkeeper/redis`.
 export type {
   AddOptions,
   Priority,
@@ -226,7 +226,7 @@ export type {
 export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
 export { LeaderElector, LeaseResourceLock } from './leader-election/index.js';
 
-// Around them: a process's life, health, metrics, traces, time, errors.
+// Process life cycle, health, metrics, traces, time, errors.
 export type { ManagedController, ManagerState, Runnable } from './manager/index.js';
 export type { HealthCheck, HealthEndpoint } from './health/index.js';
 export { HealthRegistry } from './health/index.js';

@@ -1,21 +1,21 @@
-/** How a command ends that says so itself. */
+/** The predictable end of a command. */
 export interface CommandEnd {
   readonly exitCode: number;
-  /** How long it sleeps before. */
+  /** Delay before the end. */
   readonly afterMs: number;
 }
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
-/** Words and signs by which it is not decided by the order of the statements alone how a script goes. */
+/** Keywords and characters that make the outcome of a script depend on more than the order of its statements. */
 const BRANCHES = /[&|(){}`<>]|(?:^|[;\n])\s*\$|\b(?:if|while|until|for|case|trap|exec|eval|set)\b/;
-/** Commands that do not fail, so that what comes after `&&` is reached. */
+/** Commands that always succeed, so that what follows `&&` is reached. */
 const SURE = /^(?::|true|echo|printf|date|sleep)(?:\s|$)/;
 const QUOTED = /"(?:[^"`$]|\$(?!\())*"|'[^']*'/g;
 const REDIRECTED = /\d*>>?\s*(?:&\d|[^\s;&|]+)/g;
 
 /**
- * How a command fails for certain: `false`, or a shell's plain script that comes to `exit` with another code than 0, or ends with `false`.
- * Undefined for all others: nothing is run here, so what programs do cannot be known.
+ * How a command is certain to fail: `false`, or a simple shell script that reaches `exit` with a code other than 0, or
+ * ends with `false`. Undefined for all others: nothing is run here, so the outcome of programs is unknown.
  */
 export function failureOfCommand(argv: readonly string[]): CommandEnd | undefined {
   const [program = '', option, script] = argv;
@@ -36,7 +36,7 @@ function failureOfScript(script: string): CommandEnd | undefined {
     if (statement === '' || statement.startsWith('#')) continue;
     const exitCode = /^exit\s+(\d{1,3})$/.exec(statement)?.[1];
     if (exitCode !== undefined) return failed(Number(exitCode) % 256, afterMs);
-    // Without a code it passes on what cannot be known.
+    // Without a code it returns an unknown status.
     if (/^exit\b/.test(statement)) return undefined;
     const [, seconds] = /^sleep\s+(\d+(?:\.\d+)?)s?$/.exec(statement) ?? [];
     afterMs += Number(seconds ?? 0) * 1_000;

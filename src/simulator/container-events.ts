@@ -4,8 +4,8 @@ import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
 import { decideProbes } from './decide-probes.js';
 
 /**
- * The events by which a kubelet tells of trouble, for a status about to be written. Nothing is told of what goes well:
- * on a simulated node that would be most of all writes.
+ * The events of a kubelet about failures, for a status about to be written. Nothing is recorded for successes: on a
+ * simulated node that would be most of all writes.
  */
 export function decideContainerEvents(
   pod: DeepReadonly<Pod>,
@@ -29,12 +29,12 @@ export function decideContainerEvents(
 
 type Status = NonNullable<DeepReadonly<PodStatus>['containerStatuses']>[number];
 
-/** Of all containers, in the order in which they start. */
+/** The statuses of all containers, in start order. */
 export function statusesOf(status: DeepReadonly<PodStatus>): readonly Status[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
-/** What is said of probes that fail: once when that begins to show, and when the container is killed for it. */
+/** Events for failing probes: one when the failure begins to show, and one when the container is killed for it. */
 function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | undefined): EventNote[] {
   const { containers = [], initContainers = [] } = pod.spec;
   const container = [...initContainers, ...containers].find(({ name }) => name === status.name);

@@ -11,19 +11,19 @@ export interface ContainerFacts {
   readonly image: string;
   readonly behaviour: ContainerBehaviour;
   readonly current: ReadableStatus | undefined;
-  /** Start of an identifier that no other pod has. */
+  /** Prefix of container ids, unique to the pod. */
   readonly podUid: string;
   readonly nowMs: number;
-  /** When the node began with the pod. */
+  /** When the node started the pod. */
   readonly podStartedMs: number;
   readonly readyAfterMs: number;
-  /** @default it runs on */
+  /** @default it keeps running */
   readonly end?: ContainerEnd;
-  /** What its probes come to. @default all succeed */
+  /** Outcome of its probes. @default all succeed */
   readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart'>;
-  /** Of the pod. @default 'Always' */
+  /** The pod's restart policy. @default 'Always' */
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
-  /** When the running container started, where it is known more exactly than to the second. */
+  /** When the running container started, if known more precisely than to the second. */
   readonly startedMs?: number;
 }
 
@@ -33,21 +33,21 @@ export interface ContainerPlan {
   readonly wakeAtMs?: number;
 }
 
-/** Backoff of image pulls and of crashing containers alike: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
+/** Backoff of image pulls and of crashing containers: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
-/** Of a container that is killed (SIGKILL): by a probe that fails, or because it did not stop in time. */
+/** Exit code of a killed container (SIGKILL): by a failing probe, or because it did not stop in time. */
 export const EXIT_CODE_OF_KILLED = 137;
-/** How long a failed pull is shown as ErrImagePull before it counts as backing off. */
+/** How long a failed pull is shown as ErrImagePull before ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 2_000;
-/** How long a crashing container lives. */
+/** Lifetime of a crashing container. */
 const CRASHES_AFTER_MS = 1_000;
 const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
 
-/** What becomes of one container now. */
+/** The next state of one container. */
 export function decideContainer(facts: ContainerFacts): ContainerPlan {
   const { current, restartPolicy = 'Always' } = facts;
-  // A failure that is tried again waits for that in another state.
+  // A failure that is retried waits in another state.
   if (current?.state?.terminated && restartPolicy !== 'Always') return { status: current as ContainerStatus };
   switch (facts.behaviour) {
     case 'invalid-image':
@@ -64,7 +64,7 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
   }
 }
 
-/** Wait before restart number `restarts` + 1. */
+/** Delay before restart number `restarts` + 1. */
 export function crashBackoffMs(restarts: number): number {
   return doublingDelayMs(restarts, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }
@@ -86,7 +86,7 @@ interface RunningContainer {
   readonly startedMs: number;
 }
 
-/** The container as it runs, started now if it does not yet, or runs another image. Readiness is left as it was. */
+/** The running container; starts it if it is not running yet, or runs another image. Readiness is unchanged. */
 function running(facts: ContainerFacts): RunningContainer {
   const { current, nowMs } = facts;
   const startedAt = current?.state?.running?.startedAt;
@@ -106,7 +106,7 @@ function running(facts: ContainerFacts): RunningContainer {
   return { status, startedMs: nowMs };
 }
 
-/** The container is over, by itself. */
+/** The container completes. */
 function succeed(facts: ContainerFacts, { afterMs }: ContainerEnd): ContainerPlan {
   const run = running(facts);
   const endsAtMs = run.startedMs + afterMs;
@@ -118,7 +118,7 @@ function runUntil(endsAtMs: number, { status, wakeAtMs = endsAtMs }: ContainerPl
   return { status, wakeAtMs: Math.min(wakeAtMs, endsAtMs) };
 }
 
-/** The container fails, and is started again after a while, or not. */
+/** The container fails, and may be restarted after a delay. */
 function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
   const { nowMs } = facts;
   const untilMs = backsOffUntil(facts);
@@ -131,7 +131,7 @@ function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
   return runUntil(endsAtMs, shown);
 }
 
-/** The end of the wait for the next start; undefined where the container does not wait for one. */
+/** The end of the backoff; undefined if the container is not in backoff. */
 function backsOffUntil({ current, image }: ContainerFacts): number | undefined {
   const finishedAt = current?.lastState?.terminated?.finishedAt;
   const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === image;
@@ -206,7 +206,7 @@ function blank({ name, image }: ContainerFacts, restartCount: number): Container
   return { name, image, imageID: '', ready: false, started: false, restartCount, lastState: {} };
 }
 
-/** The container as it is once it has stopped for good. */
+/** The container after its final stop. */
 export function stopped(status: ReadableStatus, nowMs: number, exitCode: number): ContainerStatus {
   const state = exited(status, nowMs, exitCode);
   return { ...(status as ContainerStatus), ready: false, started: false, state };
@@ -228,7 +228,7 @@ function exited(
   };
 }
 
-/** The same each time it is computed, so that a repeated decision is no change. */
+/** Deterministic, so that a repeated decision is no change. */
 function containerIdOf({ podUid, name }: ContainerFacts, restartCount: number): string {
   return `simulated://${podUid}/${name}/${restartCount}`;
 }

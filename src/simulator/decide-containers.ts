@@ -18,22 +18,22 @@ type Container = DeepReadonly<coreV1.Container>;
 export interface ContainersFacts {
   readonly nowMs: number;
   readonly readyDelayMs: number;
-  /** Exact starts of containers by containerID; the API keeps whole seconds only. */
+  /** Exact starts of containers by containerID; the API only keeps whole seconds. */
   readonly startedMs?: ReadonlyMap<string, number>;
 }
 
 export interface ContainersPlan {
   readonly initContainers: ContainerStatus[];
   readonly containers: ContainerStatus[];
-  /** The init containers have done what the others wait for. */
+  /** All init containers have completed, or started if they are sidecars. */
   readonly isInitialized: boolean;
   /** When one of them changes by itself, epoch milliseconds. */
   readonly wakeAtMs?: number;
 }
 
 /**
- * What becomes of all containers of a pod: init containers one after the other, each when the one before has succeeded or, if it is a
- * sidecar, has started; then all others at once.
+ * The next states of all containers of a pod: init containers one after another, each once the previous one has
+ * succeeded or, if it is a sidecar, has started; then all others at once.
  */
 export function decideContainers(
   pod: ReadablePod,
@@ -76,7 +76,7 @@ function decideMainContainer(pod: ReadablePod, container: Container, facts: Cont
   return decideContainer({ ...facts, behaviour, ...probed(pod, container, containerEnd(pod, container)) });
 }
 
-/** What probes make of how a container goes: one that is killed by them does not come to its own end. */
+/** Applies the probes to a container: one that they kill does not reach its own end. */
 function probed(
   pod: ReadablePod,
   container: Container,
@@ -116,12 +116,12 @@ function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
-/** It runs beside the others, and is restarted whatever the pod says of them. */
+/** Runs beside the others, and is restarted regardless of the pod's restart policy. */
 function decideSidecar(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
   return decideContainer({ ...facts, restartPolicy: 'Always', ...probed(pod, container, undefined) });
 }
 
-/** It has one thing to do, and is restarted after failures, unless the pod's containers are never. */
+/** Runs to completion, and is restarted after failures unless the restart policy is Never. */
 function decideInitContainer(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
   const { behaviour, restartPolicy } = facts;
   const plan = decideContainer({
@@ -145,7 +145,7 @@ function waitsForInit({ current, image, name }: ContainerFacts): ContainerPlan {
   };
 }
 
-/** Sidecars are told to stop when all that they are there for has ended. */
+/** Stops the sidecars when all other containers have ended. */
 export function stopSidecars(statuses: readonly ContainerStatus[], nowMs: number): ContainerStatus[] {
   return statuses.map((status) => (status.state?.running ? stopped(status, nowMs, 0) : status));
 }

@@ -287,7 +287,7 @@ describe('every decision', () => {
           [EXIT_CODE_ANNOTATION]: exitCode,
           ...(behaviour && { [BEHAVIOUR_ANNOTATION]: behaviour }),
         };
-        // What the node remembers, because the API keeps whole seconds.
+        // The node's memory of exact starts: the API only keeps whole seconds.
         const startedMs = new Map<string, number>();
         const { activeDeadlineSeconds, init, initPolicy, probe } = more;
         let pod = aPod(

@@ -12,26 +12,26 @@ export interface PodLifecycleFacts {
   readonly readyDelayMs: number;
   readonly terminationDelayMs: number;
   readonly hostIp: string;
-  /** The pod's address; its own, if it has one already. */
+  /** The pod's address; its existing one, if it has one. */
   readonly podIp: string;
-  /** Exact starts of containers by containerID; the API keeps whole seconds only. */
+  /** Exact starts of containers by containerID; the API only keeps whole seconds. */
   readonly startedMs?: ReadonlyMap<string, number>;
-  /** When the node saw that the pod shall go. */
+  /** When the node noticed the deletion. */
   readonly terminatingSinceMs?: number;
 }
 
 export type PodPlan =
   | { readonly action: 'rest'; readonly wakeAtMs?: number }
   | { readonly action: 'write-status'; readonly status: PodStatus; readonly wakeAtMs?: number }
-  /** Everything has stopped: take the pod out of the API. */
+  /** Everything has stopped: delete the pod from the API. */
   | { readonly action: 'delete' };
 
-/** The reason of a pod that has run longer than it may. */
+/** Reason of a pod that exceeded `activeDeadlineSeconds`. */
 export const DEADLINE_EXCEEDED = 'DeadlineExceeded';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** What the node on which `pod` is does next. Everything that lasts is read from the pod itself. */
+/** The node's next step for `pod`. All lasting state is read from the pod itself. */
 export function decidePodLifecycle(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   if (pod.metadata.deletionTimestamp !== undefined) return terminate(pod, facts);
   if (isPodFinished(pod)) return { action: 'rest' };
@@ -114,7 +114,7 @@ function overdue(pod: ReadablePod, startTime: string, nowMs: number): PodStatus 
   };
 }
 
-/** A container that waited when its pod ended: what a kubelet says of one that it does not find any more. */
+/** A container that was waiting when its pod ended: the kubelet's status for a container it cannot find. */
 function lost(status: ContainerStatus): ContainerStatus {
   const message = 'The container could not be located when the pod was terminated';
   const terminated = {
@@ -125,13 +125,13 @@ function lost(status: ContainerStatus): ContainerStatus {
   return { ...status, ready: false, started: false, state: { terminated } };
 }
 
-/** Before all init containers have done their work. One that has failed for good is the end of the pod. */
+/** The phase before all init containers have completed. A permanently failed one ends the pod. */
 function phaseBefore({ spec }: ReadablePod, statuses: readonly ContainerStatus[]): 'Pending' | 'Failed' {
   const hasFailed = statuses.some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
   return spec.restartPolicy === 'Never' && hasFailed ? 'Failed' : 'Pending';
 }
 
-/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. What has ended and is started again says so by waiting. */
+/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. A container that will be restarted is in state waiting. */
 function phaseOf(statuses: readonly ContainerStatus[]): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
   const unborn = statuses.some(({ state, lastState }) => state?.waiting && !lastState?.terminated);
   if (unborn) return 'Pending';
@@ -150,14 +150,14 @@ function rejected(pod: ReadablePod, { nowMs }: PodLifecycleFacts): PodStatus {
 }
 
 /**
- * A pod goes when its containers have stopped. Where a finalizer will keep it, it first says that it has ended.
+ * A pod is deleted when its containers have stopped. If a finalizer will keep it, its final status is written first.
  */
 function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata;
   if (finalizers.length > 0 && !isPodFinished(pod) && pod.status?.containerStatuses?.length) {
     return { action: 'write-status', status: ended(pod, facts.nowMs) };
   }
-  // Without time left the server removes it by itself, as soon as no finalizer holds it.
+  // With a grace period of 0 the server removes it once no finalizer holds it.
   if (deletionGracePeriodSeconds === 0) return { action: 'rest' };
   const graceMs = toDouble(deletionGracePeriodSeconds) * 1000;
   const sinceMs = facts.terminatingSinceMs ?? Date.parse(deletionTimestamp) - graceMs;
@@ -165,7 +165,7 @@ function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   return facts.nowMs >= dueMs ? { action: 'delete' } : { action: 'rest', wakeAtMs: dueMs };
 }
 
-/** A server that is told to stop does so in good order; what was to come to an end by itself has not. */
+/** A server exits cleanly on SIGTERM; a container meant to complete has not done so. */
 const EXIT_CODE_OF_TERMINATED = 143;
 
 function ended(pod: ReadablePod, nowMs: number): PodStatus {

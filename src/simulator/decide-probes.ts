@@ -14,17 +14,19 @@ export interface ProbeProblem {
   readonly type: ProbeType;
   /** In the kubelet's words. */
   readonly message: string;
-  /** It cannot even be made: a kubelet throws such a result away, so that it neither kills the container nor lets it start. */
+  /**
+   * The probe itself cannot run: a kubelet discards such a result, so it neither kills the container nor lets it start.
+   */
   readonly isError: boolean;
 }
 
-/** What the probes of a container come to. */
+/** The outcome of a container's probes. */
 export interface ProbeOutlook {
-  /** No probe keeps it from being ready. */
+  /** No probe prevents readiness. */
   readonly canBeReady: boolean;
-  /** Its startup probe lets it count as started. */
+  /** Its startup probe lets it start. */
   readonly canStart: boolean;
-  /** Time from its start until it is killed because of a probe. @default never */
+  /** Time from its start until a probe kills it. @default never */
   readonly killedAfterMs?: number;
   readonly problems: readonly ProbeProblem[];
 }
@@ -32,15 +34,15 @@ export interface ProbeOutlook {
 const ALL_WELL: ProbeOutlook = { canBeReady: true, canStart: true, problems: [] };
 
 /**
- * Nothing listens and nothing runs, so a probe succeeds unless it can be told that it does not: it names a port that its container does not
- * have, or a command that says itself that it fails, or that the pod's annotation for commands says fails. A port's number tells nothing:
- * a container may listen on ports that it does not list.
+ * Nothing listens and nothing runs, so a probe succeeds unless it is certain to fail: it names a port that its
+ * container does not have, or a command that fails by its own text or by the pod's exec annotation. A numeric port
+ * proves nothing: a container may listen on ports that it does not list.
  */
 export function decideProbes(pod: DeepReadonly<Pod>, container: Container): ProbeOutlook {
   const { livenessProbe, readinessProbe, startupProbe } = container;
   if (!livenessProbe && !readinessProbe && !startupProbe) return ALL_WELL;
   const startup = problemOf('Startup', startupProbe, pod, container);
-  // The others are not made before it has succeeded.
+  // The other probes do not start before it has succeeded.
   if (startup) {
     const kill = startup.isError ? undefined : timeToKill(startupProbe);
     return outlook({ canBeReady: false, canStart: false, problems: [startup] }, kill);
@@ -56,7 +58,7 @@ function outlook(rest: ProbeOutlook, killedAfterMs: number | undefined): ProbeOu
   return killedAfterMs === undefined ? rest : { ...rest, killedAfterMs };
 }
 
-/** The first failure comes after the initial delay, and the one that counts `failureThreshold` - 1 periods later. */
+/** The first failure comes after the initial delay, and the decisive one `failureThreshold` - 1 periods later. */
 function timeToKill({
   failureThreshold = 3,
   initialDelaySeconds = 0,
@@ -73,7 +75,7 @@ function problemOf(
 ): ProbeProblem | undefined {
   const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
   if (typeof port === 'string' && !container.ports?.some(({ name }) => name === port)) {
-    // A number in quotes is one.
+    // A quoted number is a number.
     return /^\d+$/.test(port) ? undefined : errored(type, `couldn't find port: ${port}`);
   }
   const command = probe?.exec?.command;
@@ -85,7 +87,7 @@ function problemOf(
   return answer.exitCode === 0 ? undefined : failed(type, `${answer.stdout}${answer.stderr}`);
 }
 
-/** An annotation that cannot be read says nothing; `kubectl exec` says what is wrong with it. */
+/** A malformed annotation is ignored here; `kubectl exec` reports it. */
 function answersOf({ metadata }: DeepReadonly<Pod>, container: string): ExecAnswers | undefined {
   const text = containerAnnotation(metadata, EXEC_ANNOTATION, container);
   if (text === undefined) return undefined;

@@ -1,13 +1,13 @@
 import { NANOS, isNodeSelected, isPodActive, nanosOf, tolerates } from '@rollkeeper/machinery/kubernetes';
 import type { Amount, DeepReadonly, Node, Pod, Taint } from '@rollkeeper/machinery/kubernetes';
 
-/** What a pod takes of a node. */
+/** Resources that a pod takes of a node. */
 export interface Requests {
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** What the pods of a node take together. */
+/** Resources that the pods of a node take together. */
 export interface NodeLoad extends Requests {
   readonly pods: number;
 }
@@ -15,7 +15,7 @@ export interface NodeLoad extends Requests {
 export interface Candidate {
   readonly node: DeepReadonly<Node>;
   readonly load: NodeLoad;
-  /** How many of its pods have the controller of the pod that is placed. */
+  /** Number of its pods that share the controller of the pod being scheduled. */
   readonly siblings: number;
 }
 
@@ -23,7 +23,7 @@ export type SchedulingDecision = { readonly node: string } | { readonly unschedu
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Pods that are ours to place. Gates and other schedulers' pods are left to whom they belong. */
+/** Whether the pod is ours to schedule: no gates, and not another scheduler's. */
 export function wantsScheduling(pod: ReadablePod): boolean {
   const { nodeName, schedulerName = 'default-scheduler', schedulingGates = [] } = pod.spec;
   return (
@@ -32,16 +32,16 @@ export function wantsScheduling(pod: ReadablePod): boolean {
 }
 
 export interface SchedulingOptions {
-  /** Why the pod's volumes keep it from a node. @default nothing does */
+  /** Why the pod's volumes exclude a node. @default no obstacle */
   readonly volumeObstacleOn?: (node: DeepReadonly<Node>) => string | undefined;
-  /** The node that has been chosen before, which the pod's volumes wait for. @default none */
+  /** The node chosen earlier, which the pod's volumes wait for. @default none */
   readonly preferred?: string | undefined;
 }
 
 /**
- * The node with the fewest pods of the same controller among those that take the pod; of several the one with the fewest pods, and of
- * these the first. So the pods of a Deployment are spread, whatever else the nodes have. Looks at cordons, taints,
- * nodeSelector, what node affinity requires, requests and volumes; other affinities and topology spread are not looked at.
+ * Picks, among the feasible nodes, the one with the fewest pods of the same controller; then the one with the fewest
+ * pods; then the first. So a Deployment's pods are spread regardless of other pods. Considers cordons, taints,
+ * nodeSelector, required node affinity, requests and volumes; other affinities and topology spread are ignored.
  */
 export function decideScheduling(
   pod: ReadablePod,
@@ -71,13 +71,13 @@ function isEmptier(one: Candidate, other: Candidate): boolean {
   return one.load.pods < other.load.pods;
 }
 
-/** What is told of a pod that none of the nodes takes, for these reasons. */
+/** The message for a pod that no node accepts, for these reasons. */
 export function refusalBy(candidates: readonly Candidate[], reasons: string): SchedulingDecision {
   if (candidates.length === 0) return { unschedulable: 'no nodes available to schedule pods' };
   return { unschedulable: `0/${candidates.length} nodes are available: ${reasons}.` };
 }
 
-/** What all containers of a pod ask for together. */
+/** The sum of a pod's requests. */
 export function requestsOf(pod: ReadablePod): Requests {
   let cpu = 0;
   let memory = 0;
@@ -88,12 +88,12 @@ export function requestsOf(pod: ReadablePod): Requests {
   return { cpu, memory };
 }
 
-/** CPUs, bytes or pieces: as a number, near enough for a scheduler. */
+/** CPUs, bytes or counts as a number: precise enough for a scheduler. */
 function valueOf(amount: Amount | undefined): number {
   return Number(nanosOf(amount)) / Number(NANOS);
 }
 
-/** In the words of kube-scheduler. */
+/** In kube-scheduler's words. */
 function obstaclesOf(pod: ReadablePod, requests: Requests, { node, load }: Candidate): string[] {
   const found: string[] = [];
   if (node.spec?.unschedulable === true && !isTolerated(pod, CORDON))
@@ -116,7 +116,7 @@ function repels({ effect }: Taint): boolean {
   return effect === 'NoSchedule' || effect === 'NoExecute';
 }
 
-/** A cordon counts as the taint that it becomes. */
+/** A cordon is treated as the taint that it causes. */
 const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 function isTolerated({ spec }: ReadablePod, taint: Taint): boolean {

@@ -22,7 +22,7 @@ type Volume = DeepReadonly<PersistentVolume>;
 type Class = DeepReadonly<StorageClass>;
 type ReadableNode = DeepReadonly<Node>;
 
-/** What is known of the storage of a cluster. */
+/** The storage objects of a cluster. */
 export interface StorageView {
   claim(namespace: string, name: string): Claim | undefined;
   volume(name: string): Volume | undefined;
@@ -30,26 +30,26 @@ export interface StorageView {
   storageClass(name: string): Class | undefined;
 }
 
-/** What the claims of a pod ask of its node. */
+/** What the claims of a pod require of its node. */
 export interface VolumeNeeds {
-  /** Undefined for a volume that is not there. */
+  /** Undefined for a missing volume. */
   readonly bound: readonly (Volume | undefined)[];
-  /** Those that are bound when a node has been chosen. */
+  /** Claims that are bound once a node has been chosen. */
   readonly delayed: readonly Claim[];
 }
 
-/** How a claim gets its volume: one that is there, or one that is made, which the chosen node sets off. */
+/** How a claim gets its volume: an existing one, or one provisioned after the node is chosen. */
 export interface ClaimPlan {
   readonly claim: Claim;
-  /** Absent: it is made. */
+  /** Absent: it is provisioned. */
   readonly volume?: Volume;
 }
 
 const NOTHING: VolumeNeeds = { bound: [], delayed: [] };
 
 /**
- * What the claims of a pod ask for, or why it cannot be placed on any node.
- * Source: `PreFilter` in k/k pkg/scheduler/framework/plugins/volumebinding.
+ * The requirements of a pod's claims, or why it cannot be scheduled at all. Source: `PreFilter` in k/k
+ * pkg/scheduler/framework/plugins/volumebinding.
  */
 export function volumeNeedsOf(
   pod: DeepReadonly<Pod>,
@@ -72,7 +72,7 @@ export function volumeNeedsOf(
   return { bound, delayed };
 }
 
-/** Why the pod's volumes cannot be had on the node, in the words of kube-scheduler. Source: `FindPodVolumes`. */
+/** Why the pod's volumes are not available on the node, in kube-scheduler's words. Source: `FindPodVolumes`. */
 export function volumeObstacleOn(
   node: ReadableNode,
   { bound, delayed }: VolumeNeeds,
@@ -86,7 +86,7 @@ export function volumeObstacleOn(
   return plans ? undefined : "node(s) didn't find available persistent volumes to bind";
 }
 
-/** How the claims get volumes on the node; undefined where one of them gets none. */
+/** How the claims get volumes on the node; undefined if one of them cannot. */
 export function planVolumes(
   node: ReadableNode,
   delayed: readonly Claim[],
@@ -129,7 +129,7 @@ function isFullyBound({ metadata, spec }: Claim): boolean {
   return Boolean(spec.volumeName) && metadata.annotations?.[BIND_COMPLETED] !== undefined;
 }
 
-/** One that names its volume waits for that volume alone. */
+/** A claim that names its volume only waits for that volume. */
 function isDelayed(claim: Claim, storage: StorageView): boolean {
   if (claim.spec.volumeName) return false;
   const storageClass = storage.storageClass(storageClassNameOf(claim) ?? '');

@@ -1,7 +1,7 @@
 /**
- * Words in an image's repository or tag that make it fail: a simulated node has no registry to ask whether the image
- * exists, and these are the words that people use for images that shall not work. Matched without regard to case,
- * anywhere in the repository (the registry's host left out) or the tag.
+ * Words in an image's repository or tag that make it fail. A simulated node has no registry to ask, and people use
+ * these words for images that should not work. Matched case-insensitively, anywhere in the repository (without the
+ * registry's host) or the tag.
  */
 export const BROKEN_IMAGE_WORDS = [
   'broken',
@@ -22,15 +22,15 @@ export const BROKEN_IMAGE_WORDS = [
   'typo',
 ] as const;
 
-/** The image that the Deployment page of the Kubernetes documentation lets a rollout fail with. */
+/** The failing image in the Deployment page of the Kubernetes documentation. */
 const DOCUMENTED_TYPO = 'nginx:1.161';
-/** Hosts of this reserved domain exist nowhere (RFC 2606). */
+/** Hosts in this reserved domain never exist (RFC 2606). */
 const NOWHERE = /\.invalid(:\d+)?$/;
 
-/** Words that make an image start, and then its container exit again and again. */
+/** Words that make an image start, and its container exit repeatedly. */
 export const CRASHING_IMAGE_WORDS = ['crash'] as const;
 
-/** Words that make an image start, and its container never ready. */
+/** Words that make an image start, but its container never ready. */
 export const NEVER_READY_IMAGE_WORDS = [
   'never-ready',
   'neverready',
@@ -41,7 +41,7 @@ export const NEVER_READY_IMAGE_WORDS = [
 
 export type ImageVerdict = 'good' | 'malformed' | 'broken' | 'crashing' | 'never-ready';
 
-/** What a simulated node makes of an image's reference. */
+/** How a simulated node treats an image reference. */
 export function judgeImage(image: string): ImageVerdict {
   const reference = parseImageReference(image);
   if (!reference) return 'malformed';
@@ -53,7 +53,7 @@ export function judgeImage(image: string): ImageVerdict {
 }
 
 export interface ImageReference {
-  /** Host and port of the registry, if named. */
+  /** Host and port of the registry, if present. */
   readonly registry?: string;
   readonly repository: string;
   readonly tag?: string;
@@ -69,12 +69,12 @@ const REFERENCE = new RegExp(
     '(?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$',
 );
 
-/** Takes a reference apart by the grammar of github.com/distribution/reference; undefined where it does not fit. */
+/** Parses a reference by the grammar of github.com/distribution/reference; undefined if it does not match. */
 export function parseImageReference(image: string): ImageReference | undefined {
   if (image.length > 1024) return undefined;
   const { registry, repository = '', tag, digest } = REFERENCE.exec(image)?.groups ?? {};
   if (repository === '') return undefined;
-  // `library/nginx` names no host: a host has a dot or a port, or is `localhost`.
+  // `library/nginx` has no host: a host contains a dot or a port, or is `localhost`.
   if (registry !== undefined && !/[.:]/.test(registry) && registry !== 'localhost') {
     if (registry !== registry.toLowerCase()) return undefined;
     return { repository: `${registry}/${repository}`, tag, digest };

@@ -4,15 +4,15 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 
-/** Works on one key; returns when to look again by itself, milliseconds from now. */
+/** Works on one key; returns when to run again by itself, milliseconds from now. */
 export type KeyWork = (key: string, signal: AbortSignal) => Promise<{ readonly wakeInMs?: number }>;
 
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
 /**
- * Runs work by key within one process: never twice at once for one key, once more when the key was added meanwhile,
- * at most `concurrency` keys at once, and again after a growing pause when it failed.
+ * Runs work by key within one process: never concurrently for one key, once more if the key was added in the meantime,
+ * at most `concurrency` keys at once, and again with backoff after a failure.
  */
 export class KeyedExecutor {
   private readonly waiting = new Set<string>();
@@ -27,9 +27,9 @@ export class KeyedExecutor {
     private readonly work: KeyWork,
     private readonly options: {
       readonly concurrency: number;
-      /** By which `wakeInMs` runs. */
+      /** The clock of `wakeInMs`. */
       readonly clock: Clock;
-      /** By which the pause after a failure runs. @default clock */
+      /** The clock of the backoff. @default clock */
       readonly backoffClock?: Clock;
       readonly logger: Logger;
     },
@@ -42,9 +42,9 @@ export class KeyedExecutor {
     this.fill();
   }
 
-  /** Takes keys until aborted, then waits for those being worked on. A second call throws. */
+  /** Processes keys until aborted, then waits for those in progress. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.signal) throw new IllegalStateError('the executor runs already');
+    if (this.signal) throw new IllegalStateError('the executor is already running');
     this.signal = signal;
     this.fill();
     await aborted(signal);

@@ -13,7 +13,7 @@ interface PlacedPod {
   readonly controller: string | undefined;
 }
 
-/** What the pods of each node take, kept up to date pod by pod, those included that are only just being bound. */
+/** The resources that the pods of each node take, updated pod by pod, including those being bound. */
 export class NodeLoads {
   private readonly placed = new Map<string, PlacedPod>();
   private readonly loads = new Map<string, NodeLoad>();
@@ -24,12 +24,12 @@ export class NodeLoads {
     return this.loads.get(node) ?? NOTHING;
   }
 
-  /** How many pods of the controller of `pod` are on `node`; 0 for a pod without one. */
+  /** Number of pods on `node` with the same controller as `pod`; 0 for a pod without one. */
   siblingsOf(pod: DeepReadonly<Pod>, node: string): number {
     return this.controlled.get(controllerOf(pod)?.uid ?? '')?.get(node) ?? 0;
   }
 
-  /** The pod is on `node`, or about to be. One that has ended takes nothing. */
+  /** The pod is on `node`, or about to be. A finished one takes nothing. */
   place(key: string, pod: DeepReadonly<Pod>, node: string): void {
     if (this.placed.get(key)?.node === node && !isPodFinished(pod)) return;
     this.remove(key);

@@ -13,14 +13,14 @@ export function nodeName(index: number): string {
   return `node-${index}`;
 }
 
-/** On a Node, asks whoever plays it to fall silent: no heartbeat, and nothing happens to its pods, until it is taken away. */
+/** On a Node: makes its simulator go silent (no heartbeats, no changes to its pods) until the annotation is removed. */
 const NODE_BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 
 export function isSilent(node: DeepReadonly<Node> | undefined): boolean {
   return node?.metadata.annotations?.[NODE_BEHAVIOUR] === 'silent';
 }
 
-/** What a kubelet registers. */
+/** The Node that a kubelet registers. */
 export function newNode(index: number, options: CompiledNodeSimulatorOptions, nowMs: number): Node {
   const name = nodeName(index);
   return {
@@ -41,7 +41,7 @@ export function newNode(index: number, options: CompiledNodeSimulatorOptions, no
   };
 }
 
-/** What a kubelet reports about its node; `before` keeps the times of what has not changed. */
+/** The status that a kubelet reports; `before` keeps the times of unchanged conditions. */
 export function nodeStatus(
   index: number,
   options: CompiledNodeSimulatorOptions,
@@ -93,7 +93,7 @@ function nodeConditions(now: string, before: NodeStatus | undefined): NodeStatus
   });
 }
 
-/** Whether its conditions are those that it reports, or others have said of it that nobody knows. */
+/** False once the node controller has set conditions to Unknown. */
 export function isAsReported({ status }: DeepReadonly<Node>): boolean {
   return CONDITIONS.every(([wanted, value]) =>
     status?.conditions?.some(({ type, status: is }) => type === wanted && is === value),

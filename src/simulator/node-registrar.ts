@@ -18,7 +18,7 @@ import {
 } from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 
-/** Keeps one node's objects alive: the Node, its status, and its Lease. */
+/** Maintains one node's objects: the Node, its status, and its Lease. */
 export class NodeRegistrar {
   private reportedAtMs = 0;
   private wasSilent = false;
@@ -29,11 +29,11 @@ export class NodeRegistrar {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: CompiledNodeSimulatorOptions,
-    /** The node as a cache shows it. */
+    /** The node as cached. */
     private readonly shown: () => DeepReadonly<Node> | undefined = () => undefined,
   ) {}
 
-  /** Makes the Node, or takes over the one that is there, and reports it ready. */
+  /** Creates or adopts the Node, and reports it ready. */
   async register(signal: AbortSignal): Promise<void> {
     const node = newNode(this.index, this.options, this.clock.now());
     try {
@@ -47,7 +47,7 @@ export class NodeRegistrar {
     await this.renewLease(signal);
   }
 
-  /** Sends heartbeats until aborted, in spite of every error. */
+  /** Sends heartbeats until aborted, despite errors. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -68,13 +68,14 @@ export class NodeRegistrar {
     }
     try {
       await this.renewLease(signal);
-      // Heartbeats that came late, after a suspended machine for one, have made it one of which nobody knows.
+      // Late heartbeats, for example after the machine was suspended, made the node controller set its conditions to
+      // Unknown.
       const isMisjudged = node !== undefined && !isAsReported(node);
       const isDue = this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs;
       if (this.wasSilent || isMisjudged || isDue) await this.report(signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // Somebody deleted the node; a kubelet comes back as well.
+      // The node was deleted; a kubelet registers again as well.
       await this.register(signal);
     }
   }
@@ -106,7 +107,7 @@ export class NodeRegistrar {
   }
 }
 
-/** The namespace of the nodes' Leases, which a cluster's own control plane would have made. */
+/** The namespace of the nodes' Leases; a real cluster's control plane creates it. */
 export async function ensureLeaseNamespace(client: ApiClient, signal: AbortSignal): Promise<void> {
   const namespace: Namespace = {
     apiVersion: 'v1',

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 export interface NodeSimulatorOptions {
-  /** How many nodes to play: `node-0`, `node-1` … @default 3 */
+  /** Number of simulated nodes: `node-0`, `node-1` … @default 3 */
   nodes?: number;
-  /** Milliseconds from a container's start until it is ready, where its pod does not say otherwise. @default 0 */
+  /** Milliseconds from a container's start until it is ready, unless its pod overrides it. @default 0 */
   readyDelayMs?: number;
-  /** Milliseconds that containers take to stop; never longer than the pod's grace period. @default 0 */
+  /** Milliseconds that containers take to stop; at most the pod's grace period. @default 0 */
   terminationDelayMs?: number;
-  /** Writes on their way to the API at once. @default 32 */
+  /** Concurrent API writes. @default 32 */
   concurrency?: number;
   /** Milliseconds between two renewals of a node's Lease. @default 10000 */
   heartbeatMs?: number;
   /** Milliseconds between two reports of a node's unchanged status. @default 300000 */
   statusReportMs?: number;
-  /** Pods that fit on one node. @default 10000 */
+  /** Pod capacity of one node. @default 10000 */
   podsPerNode?: number;
   /** CPUs of one node. @default 256 */
   cpus?: number;
@@ -24,7 +24,7 @@ export interface NodeSimulatorOptions {
 
 export type CompiledNodeSimulatorOptions = Readonly<Required<NodeSimulatorOptions>>;
 
-/** Each node has a part of 10.0.0.0/8 for its pods, and there are 1024 parts of 16384 addresses. */
+/** Each node has a subnet of 10.0.0.0/8 for its pods, and there are 1024 subnets of 16384 addresses. */
 export const MAX_NODES = 1000;
 export const ADDRESSES_PER_NODE = 16_384;
 

@@ -35,23 +35,23 @@ export interface NodeSimulatorDependencies {
   readonly volumes: Informer<PersistentVolume>;
   readonly classes: Informer<StorageClass>;
   readonly events: EventRecorder;
-  /** What the scheduler tells, in its own name. */
+  /** Records events as the scheduler. */
   readonly schedulerEvents: EventRecorder;
-  /** The time that nodes and pods live by. */
+  /** The clock of nodes and pods. */
   readonly clock: Clock;
-  /** For pauses of our own: after a failed write, before pods are scheduled again. @default clock */
+  /** The clock of our own pauses: after a failed write, before rescheduling. @default clock */
   readonly pauses?: Clock;
   readonly logger: Logger;
 }
 
-/** Pods that no node took are looked at again soon after room may have come free. */
+/** Unschedulable pods are retried soon after room may have become available. */
 const RESCHEDULE_DELAY_MS = 100;
 const SWEEP_EVERY_MS = 30_000;
-/** Between two tries to register; doubles from the first to the last. */
+/** First pause between attempts to register; doubles up to the last. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
 
-/** Plays the scheduler and the kubelets of N nodes, through the API alone. What it knows of pods is in the API. */
+/** Simulates the scheduler and the kubelets of N nodes, using only the API. All its knowledge of pods is in the API. */
 export class NodeSimulator {
   private readonly nodeIndexes: ReadonlyMap<string, number>;
   private readonly registrars: readonly NodeRegistrar[];
@@ -101,7 +101,7 @@ export class NodeSimulator {
   }
 
   /**
-   * Registers the nodes, for as long as it takes a server that is too busy to answer. Before {@link run}.
+   * Registers the nodes, retrying while the server is too busy to answer. Call before {@link run}.
    * @throws what the server refuses; the signal's reason
    */
   async register(signal: AbortSignal): Promise<void> {
@@ -131,9 +131,9 @@ export class NodeSimulator {
     }
   }
 
-  /** Plays until aborted; the informers must have synced. A second call throws. */
+  /** Runs until aborted; the informers must have synced. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError('the simulated nodes run already');
+    if (this.started) throw new IllegalStateError('the simulated nodes are already running');
     this.started = true;
     const { claims, classes, pods, nodes, volumes } = this.dependencies;
     const removals = [
@@ -176,7 +176,7 @@ export class NodeSimulator {
       if (bound) this.newest.set(key, bound);
       return bound;
     } catch (error) {
-      // Gone, or bound already: its own event tells.
+      // Deleted, or bound already: its own event follows.
       if (isNotFound(error) || isConflict(error)) return undefined;
       throw error;
     }
@@ -224,13 +224,13 @@ export class NodeSimulator {
       if (parseKey(key).namespace === namespace && this.claimsOf(key).includes(name)) this.executor.add(key);
   }
 
-  /** What happened to its pods while a node was silent, it has not seen. */
+  /** A silent node has missed the changes of its pods. */
   private resume(node: string): void {
     for (const { metadata, spec } of this.dependencies.pods.lister.list())
       if (spec.nodeName === node) this.executor.add(keyOf(metadata));
   }
 
-  /** Volumes are nothing to pods without claims, of which a full cluster may have many waiting. */
+  /** Volumes do not matter to pods without claims, of which a full cluster may have many waiting. */
   private rescheduleSoon(whose: 'all' | 'claimants' = 'all'): void {
     if (this.scheduler.waiting.size === 0) return;
     if (whose === 'all') this.isEverybodyDue = true;
@@ -248,7 +248,7 @@ export class NodeSimulator {
     return pod ? claimNamesOf(pod) : [];
   }
 
-  /** A net below the events: nothing waits for ever for a chance that was missed. */
+  /** A safety net below the events: nothing waits forever because of a missed event. */
   private async sweep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -261,7 +261,7 @@ export class NodeSimulator {
   }
 }
 
-/** Nobody has judged the request: the server did not answer, had too much to do, or failed. */
+/** The request was not judged: the server did not answer, was overloaded, or failed. */
 function isWithoutAnswer(error: unknown): boolean {
   const code = apiStatusOf(error)?.code;
   if (code === undefined) return hasCode(error, 'TIMEOUT') || error instanceof ApiConnectionError;

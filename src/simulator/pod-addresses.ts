@@ -2,7 +2,7 @@ import { ADDRESSES_PER_NODE } from './node-simulator.options.js';
 
 const POD_NETWORK = 10 * 2 ** 24;
 
-/** Gives each pod an address out of its node's part of 10.0.0.0/8. What pods already have is learnt from them. */
+/** Assigns pod addresses from each node's subnet of 10.0.0.0/8. Existing addresses are learnt from the pods. */
 export class PodAddresses {
   private readonly byUid = new Map<string, string>();
   private readonly taken = new Set<string>();
@@ -15,7 +15,7 @@ export class PodAddresses {
     this.taken.add(address);
   }
 
-  /** The pod's address; the same for every call until it is released. */
+  /** The pod's address; stable until it is released. */
   addressFor(uid: string, nodeIndex: number): string {
     const known = this.byUid.get(uid);
     if (known !== undefined) return known;
@@ -27,11 +27,11 @@ export class PodAddresses {
       this.learn(uid, address);
       return address;
     }
-    // More pods than addresses: the limit on pods per node keeps us from here.
+    // More pods than addresses; the limit on pods per node prevents this.
     return toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE + 1);
   }
 
-  /** The pod is gone. Its address is used again only after all others of the node. */
+  /** The pod is gone. Its address is reused after all others of the node. */
   release(uid: string): void {
     const address = this.byUid.get(uid);
     if (address === undefined) return;
@@ -40,7 +40,7 @@ export class PodAddresses {
   }
 }
 
-/** The part of the pods' network that a node has. */
+/** The pod subnet of a node. */
 export function podCidrOf(nodeIndex: number): string {
   return `${toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE)}/${32 - Math.log2(ADDRESSES_PER_NODE)}`;
 }

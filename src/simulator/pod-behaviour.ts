@@ -5,23 +5,23 @@ import { failureOfCommand } from './command-end.js';
 import type { CommandEnd } from './command-end.js';
 import { judgeImage } from './image-reference.js';
 
-/** Asks a simulated node to let a pod fail; on the pod, so usually in a Deployment's template. */
+/** Makes a simulated node let a pod fail. Set on the pod, usually in a Deployment's template. */
 export const BEHAVIOUR_ANNOTATION = 'node.rollkeeper.dev/behaviour';
 /** Time from a container's start until it is ready, as `5s`, `1m30s` or `200ms`. */
 export const READY_AFTER_ANNOTATION = 'node.rollkeeper.dev/ready-after';
 
-/** With which code the containers of a pod that ends exit; `…/exit-code.CONTAINER`: that one alone. */
+/** Exit code of the containers of a pod that ends; `…/exit-code.CONTAINER`: of that one only. */
 export const EXIT_CODE_ANNOTATION = 'node.rollkeeper.dev/exit-code';
-/** How long the containers of a pod that ends run, as {@link READY_AFTER_ANNOTATION}; `never`: they run on. */
+/** How long the containers of a pod that ends run, as {@link READY_AFTER_ANNOTATION}; `never`: they keep running. */
 export const ENDS_AFTER_ANNOTATION = 'node.rollkeeper.dev/ends-after';
 
 export const POD_BEHAVIOURS = ['image-pull-error', 'crash-loop', 'never-ready', 'reject', 'slow'] as const;
 export type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
 
-/** `slow` without a `ready-after` of its own. */
+/** `slow` without a `ready-after` annotation. */
 const SLOW_READY_AFTER_MS = 10_000;
 
-/** How one container goes. */
+/** The behaviour of one container. */
 export type ContainerBehaviour = 'run' | 'never-ready' | 'image-pull-error' | 'invalid-image' | 'crash-loop';
 
 export function behaviourOf(pod: DeepReadonly<Pod>): PodBehaviour | undefined {
@@ -29,7 +29,7 @@ export function behaviourOf(pod: DeepReadonly<Pod>): PodBehaviour | undefined {
   return POD_BEHAVIOURS.find((behaviour) => behaviour === asked);
 }
 
-/** A malformed image beats everything, as on a real node; then the annotation counts, then the image's words. */
+/** A malformed image takes precedence, as on a real node; then the annotation, then the image's words. */
 export function containerBehaviour(behaviour: PodBehaviour | undefined, image: string): ContainerBehaviour {
   const verdict = judgeImage(image);
   if (verdict === 'malformed') return 'invalid-image';
@@ -52,16 +52,16 @@ export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number 
 export interface ContainerEnd {
   readonly afterMs: number;
   readonly exitCode: number;
-  /** It may be ready until then. @default false */
+  /** Whether it may be ready until then. @default false */
   readonly isReadyBefore?: boolean;
 }
 
-/** Without an annotation that says otherwise: soon, but late enough to be seen running. */
+/** Default without an annotation: soon, but late enough to be seen running. */
 const ENDS_AFTER_MS = 1_000;
 
 /**
- * Containers that are not restarted always are made to end, and most end well. One that is, runs on, unless its command says that it
- * fails. Undefined where they run on.
+ * Containers that are not always restarted are meant to complete, and by default succeed. Others keep running, unless
+ * their command is certain to fail. Undefined if they keep running.
  */
 export function containerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
   const failure = failureOfCommand(argvOf(container));
@@ -76,7 +76,7 @@ export function containerEnd(pod: DeepReadonly<Pod>, container: Container): Cont
   };
 }
 
-/** Init containers end at once, and well, unless an annotation of their own or their command says otherwise. */
+/** Init containers complete immediately and successfully, unless an annotation or their command says otherwise. */
 export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
   const { annotations = {} } = pod.metadata;
   const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';
@@ -89,7 +89,7 @@ export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): 
   };
 }
 
-/** Late enough to be seen running, as a container's other ends are. */
+/** Late enough to be seen running, as other ends are. */
 function endOf({ afterMs, exitCode }: CommandEnd): ContainerEnd {
   return { afterMs: Math.max(afterMs, ENDS_AFTER_MS), exitCode, isReadyBefore: afterMs > ENDS_AFTER_MS };
 }
@@ -104,14 +104,14 @@ export function restartsAlways({ spec }: DeepReadonly<Pod>): boolean {
   return (spec.restartPolicy ?? 'Always') === 'Always';
 }
 
-/** 0 for what is none. */
+/** 0 if malformed. */
 function parseExitCode(text: string): number {
   return /^\d{1,3}$/.test(text.trim()) ? Math.min(Number(text), 255) : 0;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A Go duration of hours, minutes, seconds and milliseconds, in milliseconds; undefined if it is none. */
+/** A Go duration of hours, minutes, seconds and milliseconds, in milliseconds; undefined if malformed. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(trimmed)) return undefined;

@@ -13,8 +13,8 @@ interface Verdict {
 }
 
 /**
- * The conditions that a kubelet reports; those of others are kept. A condition that stays keeps its time.
- * Source: k/k pkg/kubelet/status/generate.go.
+ * The conditions that a kubelet reports; others are kept. An unchanged condition keeps its time. Source: k/k
+ * pkg/kubelet/status/generate.go.
  */
 export function decidePodConditions(
   pod: ReadablePod,
@@ -32,7 +32,7 @@ export function decidePodConditions(
 
 /**
  * The conditions of a pod whose containers have all ended.
- * @param unfinished its init containers, where it has not come further. @default none
+ * @param unfinished its init containers, if it did not get beyond them. @default none
  */
 export function conditionsOfEnded(
   pod: ReadablePod,
@@ -53,14 +53,14 @@ export function conditionsOfEnded(
   ]);
 }
 
-/** The pod's conditions, with the one that says that no node takes it. */
+/** The pod's conditions with PodScheduled false. */
 export function unschedulableConditions(pod: ReadablePod, message: string, now: string): PodCondition[] {
   return withVerdicts(pod, now, [
     { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
   ]);
 }
 
-/** What is reported of the containers of a pod. */
+/** The reported containers of a pod. */
 export interface PodContainers {
   readonly initContainers: readonly ContainerStatus[];
   readonly containers: readonly ContainerStatus[];

@@ -29,7 +29,7 @@ export function decide(pod: Pod, afterMs = 0, facts: Partial<PodLifecycleFacts> 
   });
 }
 
-/** The node's whole story of a pod up to a time: every status it writes, following its own wake-ups. */
+/** The node's complete history of a pod up to a time: every status it writes, following its own wake-ups. */
 export function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts> = {}) {
   const written: { atMs: number; status: PodStatus }[] = [];
   let current = pod;

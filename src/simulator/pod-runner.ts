@@ -22,19 +22,19 @@ export interface PodRunnerDependencies {
   readonly options: CompiledNodeSimulatorOptions;
 }
 
-/** What a node knows of a pod more exactly than the API says it. Losing it costs less than a second. */
+/** Precise facts about a pod that the API does not hold. Losing them costs less than a second. */
 interface PodMemory {
   readonly startedMs: Map<string, number>;
   terminatingSinceMs?: number;
 }
 
 export interface PodStep {
-  /** The pod as it is after a write; undefined when it is gone, or nothing was written. */
+  /** The pod after a write; undefined if it is gone, or nothing was written. */
   readonly written?: ReadablePod;
   readonly wakeInMs?: number;
 }
 
-/** Plays the kubelet of the node that a pod is on, one step at a time. */
+/** Simulates the kubelet of a pod's node, one step at a time. */
 export class PodRunner {
   private readonly memories = new Map<string, PodMemory>();
 
@@ -57,7 +57,7 @@ export class PodRunner {
     try {
       return await this.apply(pod, plan, memory, signal);
     } catch (error) {
-      // Gone, or another pod of that name by now: its own event tells.
+      // Gone, or replaced by another pod of that name: its own event follows.
       if (isNotFound(error) || isConflict(error)) return {};
       throw error;
     }
@@ -79,7 +79,7 @@ export class PodRunner {
     const { name, namespace, uid } = pod.metadata;
     if (plan.action === 'delete') {
       const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
-      // The end of the deletion that somebody asked for, whose span is the pod's last one.
+      // The end of a requested deletion, whose span is the pod's last one.
       await coveredByWriteOf(pod, () => client.delete(PODS, { namespace, name }, options));
       return {};
     }
@@ -89,7 +89,7 @@ export class PodRunner {
     const written = await client.patch<Pod>(
       PODS,
       { namespace, name },
-      // As a kubelet's, the patch names the UID: a new pod of the same name refuses it.
+      // As in a kubelet, the patch names the UID: a new pod of the same name refuses it.
       { type: 'merge', body: { metadata: { uid }, status: plan.status } },
       { subresource: 'status', signal },
     );

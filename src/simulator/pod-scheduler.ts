@@ -19,7 +19,7 @@ type ReadablePod = DeepReadonly<Pod>;
 export interface PodSchedulerDependencies {
   readonly client: ApiClient;
   readonly nodes: Pick<Lister<Node>, 'get'>;
-  /** The nodes that are played here, in their order. */
+  /** The simulated nodes, in order. */
   readonly nodeNames: readonly string[];
   readonly loads: NodeLoads;
   readonly storage: StorageView;
@@ -33,16 +33,16 @@ function scheduledNote({ metadata }: ReadablePod, node: string): EventNote {
   return { type: 'Normal', reason: 'Scheduled', message };
 }
 
-/** Plays the scheduler: puts a pending pod on one of our nodes, or says why none takes it. */
+/** Simulates the scheduler: binds a pending pod to one of our nodes, or reports why no node accepts it. */
 export class PodScheduler {
-  /** Keys of pods that no node took, or whose volumes are still to come. */
+  /** Keys of unschedulable pods, and of those waiting for volumes. */
   readonly waiting = new Set<string>();
-  /** The node by the key of the pod whose volumes are made for it. */
+  /** The chosen node by the key of a pod whose volumes are being provisioned. */
   private readonly chosen = new Map<string, string>();
 
   constructor(private readonly dependencies: PodSchedulerDependencies) {}
 
-  /** Returns the pod as it is once bound; undefined if it could not be placed, or not yet. */
+  /** Returns the bound pod; undefined if it could not be scheduled, or not yet. */
   async schedule(key: string, pod: ReadablePod, signal: AbortSignal): Promise<ReadablePod | undefined> {
     const { client, loads, nodes, storage } = this.dependencies;
     const needs = volumeNeedsOf(pod, storage);
@@ -61,7 +61,7 @@ export class PodScheduler {
       return undefined;
     }
     this.forget(key);
-    // Counted before the answer, so that pods placed meanwhile see it.
+    // Counted before the answer, so that pods scheduled in the meantime see it.
     loads.place(key, pod, node);
     try {
       await this.bind(pod, node, signal);
@@ -73,7 +73,7 @@ export class PodScheduler {
     return { ...pod, spec: { ...pod.spec, nodeName: node } };
   }
 
-  /** The pod is gone, or has its node. */
+  /** The pod is gone, or bound. */
   forget(key: string): void {
     this.waiting.delete(key);
     this.chosen.delete(key);

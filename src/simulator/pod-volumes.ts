@@ -31,8 +31,8 @@ export function storageViewOf({ claims, classes, volumes }: StorageListers): Sto
 }
 
 /**
- * Sets off the binding of claims that have waited for a node. The rest is for the controllers of volumes to do.
- * Source: `bindAPIUpdate` in k/k pkg/scheduler/framework/plugins/volumebinding.
+ * Triggers the binding of claims that waited for a node. The volume controllers do the rest. Source: `bindAPIUpdate` in
+ * k/k pkg/scheduler/framework/plugins/volumebinding.
  */
 export async function startBinding(
   client: ApiClient,

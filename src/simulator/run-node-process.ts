@@ -9,25 +9,25 @@ import type { NodeSimulatorOptions } from './node-simulator.options.js';
 import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 
 export interface NodeProcessOptions extends NodeSimulatorOptions {
-  /** @default as kubectl finds it */
+  /** @default kubectl's rules */
   kubeconfig?: string;
 }
 
 export interface NodeProcess {
   readonly logger: Logger;
-  /** Names this program to the API server, for example `rollkeeper/0.1.0 (node)`. */
+  /** The user agent, for example `rollkeeper/0.1.0 (node)`. */
   readonly userAgent: string;
-  /** Told once, when the nodes are registered and the pods known. */
+  /** Called once, when the nodes are registered and the pods known. */
   readonly onReady: () => void;
 }
 
-/** How long an API server that does not answer yet is waited for at the start. */
+/** How long to wait at startup for an API server that does not answer yet. */
 const API_WAIT_MS = 30_000;
 const API_RETRY_MS = 500;
 
 /**
- * The simulated nodes as a process of their own: plays until aborted.
- * @throws InvalidOptionError naming the option; StartupError when the API does not answer
+ * The simulated nodes as a process of their own; runs until aborted.
+ * @throws InvalidOptionError naming the option; StartupError if the API does not answer
  */
 export async function runNodeProcess(
   { kubeconfig, ...simulator }: NodeProcessOptions,

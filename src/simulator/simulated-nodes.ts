@@ -24,19 +24,19 @@ import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 
 export interface SimulatedNodesDependencies {
   readonly client: ApiClient;
-  /** The time that nodes and pods live by. */
+  /** The clock of nodes and pods. */
   readonly clock: Clock;
-  /** Everything else that takes time: caches, events, pauses after failures. @default clock */
+  /** The clock of everything else: caches, events, backoff. @default clock */
   readonly machineClock?: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
 }
 
 const COMPONENT = 'rollkeeper-node';
-/** Whose part is played where pods get their nodes. */
+/** The scheduler that is simulated. */
 const SCHEDULER = 'default-scheduler';
 
-/** The {@link NodeSimulator} with what it needs around it: its caches, and somebody who writes its events. */
+/** The {@link NodeSimulator} with its caches and event recorders. */
 export class SimulatedNodes {
   private readonly pods: SharedInformer<Pod>;
   private readonly nodes: SharedInformer<Node>;
@@ -71,18 +71,18 @@ export class SimulatedNodes {
     );
   }
 
-  /** What the nodes know of the API. */
+  /** The nodes' caches. */
   get informers(): readonly Informer[] {
     return [this.pods, this.nodes, this.claims, this.volumes, this.classes] as readonly Informer[];
   }
 
   /**
-   * Plays until aborted.
-   * @param onReady told once, when the nodes are registered and the pods known
+   * Runs until aborted.
+   * @param onReady called once, when the nodes are registered and the pods known
    */
   async run(signal: AbortSignal, onReady: () => void): Promise<void> {
     const { events, informers, simulator } = this;
-    // One part that fails stops the others, and all are waited for.
+    // If one part fails, the others are stopped and awaited.
     const stopper = new AbortController();
     const onAbort = (): void => stopper.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -4,7 +4,7 @@ import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** The newest states of pods that we know: from the cache, or from our own writes while the cache is behind. */
+/** The newest known states of pods: from the cache, or from our own writes while the cache lags behind. */
 export class WrittenPods {
   private readonly written = new Map<string, ReadablePod>();
 
@@ -30,6 +30,6 @@ export class WrittenPods {
 
 function isNewer(a: ReadablePod, b: ReadablePod): boolean {
   const order = compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '');
-  // Of versions without an order, the watch's counts.
+  // If versions are not comparable, the watch wins.
   return order === undefined || order > 0;
 }

@@ -14,11 +14,11 @@ import { ExclusiveProbe, gate } from './exclusive-probe.js';
 export interface ActorHarness {
   /** The runtime of another replica. */
   runtime(): ActorRuntime;
-  /** A replica whose own time stands still: it neither renews a lock nor notices that it has lost one. */
+  /** A replica whose own clock is frozen: it neither renews a lock nor notices that it has lost one. */
   frozenRuntime(): ActorRuntime;
-  /** Pretends that a newer release has stored the actor's state. */
+  /** Simulates that a newer release has stored the actor's state. */
   setStateVersion(controller: string, key: string, version: number): Promise<void>;
-  /** Lets time go on. */
+  /** Lets time pass. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,16 +42,16 @@ const CONTROLLER = 'deployment';
 const KEY = 'ns/a';
 const never = new AbortController().signal;
 
-/** What a runtime is tried with. */
+/** Options of the contract suite. */
 export interface ActorContractOptions {
   /**
-   * How long its locks last, milliseconds. Where time is real, more than a busy machine holds a call of the runtime up that is not
-   * meant to lose a lock. @default 400
+   * Lock duration, milliseconds. On a real clock it must exceed any delay of a busy machine that is not meant to lose a
+   * lock. @default 400
    */
   readonly lockDurationMs?: number;
 }
 
-/** What every ActorRuntime promises, whatever it is made of. */
+/** The contract of every ActorRuntime implementation. */
 export function runActorContract(
   name: string,
   make: (options: ActorOptions) => Promise<ActorHarness>,
@@ -64,12 +64,12 @@ export function runActorContract(
       harness = await make({ lockDurationMs: lockMs });
       return harness.runtime();
     };
-    /** Runs an activation that only looks at what it was given. */
+    /** Runs an activation that only reads its input. */
     const look = (runtime: ActorRuntime): Promise<Activation> =>
       runtime.activate(CONTROLLER, KEY, never, async (activation) => activation);
     /**
-     * What nobody waits for is stored a moment later, and on a busy machine later than that; and a lock whose release came to no
-     * answer there is held until it runs out.
+     * State that is not awaited is stored a moment later, or much later on a busy machine; a lock whose release got no
+     * answer is held until it expires.
      */
     const lookUntil = async (isStored: (activation: Activation) => boolean): Promise<Activation> => {
       const runtime = harness.runtime();
@@ -89,7 +89,7 @@ export function runActorContract(
         throw error;
       }
     };
-    /** An activation that has begun and goes on until `finish` is called. */
+    /** Starts an activation that continues until `finish` is called. */
     const begin = async (
       runtime: ActorRuntime,
       options?: ActivateOptions,
@@ -157,7 +157,7 @@ export function runActorContract(
         const runtime = await setUp();
         const { activation, finish, ended } = await begin(runtime);
         const another = harness.runtime();
-        // Often enough to meet it right before each renewal.
+        // Often enough to hit the moment right before each renewal.
         for (let looks = 0; looks < 24; looks++) {
           await harness.pass(lockMs / 8);
           await expect(look(another)).rejects.toMatchObject({ code: 'KEY_LOCK_HELD' });

@@ -19,11 +19,11 @@ export interface TestCertificates {
   readonly ca: string;
   readonly server: TestCertificate;
   readonly client: TestCertificate;
-  /** Another one by the same CA, good for so long. @param forMs milliseconds, a day by default */
+  /** Issues another one by the same CA with this lifetime. @param forMs milliseconds, a day by default */
   issue(commonName: string, forMs?: number): Promise<TestCertificate>;
 }
 
-/** A CA with a server certificate for `127.0.0.1` and a client certificate, good for a day. */
+/** A CA with a server certificate for `127.0.0.1` and a client certificate, valid for a day. */
 export async function makeTestCertificates(name = 'test CA'): Promise<TestCertificates> {
   const validity = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 86_400_000) };
   const caKeys = await newKeys();

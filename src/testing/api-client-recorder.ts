@@ -6,7 +6,7 @@ export interface RecordedCall {
   readonly options: unknown;
 }
 
-/** A client that answers every request with `answer` (an Error is thrown) and remembers the options it was given. */
+/** A client that answers every request with `answer` (an Error is thrown) and records the options it was given. */
 export function recordingClient(answer: KubernetesObject | Error | undefined): {
   client: ApiClient;
   calls: RecordedCall[];

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -16,7 +16,7 @@ export interface ReceivedRequest {
 
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => void | Promise<void>;
 
-/** A server on loopback that answers each request as the test says, and remembers all. */
+/** A loopback server that gives the test's answers and records all requests. */
 export class ApiClientServer {
   readonly received: ReceivedRequest[] = [];
   private answers: Answer[] = [];
@@ -32,7 +32,7 @@ export class ApiClientServer {
     private readonly scheme: string,
   ) {}
 
-  /** @param tls with TLS, where given */
+  /** @param tls use TLS with these options */
   static async start(tls?: ServerOptions): Promise<ApiClientServer> {
     const listener: RequestListener = (request, response) => void self.handle(request, response);
     const server = tls ? createTlsServer(tls, listener) : createServer(listener);
@@ -52,7 +52,7 @@ export class ApiClientServer {
     return this;
   }
 
-  /** Answers every request for which nothing else was said. */
+  /** The answer for every other request. */
   always(answer: Answer): this {
     this.fallback = answer;
     return this;
@@ -89,7 +89,7 @@ export const hangUp: Answer = (response) => void response.destroy();
 /** Never answers. */
 export const silence: Answer = () => undefined;
 
-/** Answers 200 and sends pieces of a body, each as a chunk of its own; `end` closes the stream. */
+/** Answers 200 and sends pieces of a body, each as a separate chunk; `end` closes the stream. */
 export function stream(
   pieces: readonly (string | Buffer)[],
   options: { end: boolean } = { end: true },
@@ -99,7 +99,7 @@ export function stream(
     response.flushHeaders();
     for (const piece of pieces) {
       response.write(piece);
-      // A turn of the event loop each, or the pieces would arrive as one.
+      // One turn of the event loop each, or the pieces would arrive as one.
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     if (options.end) response.end();

@@ -5,11 +5,11 @@ import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   '/Node': '`proxy`',
-  '/PersistentVolume': 'nobody attaches, mounts or recycles them',
+  '/PersistentVolume': 'not attached, mounted or recycled',
   '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
     '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`, no `resize`',
-  '/ReplicationController': 'nobody creates its pods',
+  '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy`; load balancers have an address, and nothing listens there',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration':
@@ -25,17 +25,17 @@ const NOT_HERE: Readonly<Record<string, string>> = {
     'signed where controllers have an authority ([CONTROLLERS](CONTROLLERS.md#certificates))',
   'flowcontrol.apiserver.k8s.io/FlowSchema': 'stored; requests are not sorted by it',
   'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': 'stored; requests are not limited by it',
-  'networking.k8s.io/Ingress': 'nobody serves them',
-  'networking.k8s.io/NetworkPolicy': 'nobody enforces them',
+  'networking.k8s.io/Ingress': 'not served',
+  'networking.k8s.io/NetworkPolicy': 'not enforced',
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
-  'scheduling.k8s.io/PriorityClass': 'nobody preempts',
-  'storage.k8s.io/CSIStorageCapacity': 'nobody looks at them',
-  'storage.k8s.io/VolumeAttachment': 'nobody attaches anything',
-  'storage.k8s.io/VolumeAttributesClass': 'nobody changes volumes by it',
+  'scheduling.k8s.io/PriorityClass': 'no preemption',
+  'storage.k8s.io/CSIStorageCapacity': 'ignored',
+  'storage.k8s.io/VolumeAttachment': 'nothing is attached',
+  'storage.k8s.io/VolumeAttributesClass': 'volumes are not changed by it',
 };
 
-/** The table of docs/API.md: every kind, its verbs and subresources, and what is not there. */
+/** The table of docs/API.md: every kind, its verbs and subresources, and what is missing. */
 export function apiTable(kinds: KindRegistry): string {
   const rows = [...kinds.kinds]
     .sort((a, b) => compare(sortKey(a), sortKey(b)))
@@ -62,7 +62,7 @@ export function apiTable(kinds: KindRegistry): string {
   ].join('\n');
 }
 
-/** Notes of kinds that are not there any more. */
+/** Notes about kinds that no longer exist. */
 export function strayNotes(kinds: KindRegistry): string[] {
   const known = new Set(kinds.kinds.map(({ type }) => `${type.group}/${type.kind}`));
   return Object.keys(NOT_HERE).filter((name) => !known.has(name));

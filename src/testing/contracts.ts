@@ -1,5 +1,5 @@
 /**
- * The contracts of the kit's ports as suites for vitest, for whoever implements one: `rollkeeper/testing/contracts`.
+ * The contracts of the kit's ports as vitest suites, for implementers: `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

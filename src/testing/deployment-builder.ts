@@ -8,7 +8,7 @@ export interface DeploymentShape {
   readonly annotations?: Record<string, string>;
 }
 
-/** A valid Deployment `default/web`, with the API's defaults where nothing else is said. */
+/** A valid Deployment `default/web`, with the API's defaults unless overridden. */
 export function aDeployment(shape: DeploymentShape = {}): Deployment {
   const { replicas = 10, image = 'app:1', annotations } = shape;
   return {
@@ -41,7 +41,7 @@ export function aDeployment(shape: DeploymentShape = {}): Deployment {
   };
 }
 
-/** Changes the image, as `kubectl set image` does. */
+/** Changes the image, like `kubectl set image`. */
 export function setImage(deployment: Deployment, image: string): void {
   deployment.spec.template.spec = { containers: [{ name: 'web', image }] };
 }

@@ -8,7 +8,7 @@ type Fields = Record<string, Schema>;
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const POD_TEMPLATE = 'io.k8s.api.core.v1.PodTemplateSpec';
 
-/** What a pod template's or a claim template's own metadata may say; a schema has to list it, or it is pruned. */
+/** The allowed metadata of a pod template or claim template; a schema has to list it, or it is pruned. */
 const EMBEDDED_META: Schema = {
   type: 'object',
   properties: {
@@ -18,12 +18,12 @@ const EMBEDDED_META: Schema = {
     labels: { type: 'object', additionalProperties: { type: 'string' } },
     annotations: { type: 'object', additionalProperties: { type: 'string' } },
     finalizers: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
-    // Manifests that kubectl writes say `creationTimestamp: null`.
+    // kubectl writes manifests with `creationTimestamp: null`.
     creationTimestamp: { type: 'string', format: 'date-time', nullable: true },
   },
 };
 
-/** The keys of a list must be there to merge by; where the genuine API fills them in or lets them be empty, so do we. */
+/** Merge keys of a list are required; where the genuine API defaults them or allows them to be empty, so do we. */
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP', name: '' };
 
 const FORMATS: Readonly<Record<string, Schema>> = {
@@ -39,7 +39,7 @@ const FORMATS: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Far more than any selector has; the cost of a rule is bounded by the longest list that it may meet. */
+/** Far more than any real selector; the cost of a rule is bounded by the longest possible list. */
 const MOST_REQUIREMENTS = 100;
 const LONGEST_LABEL = 63;
 const LONGEST_KEY = 317;
@@ -54,9 +54,9 @@ const MEETS_EXPRESSIONS = `!has(self.selector.matchExpressions) || self.selector
 const NO_MATCH = 'template.metadata.labels: `selector` does not match template `labels`';
 
 /**
- * The CustomResourceDefinition `deployments.rollkeeper.dev`: the schema of Kubernetes' own Deployment, with its defaults, and
- * with rules for what the API server would check of its own. The texts of the pod template are left out, or it would be too
- * large for `kubectl apply`.
+ * The CustomResourceDefinition `deployments.rollkeeper.dev`: the schema of Kubernetes' own Deployment with its
+ * defaults, and rules for what the API server validates natively. Descriptions of the pod template are omitted: with
+ * them it would be too large for `kubectl apply`.
  */
 export function deploymentDefinition(): Schema {
   const { group, kind, resource, version } = ROLLKEEPER_DEPLOYMENTS;
@@ -110,7 +110,7 @@ const wide = (name: string, jsonPath: string, description: string): Schema => ({
   description,
 });
 
-/** As `kubectl get deployments` has them, as far as a path to one value can tell it. */
+/** The columns of `kubectl get deployments`, as far as a path to one value can express them. */
 const COLUMNS: readonly Schema[] = [
   integer('Desired', '.spec.replicas', 'Pods that are wanted.'),
   integer('Ready', '.status.readyReplicas', 'Pods that are ready.'),
@@ -139,7 +139,7 @@ function deploymentSchema(registry: SchemaRegistry): Schema {
   return { ...schema, required: ['spec'] };
 }
 
-/** What apps/v1 fills in and checks beyond its schema. */
+/** What apps/v1 defaults and validates beyond its schema. */
 function refineSpec(spec: Schema): void {
   const fields = propertiesOf(spec);
   for (const name of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
@@ -202,7 +202,7 @@ function propertiesOf(schema: Schema | undefined): Fields {
   return schema?.['properties'] as Fields;
 }
 
-/** @throws where the published schema no longer has it */
+/** @throws if the published schema no longer has it */
 function fieldOf(fields: Fields, name: string): Schema {
   const field = fields[name];
   if (!field) throw new Error(`the schema has no ${name}`);
@@ -241,7 +241,7 @@ class SchemaWriter {
   private reference({ ref = '', ...marks }: ObjectSchema, described: boolean): Schema {
     if (ref === OBJECT_META) return structuredClone(EMBEDDED_META);
     const target = this.registry.get(ref);
-    if (!target) throw new Error(`nobody knows ${ref}`);
+    if (!target) throw new Error(`unknown reference ${ref}`);
     if (target.type !== 'object') return this.write(target, described);
     const isDescribed = described && ref !== POD_TEMPLATE;
     const texts = isDescribed ? this.registry.describe(ref) : {};

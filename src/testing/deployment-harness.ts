@@ -21,19 +21,19 @@ import { LaggingCache } from './lagging-cache.js';
 import { MemoryEventRecorder } from './memory-event-recorder.js';
 
 /**
- * What goes wrong with a write: it is stored and its answer is lost, or the answer is an internal error; it never arrives;
- * it is stored only {@link LATE_MS} after its sender has given up; the server refuses it.
+ * Faults of a write: it is stored and its answer is lost, or the answer is an internal error; it never arrives; it is
+ * stored only {@link LATE_MS} after its sender has given up; the server refuses it.
  */
 export type WriteFault = 'answer-lost' | 'answered-500' | 'never-arrived' | 'stored-late' | 'refused';
 
-/** Of `stored-late`. */
+/** The delay of `stored-late`. */
 export const LATE_MS = 600;
 
-/** A backoff of a key that has failed for long. */
+/** Backoff of a key that has failed repeatedly. */
 const LONG_MS = 400_000;
 const CONTROLLER = 'deployment';
 
-/** One process that works on the Deployment, with what it knows of the cluster. */
+/** One process that works on the Deployment, with its view of the cluster. */
 interface Process {
   readonly deployments: LaggingCache<Deployment>;
   readonly replicaSets: LaggingCache<ReplicaSet>;
@@ -41,14 +41,14 @@ interface Process {
 }
 
 /**
- * One Deployment on a fake cluster, worked on by the real controller in several processes with caches of their own, which share
- * what the actors keep. A test breaks the writes, and decides when a cache shows what happened.
+ * One Deployment on a fake cluster, reconciled by the real controller in several processes with separate caches and
+ * shared actor state. A test injects write faults, and decides when a cache catches up.
  */
 export class DeploymentHarness {
   readonly clock = new FakeClock();
   readonly cluster = new FakeCluster(this.clock);
   readonly key = 'default/web';
-  /** What becomes of the writes to come, one after the other; those after the last arrive. */
+  /** Faults of the next writes, in order; later writes succeed. */
   faults: (WriteFault | undefined)[] = [];
   private readonly stop = new AbortController();
   private readonly store = new MemoryActorStore(this.clock);
@@ -71,7 +71,7 @@ export class DeploymentHarness {
     return this.cluster.all<ReplicaSet>(REPLICA_SETS);
   }
 
-  /** What the ReplicaSets ask for together. */
+  /** The sum of the ReplicaSets' sizes. */
   get size(): number {
     return this.replicaSets.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
   }
@@ -80,7 +80,7 @@ export class DeploymentHarness {
     return this.process(index);
   }
 
-  /** Every process knows everything. */
+  /** All caches catch up. */
   catchUp(): void {
     for (const { deployments, replicaSets } of this.processes) {
       deployments.catchUp();
@@ -88,7 +88,7 @@ export class DeploymentHarness {
     }
   }
 
-  /** A person changes the Deployment; the next sync must have seen it, as the leader records. */
+  /** A user changes the Deployment; the next sync must have seen it, as the leader records. */
   async change(change: (deployment: Deployment) => void): Promise<void> {
     const { deployment } = this;
     change(deployment);
@@ -98,7 +98,7 @@ export class DeploymentHarness {
     await this.actors.recordCauses(CONTROLLER, this.key, causes);
   }
 
-  /** All pods that a ReplicaSet asks for run. */
+  /** All pods of a ReplicaSet become ready. */
   async makeReady({ metadata, spec }: ReplicaSet): Promise<void> {
     const current = this.cluster.peek<ReplicaSet>(REPLICA_SETS, `default/${metadata.name}`);
     if (!current) return;
@@ -108,13 +108,13 @@ export class DeploymentHarness {
     await this.cluster.update(REPLICA_SETS, { ...current, status }, { subresource: 'status' });
   }
 
-  /** Gives the key to the process `index`, and lets `ms` pass for it and for what others have put off. */
+  /** Runs the key in process `index`, and lets `ms` pass for it and for delayed writes. */
   async sync(index = 0, ms = 0): Promise<void> {
     await this.process(index).queue.add(this.key);
     await this.clock.advance(ms);
   }
 
-  /** Nothing breaks any more, everybody knows everything, and all pods run, until nothing changes. */
+  /** Without faults and with current caches and running pods, runs until nothing changes. */
   async settle(): Promise<void> {
     this.faults = [];
     for (let runs = 0; runs < 40; runs++) {
@@ -206,7 +206,7 @@ export class DeploymentHarness {
   }
 }
 
-/** A cache that gets what somebody waits for at once, and not a bit more. */
+/** A cache that immediately shows an awaited version, and nothing newer. */
 function asInformer(cache: Pick<LaggingCache<KubernetesObject>, 'resourceVersion' | 'catchUpTo'>) {
   const hasSeen = (version: string): boolean =>
     (compareResourceVersions(cache.resourceVersion ?? '0', version) ?? -1) >= 0;

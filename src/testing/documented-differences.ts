@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 const DOCUMENT = new URL('../../docs/CONTROLLERS.md', import.meta.url);
 
 /**
- * The recorded cases that the table of deliberate differences in docs/CONTROLLERS.md names for a controller, so that a test can
- * hold what differs against what is said to differ.
+ * The recorded cases in docs/CONTROLLERS.md's table of deliberate differences for a controller, so that a test can
+ * compare actual and documented differences.
  */
 export function documentedDifferences(controller: string): readonly string[] {
   const rows = readFileSync(DOCUMENT, 'utf8')
@@ -17,6 +17,8 @@ export function documentedDifferences(controller: string): readonly string[] {
   );
 }
 
-/** `| controller | what differs | why | recorded cases |`, with what is before the first and behind the last bar. */
+/**
+ * `| controller | what differs | why | recorded cases |`, counting the parts before the first and after the last bar.
+ */
 const TABLE_CELLS = 6;
 const CASES_CELL = 4;

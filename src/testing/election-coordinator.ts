@@ -10,8 +10,8 @@ const CANDIDATE_VALID_MS = 30 * 60_000;
 const LEASE_SECONDS = 5;
 
 /**
- * The API server's side of coordinated leader election, as kube-apiserver's leader election controller plays it (KEP-4355):
- * asks candidates whether they are there, names the one of the oldest release, and tells a holder that another is better.
+ * The server side of coordinated leader election, like kube-apiserver's leader election controller (KEP-4355): pings
+ * candidates, names the one of the oldest release, and tells a holder to step down for a better candidate.
  */
 export class ElectionCoordinator {
   constructor(
@@ -90,7 +90,7 @@ export class ElectionCoordinator {
   }
 }
 
-/** The oldest release; among equals, who has stood for longest. */
+/** The oldest release; among equals, the longest-standing candidate. */
 function best(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
   const rank = ({ metadata, spec }: LeaseCandidate): string =>
     [spec.emulationVersion ?? '', spec.binaryVersion, metadata.creationTimestamp ?? '', metadata.name].join(

@@ -14,7 +14,7 @@ export class ElectionHarness {
     return new Candidate(this, identity, options);
   }
 
-  /** One that has won already. */
+  /** A candidate that has already won. */
   async leader(options?: LeaderElectionOptions): Promise<Candidate> {
     const candidate = this.candidate('a', options).run();
     await this.clock.advance(0);
@@ -22,7 +22,7 @@ export class ElectionHarness {
     return candidate;
   }
 
-  /** Resolves when all have ended. @throws where one has left a timer behind */
+  /** Resolves when all have ended. @throws if one has left a timer behind */
   async stopped(...candidates: readonly Candidate[]): Promise<void> {
     for (const candidate of candidates) {
       candidate.lock.faults = NO_FAULTS;
@@ -36,9 +36,9 @@ export class ElectionHarness {
   }
 }
 
-/** A candidate whose work ends when it is told to, or by hand. */
+/** A candidate whose work ends on abort, or manually. */
 export class Candidate {
-  /** What its callbacks were told, in order. */
+  /** Its callbacks' calls, in order. */
   readonly log: string[] = [];
   readonly stop = new AbortController();
   readonly lock: FaultyResourceLock;
@@ -78,7 +78,7 @@ export class Candidate {
     });
   }
 
-  /** Its connections close, and nothing that it does reaches anybody any more. */
+  /** Simulates a crash: its connections close, and none of its messages arrive any more. */
   die(): void {
     this.lock.faults = { ...NO_FAULTS, loseRequests: true };
     this.world.presence.hide(this.elector.identity);

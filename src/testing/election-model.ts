@@ -8,7 +8,7 @@ import { MemoryWorkQueue } from '@rollkeeper/runtime/work-queue';
 import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
 import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
 
-/** Of a process that can be paused: timers of a paused process fire when it goes on, its clock runs all the same. */
+/** The clock of a process that can be paused: its timers fire after it resumes, while its time keeps running. */
 class PausableClock implements Clock {
   private held: (() => void)[] | undefined;
 
@@ -70,14 +70,14 @@ export class ElectionWorld {
   readonly lease = new MemoryLease(this.clock);
   readonly presence = new MemoryPresence();
   readonly queue = new MemoryWorkQueue({ name: 'test', clock: this.clock });
-  /** The term of each add that the queue took, in the queue's order. */
+  /** The terms of the adds that the queue accepted, in order. */
   readonly accepted: LeaderTerm[] = [];
   refused = 0;
   private lives = 0;
 
   constructor(
     readonly options: LeaderElectionOptions,
-    /** For so long the work of a term goes on adding after it was told to end. */
+    /** How long a term's work continues to add after its abort. */
     readonly workEndsAfterMs: number,
   ) {}
 
@@ -85,7 +85,7 @@ export class ElectionWorld {
     return ++this.lives;
   }
 
-  /** @throws when adds of an older term, or of two holders of one epoch, were taken after those of a newer one */
+  /** @throws if adds of an older term, or of two holders of one epoch, were accepted after those of a newer one */
   checkAccepted(): void {
     for (const [index, { epoch, holder }] of this.accepted.entries()) {
       const before = this.accepted[index - 1];
@@ -101,7 +101,7 @@ export class ElectionWorld {
 const ADD_EVERY_MS = 100;
 const GIVE_UP_MS = 1000;
 
-/** One process that campaigns, and while it leads adds one key after the other. */
+/** One process that campaigns, and as leader adds one key after another. */
 export class ElectionProcess {
   readonly clock: PausableClock;
   readonly lock: FaultyResourceLock;
@@ -134,14 +134,14 @@ export class ElectionProcess {
     this.running = this.elector.run(this.stop.signal);
   }
 
-  /** Nothing of it runs any more, and its connections close; what it has sent still arrives. */
+  /** Simulates a crash: nothing runs any more, and its connections close; messages already sent still arrive. */
   kill(): void {
     this.isDead = true;
     this.clock.pause();
     this.world.presence.hide(this.elector.identity);
   }
 
-  /** Its connections break while it lives. */
+  /** Its connections break while it is alive. */
   breakLink(): void {
     this.witness.breakLink();
   }
@@ -212,7 +212,7 @@ export class ElectionProcess {
     }
   }
 
-  /** A question over the link, which may get lost. */
+  /** A request over the link, which may get lost. */
   private ask<T>(question: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const timer = this.clock.setTimeout(() => reject(new Error('no answer')), GIVE_UP_MS);

@@ -1,4 +1,4 @@
-/** Throws when one key is entered twice at the same time. */
+/** Throws if one key is entered twice at the same time. */
 export class ExclusiveProbe {
   private readonly inside = new Set<string>();
 
@@ -13,7 +13,7 @@ export class ExclusiveProbe {
   }
 }
 
-/** A promise that a test resolves by hand. */
+/** A promise that a test resolves manually. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => (open = resolve));

@@ -41,7 +41,7 @@ import {
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 
-/** One call that reached the fake, for assertions about how much was asked of the API. */
+/** One call that reached the fake, for assertions on the number of requests. */
 export interface ClusterRequest {
   readonly verb: 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
   readonly type: ResourceType;
@@ -53,15 +53,15 @@ export interface ClusterRequest {
 }
 
 /**
- * A Kubernetes API in memory for the specs of controllers: optimistic concurrency, finalizers, propagation
- * policies, grace periods of bound pods, terminating namespaces and the binding subresource. No validation, no watch
- * (informers are fed by {@link onEvent}).
+ * A Kubernetes API in memory for controller specs: optimistic concurrency, finalizers, propagation policies, grace
+ * periods of bound pods, terminating namespaces and the binding subresource. No validation, no watch (informers are fed
+ * by {@link onEvent}).
  */
 export class FakeCluster implements ApiClient {
   readonly requests: ClusterRequest[] = [];
-  /** Return an error to let a request fail. */
+  /** Return an error to fail a request. */
   intercept: (request: ClusterRequest) => Error | undefined = () => undefined;
-  /** What the server has. */
+  /** The server's resource types. */
   discovered: DiscoveredResource[] = served(
     DEPLOYMENTS,
     EVENTS,
@@ -79,7 +79,7 @@ export class FakeCluster implements ApiClient {
 
   constructor(private readonly clock: Clock = new FakeClock()) {}
 
-  /** Puts an object in as if it had always been there; fills in uid and resourceVersion. */
+  /** Adds an object without an event; fills in uid and resourceVersion. */
   seed<T extends KubernetesObject>(type: ResourceType, object: T): T {
     const stored = structuredClone(object) as unknown as UnstructuredObject;
     stored.metadata.uid ??= randomUUID();
@@ -97,7 +97,7 @@ export class FakeCluster implements ApiClient {
     return structuredClone([...this.store(type).values()]) as unknown as T[];
   }
 
-  /** Removes without asking anyone, as etcd surgery would. */
+  /** Removes an object without any checks, like an edit in etcd. */
   vanish(type: ResourceType, key: string): void {
     const object = this.store(type).get(key);
     if (object) this.remove(type, object);
@@ -204,7 +204,7 @@ export class FakeCluster implements ApiClient {
         this.beginDeletion(type, metadata, options);
   }
 
-  /** The object where it stays for a while. */
+  /** The terminating object if it stays for a while. */
   private beginDeletion(
     type: ResourceType,
     ref: ObjectRef,
@@ -307,18 +307,18 @@ export class FakeCluster implements ApiClient {
   }
 }
 
-/** An answer of the API server that says no. */
+/** An error answer of the API server. */
 export function refusal(code: number, reason: string, message: string): ApiStatusError {
   return new ApiStatusError({ code, reason, message });
 }
 
-/** The types as discovery tells of them, with every verb. */
+/** The types in discovery's form, with every verb. */
 export function served(...types: readonly ResourceType[]): DiscoveredResource[] {
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
   return types.map((type) => ({ ...type, verbs }));
 }
 
-/** A copy of the object as it was asked for. */
+/** A copy of the object in the requested representation. */
 function view<T>(object: UnstructuredObject, metadataOnly: boolean): T {
   const { apiVersion, kind, metadata } = object;
   return structuredClone(metadataOnly ? { apiVersion, kind, metadata } : object) as unknown as T;
@@ -334,7 +334,7 @@ function specFinalizers(object: UnstructuredObject): readonly string[] {
     : [];
 }
 
-/** What the server makes of a propagation policy: the finalizers `orphan` and `foregroundDeletion`. */
+/** Applies a propagation policy: the finalizers `orphan` and `foregroundDeletion`. */
 function setPropagation(object: UnstructuredObject, policy: DeleteOptions['propagationPolicy']): void {
   if (policy === undefined) return;
   const kept = (object.metadata.finalizers ?? []).filter(

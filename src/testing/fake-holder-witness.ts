@@ -1,7 +1,7 @@
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-election';
 
-/** A server at which processes can be seen while their connections stand. */
+/** A server that sees processes while their connections are open. */
 export class MemoryPresence {
   private runs = 1;
   private readonly present = new Map<string, MemoryHolderWitness>();
@@ -22,7 +22,7 @@ export class MemoryPresence {
     return this.present.has(identity);
   }
 
-  /** Everybody's connections break at once, and the server is another one afterwards. */
+  /** All connections break at once, and the server is a new one afterwards. */
   restart(): void {
     this.runs += 1;
     for (const witness of [...this.present.values()]) witness.breakLink();
@@ -32,14 +32,14 @@ export class MemoryPresence {
 /** One process's side of a {@link MemoryPresence}. */
 export class MemoryHolderWitness implements HolderWitness {
   place = '';
-  /** Of how many looks there was an answer. */
+  /** Number of answered looks. */
   looks = 0;
   private readonly tells = new Set<() => void>();
 
   constructor(
     readonly identity: string,
     private readonly presence: MemoryPresence,
-    /** Runs a callback of the process: later, if that is paused. */
+    /** Runs a callback of the process: later, if it is paused. */
     private readonly deliver: (callback: () => void) => void = (callback) => callback(),
   ) {}
 

@@ -19,7 +19,7 @@ import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
   private readonly informers = new Map<string, FakeInformer>();
-  /** Those of the metadata alone which run, with their types. */
+  /** Running metadata-only informers, with their types. */
   private readonly metadata = new Map<string, FakeInformer>();
   private readonly refused = new Map<string, InformerTrouble>();
   private readonly held: (() => void)[] = [];
@@ -36,7 +36,7 @@ export class FakeInformers implements InformerSource {
     });
   }
 
-  /** The types of the informers of metadata that run. */
+  /** The types of running metadata informers. */
   get metadataTypes(): readonly string[] {
     return [...this.metadata.keys()];
   }
@@ -73,7 +73,7 @@ export class FakeInformers implements InformerSource {
     return { informer, isShared: false };
   }
 
-  /** From now on the server refuses to list the type; what was cached stays. */
+  /** From now on the server refuses to list the type; cached objects stay. */
   refuse(type: ResourceType, trouble: InformerTrouble): void {
     const name = qualifiedResource(type);
     this.refused.set(name, trouble);
@@ -88,7 +88,7 @@ export class FakeInformers implements InformerSource {
       if (informer) this.fill(informer);
   }
 
-  /** From now on the caches stand still. */
+  /** From now on the caches do not change. */
   pause(): void {
     this.paused = true;
   }

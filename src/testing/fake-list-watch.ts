@@ -11,13 +11,16 @@ type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
 type Signal<T> = { readonly event: WatchEvent<T> } | { readonly end: true } | { readonly error: Error };
 
-/** `page` is every page of a list but the first; `check` reads one object to learn the version; `stream` is a streamed list. */
+/**
+ * `page` is every page of a list but the first; `check` reads one object to learn the version; `stream` is a streamed
+ * list.
+ */
 type RequestVerb = 'list' | 'page' | 'check' | 'watch' | 'stream';
 
 interface Watcher<T> {
   readonly signals: Signal<T>[];
   wake: () => void;
-  /** Half open: nothing arrives any more, and nobody says so. */
+  /** Half open: nothing arrives any more, without an error. */
   silent: boolean;
   readonly namespace: string | undefined;
 }
@@ -30,13 +33,13 @@ interface Snapshot<T> {
 }
 
 /**
- * A server of one resource type in memory, whose troubles a test dictates: errors to answer with, watches to cut, end
- * or silence, history to forget. Hands out copies, as a network would.
+ * A server of one resource type in memory, with faults injected by a test: errors to answer with, watches to cut, end
+ * or silence, history to forget. Returns copies, as a network would.
  */
 export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
   /**
    * Every list (`list`, `page`, `list whole` without paging, `check` of one object, `stream`) and watch (with its
-   * resourceVersion) that was begun; `in NAMESPACE` where it was for one alone.
+   * resourceVersion) so far; `in NAMESPACE` if it was for one namespace.
    */
   readonly requests: string[] = [];
   private readonly objects = new Map<string, T>();
@@ -50,7 +53,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     watch: [],
     stream: [],
   };
-  /** Whether lists are streamed: they are, they are refused, or the wish is taken no notice of. */
+  /** Whether streamed lists are supported, refused, or ignored. */
   streaming: 'yes' | 'refused' | 'ignored' = 'refused';
   /** How versions look to clients. @default decimal */
   versionOf: (revision: number) => string = String;
@@ -72,7 +75,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     return this.watchers.size;
   }
 
-  /** How far the server was when it gave out this version; 410 for one that has no order and was never given out. */
+  /** The revision of this version; 410 for one that has no order and was never issued. */
   revisionOf(resourceVersion: string): number {
     if (this.versionOf === String) return Number(resourceVersion);
     for (let revision = this.revision; revision > 0; revision--)
@@ -80,7 +83,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     throw new ApiStatusError({ code: 410, reason: 'Expired', message: 'unknown resource version' });
   }
 
-  /** Whether the object, or one that had its name, was deleted later than at this version. */
+  /** Whether the object, or one that had its name, was deleted after this version. */
   wasDeletedAfter(resourceVersion: string, key: string): boolean {
     const after = this.revisionOf(resourceVersion);
     return this.history.some(
@@ -89,12 +92,12 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     );
   }
 
-  /** What the server has, by key. */
+  /** The server's objects, by key. */
   state(): Map<string, T> {
     return new Map([...this.objects].map(([key, object]) => [key, structuredClone(object)]));
   }
 
-  /** Creates or modifies an object and tells the watches. Returns it as stored. */
+  /** Creates or modifies an object and notifies the watches. Returns it as stored. */
   put(namespace: string, name: string, change: (object: T) => void = () => undefined): T {
     const old = this.objects.get(keyOf({ namespace, name }));
     const object = old ? structuredClone(old) : this.newObject(namespace, name);
@@ -105,7 +108,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     return structuredClone(object);
   }
 
-  /** Deletes an object; does nothing where there is none. */
+  /** Deletes an object; no-op if there is none. */
   delete(namespace: string, name: string): void {
     const key = keyOf({ namespace, name });
     const old = this.objects.get(key);
@@ -116,7 +119,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     this.publish({ type: 'DELETED', object });
   }
 
-  /** Something of another type was written; a bookmark tells the watches. */
+  /** Something of another type was written; watches get a bookmark. */
   bookmark(): void {
     this.revision++;
     this.send({ event: { type: 'BOOKMARK', resourceVersion: this.resourceVersion } });
@@ -127,7 +130,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     for (let i = 0; i < times; i++) this.failures[verb].push(error);
   }
 
-  /** Cuts every open watch with an error. */
+  /** Breaks every open watch with an error. */
   breakWatches(error: Error = new Error('connection reset')): void {
     this.send({ error });
   }
@@ -137,12 +140,12 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     this.send({ end: true });
   }
 
-  /** Every open watch stays open and hears nothing more. */
+  /** Every open watch stays open but receives nothing more. */
   silenceWatches(): void {
     for (const watcher of this.watchers) watcher.silent = true;
   }
 
-  /** Sends an event as it is, however old. */
+  /** Sends an event unchanged, however old. */
   sendRaw(event: WatchEvent<T>): void {
     this.send({ event: structuredClone(event) });
   }
@@ -153,7 +156,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     this.snapshots.clear();
   }
 
-  /** Goes back to an earlier state, as a server that was restored from a backup; watches end. */
+  /** Goes back to an earlier state, like a server restored from a backup; watches end. */
   restore(backup: Map<string, T>, revision: number): void {
     this.objects.clear();
     for (const [key, object] of backup) this.objects.set(key, structuredClone(object));
@@ -268,7 +271,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     return watcher;
   }
 
-  /** The next thing that arrives; an error when nothing does for the idle timeout, or on abort. */
+  /** The next thing to arrive; an error after the idle timeout, or on abort. */
   private async nextSignal(watcher: Watcher<T>, options: WatchOptions, beganMs: number): Promise<Signal<T>> {
     if (watcher.signals.length === 0) await this.arrival(watcher, options, beganMs);
     options.signal.throwIfAborted();
@@ -303,7 +306,7 @@ function expired(message: string): ApiStatusError {
   return new ApiStatusError({ code: 410, reason: 'Expired', message });
 }
 
-/** With a watch of what happens to a type from now on; selectors are not heeded. */
+/** A FakeCluster with watches from now on; selectors are ignored. */
 export class WatchableCluster extends FakeCluster {
   override async *watch<T extends KubernetesObject>(
     type?: ResourceType,

@@ -6,7 +6,7 @@ import type {
   ResourceLock,
 } from '@rollkeeper/runtime/leader-election';
 
-/** What happens to the next messages of a lock: how long each way takes, or that it is lost. */
+/** Faults of a lock's next messages: the delay each way, or loss. */
 export interface LinkFaults {
   requestMs: number;
   answerMs: number;
@@ -24,17 +24,17 @@ export const NO_FAULTS: LinkFaults = {
 };
 
 /**
- * A lock behind a bad link. Heeds no signal, as a request that is under way does not either.
- * `faults` are read when a message is sent and may be changed at any time.
+ * A lock behind a bad link. Ignores signals, as a request in flight does. `faults` are read when a message is sent and
+ * may be changed at any time.
  */
 export class FaultyResourceLock implements ResourceLock {
   faults: LinkFaults = NO_FAULTS;
 
   constructor(
     private readonly inner: ResourceLock,
-    /** The network's. */
+    /** The network's clock. */
     private readonly network: Clock,
-    /** Runs a callback of the process: later, if that is paused. */
+    /** Runs a callback of the process: later, if it is paused. */
     private readonly deliver: (callback: () => void) => void = (callback) => callback(),
   ) {}
 
@@ -65,7 +65,7 @@ export class FaultyResourceLock implements ResourceLock {
     });
   }
 
-  /** Any question to the store's side of the link. */
+  /** Any request to the store's side of the link. */
   send<T>(ask: () => Promise<T>): Promise<T> {
     const { requestMs, answerMs, loseRequests, loseAnswers } = this.faults;
     return new Promise((resolve, reject) => {

@@ -3,11 +3,11 @@ import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-electio
 import { waitFor } from './wait-for.js';
 
 export interface HolderWitnessesUnderTest {
-  /** A process's witness, all of one election. */
+  /** Returns a process's witness; all are in one election. */
   readonly witness: (identity: string) => HolderWitness;
   /** What the kernel does when the process dies. */
   readonly kill: (identity: string) => void;
-  /** Breaks its connections, which it builds again. */
+  /** Breaks its connections; it reconnects. */
   readonly breakLinks: (identity: string) => void;
   readonly stop: () => Promise<void>;
 }

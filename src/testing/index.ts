@@ -1,6 +1,6 @@
 /**
- * For the tests of controllers: `import { … } from 'rollkeeper/testing'`. Needs no test runner; the contract suites, which need
- * vitest, stand in `rollkeeper/testing/contracts`.
+ * For controller tests: `import { … } from 'rollkeeper/testing'`. Needs no test runner; the contract suites, which need
+ * vitest, are in `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

@@ -6,7 +6,7 @@ import { PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { FakeListWatch } from './fake-list-watch.js';
 
-/** What tests of the informer store: anything with a field to change. */
+/** The object type of informer tests: anything with a field to change. */
 export interface Thing extends KubernetesObject {
   value?: string;
 }
@@ -15,7 +15,7 @@ interface Versioned {
   readonly metadata: Readonly<Pick<Thing['metadata'], 'name' | 'namespace' | 'resourceVersion'>>;
 }
 
-/** An informer on a server that a test dictates, on a clock that a test moves. Cached objects are frozen. */
+/** An informer on a scripted server and a manual clock. Cached objects are frozen. */
 export class InformerHarness {
   readonly clock = new FakeClock();
   readonly server = new FakeListWatch<Thing>(PODS, this.clock);
@@ -39,7 +39,7 @@ export class InformerHarness {
     return this.stopper.signal;
   }
 
-  /** Runs the informer and lets it do what needs no time. */
+  /** Runs the informer up to the point where it needs time. */
   async start(): Promise<this> {
     this.running = this.informer.run(this.signal);
     await this.clock.advance(0);

@@ -29,7 +29,7 @@ export function aJob(spec: Partial<Job['spec']> = {}, status: Job['status'] = {}
 
 export interface JobPodTraits extends PodTraits {
   readonly index?: number;
-  /** Whether it is still to be counted. @default true */
+  /** Whether it still has the tracking finalizer. @default true */
   readonly tracked?: boolean;
   readonly exitCode?: number;
   /** When its container ended. */

@@ -7,17 +7,19 @@ import type { WorldOptions } from './rollout-world.js';
 import { RolloutWorld } from './rollout-world.js';
 
 /**
- * A world in which each size that the Deployment controller writes is judged, whatever has just been changed: size, template, limits, pause
- * or strategy. Of each ReplicaSet the available pods stay, as far as its size keeps them, since its controller takes the others first.
+ * A world that checks each size written by the Deployment controller, after any change of size, template, limits, pause
+ * or strategy. A ReplicaSet's available pods are assumed to stay as far as its size allows, since its controller
+ * deletes others first.
  *
- * - The floor: no write takes the pods that stay below `spec.replicas - maxUnavailable` as they are now, nor, where fewer were
- *   known to be available when the pass began, below that number. (Pods that became ready without a word in any status cannot be counted.)
- * - The ceiling: no write makes the sizes together more than `spec.replicas + maxSurge`, and where they are more already, none
- *   makes them more than they are.
+ * - The floor: no write reduces the remaining available pods below the current `spec.replicas - maxUnavailable` or, if
+ *   fewer were known to be available when the pass began, below that number. (Pods that became ready without any status
+ *   update cannot be counted.)
+ * - The ceiling: no write raises the sum of sizes above `spec.replicas + maxSurge`, and if it is above already, no
+ *   write raises it further.
  */
 export class JudgedRollout extends RolloutWorld {
   private known = 0;
-  /** How many sizes have been judged. */
+  /** Number of sizes checked. */
   judged = 0;
 
   constructor(options: WorldOptions) {
@@ -64,7 +66,7 @@ export class JudgedRollout extends RolloutWorld {
   }
 }
 
-/** By a status that answers to the size that is asked for. */
+/** By a status that has observed the current spec. */
 function availableIn({ metadata, status }: ReplicaSet): number {
   const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   return isObserved ? (status?.availableReplicas ?? 0) : 0;

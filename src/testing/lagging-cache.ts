@@ -13,7 +13,7 @@ const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
   [TEMPLATE_HASH_INDEX]: templateHashIndex as IndexFunction<KubernetesObject>,
 };
 
-/** A cache of one type that shows a {@link FakeCluster} as late as the test wants. */
+/** A cache of one type that lags behind a {@link FakeCluster} as far as the test wants. */
 export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
   private readonly objects = new Map<string, UnstructuredObject>();
   private readonly behind: ClusterEvent[] = [];
@@ -26,7 +26,7 @@ export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
     });
   }
 
-  /** How many events it has not shown yet. */
+  /** Number of events that it has not shown yet. */
   get lag(): number {
     return this.behind.length;
   }
@@ -36,7 +36,7 @@ export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
     for (const event of this.behind.splice(0, count)) this.apply(event);
   }
 
-  /** Shows everything up to this resourceVersion, as an activation that waits for it would have it. */
+  /** Shows everything up to this resourceVersion, as for an activation that waits for it. */
   catchUpTo(resourceVersion: string): void {
     const later = this.behind.findIndex(
       ({ object }) =>

@@ -13,7 +13,7 @@ import { FakeCluster } from './fake-cluster.js';
 
 type Lead = Parameters<Elector['run']>[0];
 
-/** Leads when it is told to, and stops when it is told why. */
+/** An elector whose leadership a test starts and ends. */
 export class ScriptedElector implements Elector {
   log: string[] = [];
   private lead: Lead | undefined;
@@ -26,12 +26,12 @@ export class ScriptedElector implements Elector {
     this.log.push('released');
   }
 
-  /** Whether anybody campaigns. */
+  /** Whether it is campaigning. */
   get isRunning(): boolean {
     return this.lead !== undefined;
   }
 
-  /** Ends when the leading work has; rejects when that fails. */
+  /** Resolves when the leading work has ended; rejects if that fails. */
   win(epoch: number): Promise<void> {
     const stop = new AbortController();
     const ended = this.lead?.(stop.signal, { epoch, holder: 'us' }) ?? Promise.resolve();
@@ -46,7 +46,7 @@ export class ScriptedElector implements Elector {
   }
 }
 
-/** A controller on a queue in memory, for one manager. */
+/** A controller on an in-memory queue, for one manager. */
 export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
   /** @default 'test' */
   readonly name?: string;
@@ -59,11 +59,11 @@ export interface SketchedController {
   readonly managed: ManagedController;
   readonly controller: Controller;
   readonly queue: MemoryWorkQueue;
-  /** Keys, as they were worked on. */
+  /** Keys in the order of their syncs. */
   readonly reconciled: string[];
 }
 
-/** A manager of controllers that a test sketches, with an elector that it scripts. */
+/** A manager with a test's controllers and a scripted elector. */
 export class ManagerHarness {
   readonly clock = new FakeClock();
   readonly elector = new ScriptedElector();

@@ -7,7 +7,7 @@ export interface RecordedEvent extends EventNote {
   readonly key: string;
 }
 
-/** Remembers events instead of writing them. */
+/** Keeps events in memory instead of writing them. */
 export class MemoryEventRecorder implements EventRecorder {
   readonly events: RecordedEvent[] = [];
 

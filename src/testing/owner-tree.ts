@@ -7,7 +7,7 @@ import type {
 import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FakeCluster } from './fake-cluster.js';
 
-/** Puts an object with these owners into the cluster; in the namespace `default` where it has one. */
+/** Adds an object with these owners to the cluster; in the namespace `default` if it is namespaced. */
 export function putOwned(
   cluster: FakeCluster,
   type: ResourceType,
@@ -58,7 +58,7 @@ export function deleteDeployment(
 type AfterCluster<F extends (cluster: FakeCluster, ...rest: never[]) => unknown> =
   Parameters<F> extends [FakeCluster, ...infer Rest] ? Rest : never;
 
-/** What {@link putOwned} takes besides the cluster. */
+/** The arguments of {@link putOwned} after the cluster. */
 export type OwnedObject = AfterCluster<typeof putOwned>;
-/** What {@link putTree} takes besides the cluster. */
+/** The arguments of {@link putTree} after the cluster. */
 export type Tree = AfterCluster<typeof putTree>;

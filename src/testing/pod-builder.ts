@@ -14,9 +14,9 @@ export interface PodTraits {
   readonly createdAt?: string;
   readonly deletedAt?: string;
   readonly restarts?: number;
-  /** Of an init container that always restarts. */
+  /** Restarts of an init container that always restarts. */
   readonly sidecarRestarts?: number;
-  /** Of an init container that ends. */
+  /** Restarts of an init container that completes. */
   readonly initRestarts?: number;
   readonly ownerUid?: string;
   /** @default 'web' */

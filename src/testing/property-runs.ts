@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 
-/** Whether the nightly suite runs, which takes more of everything. */
+/** Whether the nightly suite runs, with more cases of everything. */
 export const isNightly = process.env['ROLLKEEPER_NIGHTLY'] !== undefined;
 
 /**
- * What properties are tried with: the same each time where a change is judged, so that it fails for its own fault alone, and
- * another each night. `SEED=N` tries those of a run again.
+ * The seed of property tests: fixed when a change is tested, so that only the change can fail it, and fresh each night.
+ * `SEED=N` repeats a run.
  */
 export const PROPERTY_SEED = Number(process.env['SEED'] ?? (isNightly ? randomInt(2 ** 31 - 1) : 20_261_121));
 
-/** How many cases of a property are tried: `RUNS=N`, else few where a change is judged, and many each night. */
+/** Number of cases of a property: `RUNS=N`, otherwise few when a change is tested, and many each night. */
 export function propertyRuns({ gate, nightly = 500 }: { gate: number; nightly?: number }): {
   seed: number;
   numRuns: number;

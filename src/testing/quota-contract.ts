@@ -15,7 +15,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 const NAMESPACE = 'shop';
 const WRITERS = 32;
 
-/** Runs what quotas promise on a storage. Each call of `make` gives an empty one that runs. */
+/** The contract of quotas on a storage. Each call of `make` returns an empty one that runs. */
 export function runQuotaContract(
   name: string,
   make: () => Promise<{ readonly storage: Storage; stop(): Promise<void> }>,

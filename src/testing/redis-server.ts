@@ -12,7 +12,7 @@ export interface TestRedisServer {
   stop(): Promise<void>;
 }
 
-/** A real `redis-server` of its own on a loopback port, by default a free one, keeping nothing. */
+/** A real `redis-server` on a loopback port, by default a free one, without persistence. */
 export async function startTestRedisServer(wantedPort?: number): Promise<TestRedisServer> {
   const port = wantedPort ?? (await freePort());
   const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-redis-'));

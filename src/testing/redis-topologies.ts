@@ -11,7 +11,7 @@ import { waitFor } from './wait-for.js';
 
 const HOST = '127.0.0.1';
 
-/** Real `redis-server` processes on free loopback ports, with a folder that goes away with them. */
+/** Real `redis-server` processes on free loopback ports, with a folder that is removed with them. */
 export class RedisProcesses {
   readonly dir = mkdtempSync(join(tmpdir(), 'rollkeeper-redis-'));
   private readonly children: ChildProcess[] = [];
@@ -48,15 +48,15 @@ export interface RedisTopology {
 
 /** A topology whose masters have replicas. */
 export interface ReplicatedTopology extends RedisTopology {
-  /** Ends a present master with SIGKILL; resolves once another has its place. */
+  /** Kills a current master with SIGKILL; resolves once another has taken its place. */
   failOver(): Promise<void>;
-  /** Starts whatever was ended, as a replica of what has its place, and waits until it follows. */
+  /** Restarts ended servers as replicas of their successors, and waits until they follow. */
   repair(): Promise<void>;
 }
 
 const KEEP_NOTHING = ['--save', '', '--appendonly', 'no'];
 
-/** One server that only speaks TLS and knows one ACL user. `plainPort` refuses nobody but is not there. */
+/** A server that only accepts TLS and has one ACL user. `plainPort` accepts no connections. */
 export async function startTlsRedis(): Promise<
   RedisTopology & { readonly caFile: string; readonly port: number; readonly password: string }
 > {
@@ -65,7 +65,7 @@ export async function startTlsRedis(): Promise<
   const caFile = processes.file('ca.pem', ca);
   const port = await freePort();
   const password = 'p@ss/w:rd%41';
-  // The rights that docs/REDIS.md names.
+  // The rights listed in docs/REDIS.md.
   const acl = processes.file(
     'users.acl',
     [
@@ -91,7 +91,7 @@ export async function startTlsRedis(): Promise<
   };
 }
 
-/** A master, a replica of it, and three Sentinels that fail over after half a second. */
+/** A master, a replica, and three Sentinels that fail over after half a second. */
 export async function startSentinelTrio(): Promise<ReplicatedTopology> {
   const processes = new RedisProcesses();
   const login = { username: 'default', password: 'of-the-data' };
@@ -129,7 +129,7 @@ export async function startSentinelTrio(): Promise<ReplicatedTopology> {
   }
   const askSentinel = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> =>
     ask(port, { password: 'of-the-sentinels' }, use);
-  // Failing over takes a majority that knows of each other and of the replica.
+  // A failover needs a majority of Sentinels that know each other and the replica.
   await waitFor(
     async () => {
       const infos = await Promise.all(
@@ -165,8 +165,8 @@ export async function startSentinelTrio(): Promise<ReplicatedTopology> {
 }
 
 /**
- * Three masters that share the slots. With `tls`, they speak nothing else, also to each other, and want a password; with
- * `replicated`, each has a replica, without which none can fail over.
+ * Three masters that share the slots. With `tls`, they only accept TLS, also between nodes, and require a password;
+ * with `replicated`, each has a replica, which a failover requires.
  */
 export async function startRedisCluster(
   options: { tls?: boolean; replicated?: boolean } = {},
@@ -269,8 +269,8 @@ export async function startRedisCluster(
 }
 
 /**
- * Whether nodes say the same of who owns which slots since which epoch, and no two owners have one epoch. A replica that knows an
- * older epoch of its master is never elected in its place: the others take what it asks for as outdated.
+ * Whether nodes agree on who owns which slots since which epoch, and no two owners have one epoch. A replica with an
+ * older epoch of its master is never elected: the others consider its request outdated.
  */
 export function hasOneView(tables: readonly string[]): boolean {
   const views = tables.map((table) => ownersIn(table));
@@ -286,7 +286,10 @@ interface SlotOwner {
   readonly slots: string;
 }
 
-/** Of an answer to CLUSTER NODES: one line for each node, with its flags third, its epoch seventh, and its slots at the end. */
+/**
+ * Parses an answer to CLUSTER NODES: one line per node, with its flags third, its epoch seventh, and its slots at the
+ * end.
+ */
 function ownersIn(table: string): SlotOwner[] {
   return table
     .split('\n')

@@ -1,9 +1,10 @@
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Replaces functions of one of Node's own modules, given as its default export, for every module of this process that imports
- * it by name or as a whole. Spec files share a process and the modules loaded in it, so a module cannot be mocked for one of them.
- * @returns puts back what was there
+ * Replaces functions of a Node built-in module, given as its default export, for every module of this process that
+ * imports it by name or as a whole. Spec files share a process and its loaded modules, so a module cannot be mocked for
+ * one of them.
+ * @returns restores the originals
  */
 export function replaceFunctions<M extends object>(builtin: M, replacements: Partial<M>): () => void {
   const names = Object.keys(replacements) as (keyof M)[];

@@ -13,8 +13,8 @@ import { LaggingCache } from './lagging-cache.js';
 import { MemoryEventRecorder } from './memory-event-recorder.js';
 
 /**
- * What goes wrong at an effect (a write to the API, or storing intents): the process dies before or after it, the
- * answer is lost, it never arrives, or the server refuses it.
+ * Faults at an effect (a write to the API, or storing intents): the process dies before or after it, the answer is
+ * lost, it never arrives, or the server refuses it.
  */
 export type Fault = 'killed-before' | 'killed-after' | 'answer-lost' | 'never-arrived' | 'refused';
 
@@ -24,7 +24,7 @@ export interface ActivationOutcome {
   readonly result?: ReconcileResult;
 }
 
-/** One process that works on the ReplicaSet, with what it knows of the cluster. */
+/** One process that works on the ReplicaSet, with its view of the cluster. */
 interface Process {
   readonly replicaSets: LaggingCache<ReplicaSet>;
   readonly pods: LaggingCache<Pod>;
@@ -37,7 +37,7 @@ export class ReplicaSetHarness {
   readonly cluster = new FakeCluster(this.clock);
   readonly events = new MemoryEventRecorder();
   readonly key = 'default/web';
-  /** What the actor's memory holds. */
+  /** The stored state of the actor. */
   storedIntents: unknown;
   private mustHaveSeen: Versions = { pods: '0', replicaSets: '0' };
   private readonly random: SeededRandom;
@@ -49,7 +49,7 @@ export class ReplicaSetHarness {
       seed?: number;
       options?: ReplicaSetControllerOptions;
       spec?: Partial<ReplicaSet['spec']>;
-      /** Each with caches of its own. @default 1 */
+      /** Each has its own caches. @default 1 */
       processes?: number;
     } = {},
   ) {
@@ -66,28 +66,28 @@ export class ReplicaSetHarness {
     return replicaSet;
   }
 
-  /** The ReplicaSet's pods that count, as the API server has them. */
+  /** The ReplicaSet's active pods on the API server. */
   get activePods(): Pod[] {
     const { replicaSet } = this;
     return this.cluster.all<Pod>(PODS).filter((pod) => isPodActive(pod) && isControlledBy(pod, replicaSet));
   }
 
-  /** What the first process knows. */
+  /** The cache of the first process. */
   get replicaSets(): LaggingCache<ReplicaSet> {
     return this.processes[0].replicaSets;
   }
 
-  /** What the first process knows. */
+  /** The cache of the first process. */
   get pods(): LaggingCache<Pod> {
     return this.processes[0].pods;
   }
 
-  /** What the process `index` knows. */
+  /** The caches of process `index`. */
   cachesOf(index: number): Pick<Process, 'pods' | 'replicaSets'> {
     return this.process(index);
   }
 
-  /** Every process knows everything. */
+  /** All caches catch up. */
   catchUp(): void {
     for (const { pods, replicaSets } of this.processes) {
       replicaSets.catchUp();
@@ -111,8 +111,8 @@ export class ReplicaSetHarness {
   }
 
   /**
-   * Runs one activation, in the process `index`, on a cache that has at least caught up with what the last ones are known to
-   * have written. A killed one leaves nothing but what it had stored; a new process takes over, with its caches.
+   * Runs one activation in process `index`, on a cache that has caught up at least with the known writes of the
+   * previous ones. A killed activation leaves only what it had stored; a new process takes over, with its caches.
    */
   async activate(
     faultAt: { effect: number; fault: Fault } | undefined = undefined,
@@ -156,7 +156,7 @@ export class ReplicaSetHarness {
     }
   }
 
-  /** Activates on a fresh cache until a run writes nothing; returns how many runs it took. */
+  /** Activates on a fresh cache until a run writes nothing; returns the number of runs. */
   async settle(): Promise<number> {
     for (let runs = 1; runs <= 20; runs++) {
       this.catchUp();
@@ -174,7 +174,7 @@ export class ReplicaSetHarness {
     return process;
   }
 
-  /** What the next activation must have seen, as the actor keeps it. */
+  /** The versions that the next activation must have seen, as the actor keeps them. */
   private raise(seen: Versions): void {
     this.mustHaveSeen = {
       pods: newer(this.mustHaveSeen.pods, seen.pods),
@@ -237,7 +237,7 @@ export class ReplicaSetHarness {
 /** Counts the effects of one activation and breaks one of them. */
 class Run {
   effects = 0;
-  /** What whoever comes next must have seen as well. */
+  /** The versions that the next activation must have seen as well. */
   readonly seen: Versions = { pods: '0', replicaSets: '0' };
   private readonly abort = new AbortController();
 
@@ -265,7 +265,7 @@ class Run {
     const answer = await work();
     if (fault === 'killed-after') this.kill();
     if (fault === 'answer-lost') throw new Error('socket hang up');
-    // Others of the same batch die with the process, some of them after they were carried out.
+    // Other writes of the same batch die with the process, some of them after they were executed.
     this.signal.throwIfAborted();
     return answer;
   }

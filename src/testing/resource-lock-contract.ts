@@ -3,18 +3,18 @@ import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '@rollkeep
 import { waitFor } from './wait-for.js';
 
 export interface ResourceLocksUnderTest {
-  /** A candidate's lock; all of them are for the same lease, which nobody has held before. */
+  /** A candidate's lock; all of them share one lease without a previous holder. */
   lock(identity: string): ResourceLock;
   /** Lets time pass for the store of the lease. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How long the leases last, milliseconds. */
+/** Durations of the leases, milliseconds. */
 export interface ResourceLockContractOptions {
-  /** One whose end is waited for. Where time is real, short enough for that. @default 300 */
+  /** A lease whose expiry is awaited; short enough for real time. @default 300 */
   readonly leaseMs?: number;
-  /** The same, and long enough that the next to ask finds it held. @default 1000 */
+  /** A lease long enough that the next request still finds it held. @default 1000 */
   readonly stillHeldMs?: number;
 }
 
@@ -35,7 +35,7 @@ export function runResourceLockContract(
       subject = await make();
       a = subject.lock('a');
       b = subject.lock('b');
-      // Connected before the test begins: on a busy machine a short lease is over before TLS has shaken hands.
+      // Connected before the test begins: on a busy machine a short lease expires before the TLS handshake is done.
       await Promise.all([a.get(), b.get()]);
     });
 

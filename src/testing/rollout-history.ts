@@ -38,7 +38,7 @@ export class RolloutHistory {
     private readonly namespace?: string,
   ) {}
 
-  /** Resolves once every change from now on will be recorded; objects that exist already are recorded as they are. */
+  /** Resolves once every change from now on is recorded; existing objects are recorded as they are. */
   async start(): Promise<void> {
     for (const type of RECORDED) {
       const { items, resourceVersion } = await this.client.list(type, { namespace: this.namespace });
@@ -92,7 +92,7 @@ export class RolloutHistory {
   }
 }
 
-/** The limits of one Deployment, exceeded. */
+/** A violation of one Deployment's limits. */
 export interface Violation {
   readonly resourceVersion: string;
   readonly deployment: string;
@@ -100,9 +100,9 @@ export interface Violation {
 }
 
 /**
- * Replays a history and checks, after every single change, that no Deployment has more than `spec.replicas` +
- * maxSurge in the sizes of its ReplicaSets, nor fewer than `spec.replicas` - maxUnavailable available pods
- * once it has had that many. Scaling by the user resets what is expected.
+ * Replays a history and checks, after every single change, that no Deployment's ReplicaSets exceed `spec.replicas` +
+ * maxSurge in total, and that it never has fewer than `spec.replicas` - maxUnavailable available pods once it has had
+ * that many. Scaling by the user resets the expectation.
  */
 export function findViolations(events: readonly HistoryEvent[]): Violation[] {
   const replay = new Replay();

@@ -38,13 +38,13 @@ export interface WorldOptions {
   readonly clock?: Clock;
   /** The Deployment controller. @default ours, with its defaults */
   readonly controller?: ControllerDefinition;
-  /** Called before each write of the Deployment controller; what it throws is the API's answer. */
+  /** Called before each write of the Deployment controller; if it throws, that is the API's answer. */
   readonly onWrite?: (write: AttemptedWrite) => void;
 }
 
 /**
- * A cluster in a nutshell around the real Deployment controller: a ReplicaSet controller that reports what it saw
- * before it acted, as the genuine one does, and kubelets that take their time. Every move is made by hand.
+ * A minimal cluster around the real Deployment controller: a ReplicaSet controller that reports what it saw before it
+ * acted, as the genuine one does, and slow kubelets. Every move is made by the test.
  */
 export class RolloutWorld {
   readonly api: GenerationApi;
@@ -81,7 +81,7 @@ export class RolloutWorld {
     return this.api.all<Pod>(PODS);
   }
 
-  /** Pods that serve: ready, and nobody has asked them to stop. */
+  /** Pods in service: ready and not terminating. */
   get availablePods(): Pod[] {
     return this.allPods.filter((pod) => isPodReady(pod) && !isTerminating(pod));
   }
@@ -100,7 +100,7 @@ export class RolloutWorld {
     await this.run.once(this.deployment.metadata);
   }
 
-  /** One sync of a ReplicaSet: its status tells of the pods from before it created or deleted some. */
+  /** One sync of a ReplicaSet: its status counts the pods from before it created or deleted some. */
   async syncReplicaSet(replicaSet: ReplicaSet): Promise<void> {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
@@ -117,7 +117,7 @@ export class RolloutWorld {
     if (!semanticEqual(status, replicaSet.status)) this.api.seed(REPLICA_SETS, { ...replicaSet, status });
   }
 
-  /** A kubelet starts a pod, unless it is broken. */
+  /** A kubelet starts a pod, unless its image is broken. */
   startPod(pod: Pod): void {
     if (isTerminating(pod) || isPodReady(pod) || this.breaks(pod.spec.containers[0]?.image ?? '')) return;
     this.api.seed(PODS, {
@@ -131,7 +131,7 @@ export class RolloutWorld {
     if (isTerminating(pod)) await this.api.delete(PODS, pod.metadata);
   }
 
-  /** A person changes the Deployment. */
+  /** A user changes the Deployment. */
   change(change: (deployment: Deployment) => void): void {
     const deployment = structuredClone(this.deployment);
     change(deployment);
@@ -139,7 +139,7 @@ export class RolloutWorld {
     this.api.seed(DEPLOYMENTS, deployment);
   }
 
-  /** Everybody but the Deployment controller does all there is to do. */
+  /** All parts except the Deployment controller run until they have nothing left to do. */
   async settle(): Promise<void> {
     for (let before = -1; before !== this.api.changes;) {
       before = this.api.changes;
@@ -149,7 +149,7 @@ export class RolloutWorld {
     }
   }
 
-  /** One random move of anybody. */
+  /** One random move of any part. */
   async move(): Promise<void> {
     const choice = Math.floor(this.options.random.next() * 4);
     const replicaSet = this.pick(this.replicaSets);
@@ -194,7 +194,7 @@ export class RolloutWorld {
   }
 }
 
-/** Numbers the generations, as the API server does, and counts every change. */
+/** Increments generations, as the API server does, and counts every change. */
 export class GenerationApi extends InMemoryApi {
   changes = 0;
 
@@ -235,7 +235,7 @@ export class GenerationApi extends InMemoryApi {
   }
 }
 
-/** A refusal that a controller must survive. */
+/** An error answer that a controller must survive. */
 export function refusal(code: number): ApiStatusError {
   return new ApiStatusError({ code, reason: code === 409 ? 'Conflict' : 'InternalError' });
 }

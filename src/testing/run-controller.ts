@@ -16,16 +16,16 @@ import { FakeInformers } from './fake-informers.js';
 export interface RunningController {
   readonly informers: FakeInformers;
   readonly built: BuiltController;
-  /** Everything that was enqueued, in order. */
+  /** All enqueued requests, in order. */
   readonly enqueued: readonly EnqueueRequest[];
   /** Events recorded, as `TYPE REASON MESSAGE`. */
   readonly events: readonly string[];
-  /** What the syncs decided, in order. */
+  /** The decisions of the syncs, in order. */
   readonly decisions: readonly Decision[];
-  /** What the last sync of each key asked to be called again after. */
+  /** The requeue delay of each key's last sync. */
   readonly requeues: ReadonlyMap<string, number | undefined>;
   add(key: string): void;
-  /** Works until no key is left; a key that fails is reported and not tried again. */
+  /** Runs until no key is left; a failed key is reported and not retried. */
   drain(): Promise<{ syncs: number; errors: Map<string, unknown> }>;
   stopWatching(): void;
 }
@@ -45,14 +45,14 @@ export function runController(
   return watching(build(definition, cluster, options));
 }
 
-/** One whose leading work runs as well. */
+/** A running controller with its leading work. */
 export interface LeadingController extends RunningController {
   readonly clock: FakeClock;
   /** As when the lease is lost. */
   stop(): Promise<void>;
 }
 
-/** As {@link runController}, with the controller's leading work: it watches from when that is ready. */
+/** As {@link runController}, with the controller's leading work: watches once that is ready. */
 export async function runLeading(
   definition: ControllerDefinition,
   cluster: FakeCluster,
@@ -63,7 +63,7 @@ export async function runLeading(
   const stopper = new AbortController();
   const leading = sketch.built.leading?.run(stopper.signal);
   const ready = sketch.built.leading?.waitUntilReady(stopper.signal);
-  // A type that hangs is not waited for longer than that.
+  // Does not wait any longer for a hanging type.
   await clock.advance(0);
   await clock.advance(30_000);
   await ready;

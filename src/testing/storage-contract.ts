@@ -31,14 +31,14 @@ export interface StorageUnderTest {
 
 export interface MakeStorageOptions {
   clock: FakeClock;
-  /** How many writes the watch log keeps; an implementation may keep up to 100 more. */
+  /** Length of the watch log in writes; an implementation may keep up to 100 more. */
   maxLogEntries?: number;
 }
 
 const PODS = 'pods';
 const CONFIG_MAPS = 'configmaps';
 
-/** Runs the contract of `Storage` on an implementation. Each call of `make` gives an empty store that runs. */
+/** Runs the contract of `Storage` on an implementation. Each call of `make` returns an empty, running store. */
 export function runStorageContract(
   name: string,
   make: (options: MakeStorageOptions) => Promise<StorageUnderTest>,
@@ -693,7 +693,7 @@ function object(
   };
 }
 
-/** A state with its revision, as far as it is data. */
+/** A state with its revision, reduced to data. */
 export function contentOf(stored: StoredObject | undefined) {
   return stored && { object: stored.object, revision: stored.revision };
 }
@@ -745,10 +745,10 @@ type ObjectEvent = Exclude<StorageEvent, { type: 'progress' }>;
 
 interface Recording {
   readonly events: StorageEvent[];
-  /** The first `count` events that are about objects. */
+  /** The next `count` object events. */
   next(count: number): Promise<ObjectEvent[]>;
   until(condition: (event: StorageEvent) => boolean): Promise<void>;
-  /** With what the watch ended: `undefined`, or its error. */
+  /** How the watch ended: `undefined`, or its error. */
   end(): Promise<unknown>;
 }
 

@@ -7,9 +7,9 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 /**
  * The model: a map from key to revision and value, and a counter.
  *
- * What holds after any sequence of operations:
- * 1. each operation succeeds or fails as on the map, and gives the revision that the counter says;
- * 2. lists show the map; the pages of a list show the map as it was at its first page, whatever is written between them;
+ * Invariants after any sequence of operations:
+ * 1. each operation succeeds or fails as on the map, and returns the counter's revision;
+ * 2. lists show the map; the pages of a list show the map as of its first page, regardless of writes in between;
  * 3. the state at any list plus the events of a watch from its revision gives the state at the end.
  */
 type Command =
@@ -101,7 +101,7 @@ class ModelRun {
     }
   }
 
-  /** What was begun before the last writes: the other pages, and the watches. */
+  /** Operations started before the last writes: the other pages, and the watches. */
   async finish(): Promise<void> {
     expect(await this.storage.currentRevision()).toBe(this.revision);
     for (const check of this.later) await check();
@@ -193,7 +193,7 @@ class ModelRun {
     if (end <= after) return;
     const options = { resource, namespace, after };
     for await (const event of eachOf(this.storage.watch(options, new AbortController().signal))) {
-      if (event.type === 'progress') throw new Error('nobody asked for progress');
+      if (event.type === 'progress') throw new Error('unexpected progress event');
       const id = idOf(event.key);
       if (event.type === 'created') expect(state.has(id)).toBe(false);
       else {

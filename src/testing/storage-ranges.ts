@@ -11,26 +11,27 @@ import type {
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * A store with objects in namespaces and resources whose names begin alike or sort around each other, and any request to it.
+ * A store with objects in namespaces and resources whose names share prefixes or sort around each other, and any
+ * request to it.
  *
- * What holds for each of them, whatever its cursor, limit and revision:
- * 1. a list shows exactly the objects of its resource and namespace behind its cursor, in the state of its revision, up to its
- *    limit; `remaining` counts those behind the page and no others; `next` lies in the range;
- * 2. the pages of a list, each begun at the cursor of the one before, stay in the range as well;
- * 3. a watch tells of its resource and namespace alone, of its state before as well;
- * 4. `get` and `recall` know an object under its own key alone.
+ * Invariants for any cursor, limit and revision:
+ * 1. a list shows exactly the objects of its resource and namespace after its cursor, in the state of its revision, up
+ *    to its limit; `remaining` counts those after the page and no others; `next` lies in the range;
+ * 2. the pages of a list, each started at the cursor of the previous one, stay in the range as well;
+ * 3. a watch only reports its resource and namespace, including previous states;
+ * 4. `get` and `recall` find an object only under its own key.
  */
 const NAMESPACES = ['', 'a', 'a-b', 'a.b', 'b', 'zz'];
 const RESOURCES = ['pods', 'pods.metrics.k8s.io', 'secrets'];
 const NAMES = ['a', 'b', 'zz'];
-/** Of cursors: those of objects, and others that sort before, between and behind them. */
+/** Namespaces of cursors: those of objects, and others that sort before, between and after them. */
 const CURSOR_NAMESPACES = [...NAMESPACES, '!', 'a!', 'zzz', '\u{ffff}', '\u{1f600}'];
 const CURSOR_NAMES = ['', ...NAMES, 'zzz'];
 
 export interface StorageRangesOptions {
   /** An empty store. */
   make(): Promise<Storage>;
-  /** Those that the store keeps apart. @default several */
+  /** Resources that the store keeps separate. @default several */
   readonly resources?: readonly string[];
   seed: number;
   numRuns: number;
@@ -47,7 +48,7 @@ interface Query {
   readonly limit: number | undefined;
   readonly maxTextLength: number | undefined;
   readonly cursor: Omit<StorageCursor, 'revision'> | undefined;
-  /** How many writes ago the state was. */
+  /** Age of the state in writes. */
   readonly age: number;
 }
 
@@ -56,7 +57,7 @@ interface Stored {
   readonly revision: Revision;
 }
 
-/** The states of the store by revision; `undefined` of an object that is gone. */
+/** The states of the store by revision; `undefined` for a deleted object. */
 type History = readonly (Stored & { readonly isRemoval: boolean })[];
 
 export async function runStorageRanges(options: StorageRangesOptions): Promise<void> {
@@ -183,7 +184,7 @@ async function checkKeys(storage: Storage, history: History, query: Query): Prom
   if (recalled) expect(storedOf(recalled).key).toEqual(key);
 }
 
-/** What there was at a revision, in the order of lists. */
+/** The state at a revision, in list order. */
 function stateAt(history: History, revision: Revision): Stored[] {
   const state = new Map<string, Stored>();
   for (const { isRemoval, key, revision: at } of history) {

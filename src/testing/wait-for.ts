@@ -1,15 +1,16 @@
 export interface WaitForOptions {
-  /** Only a wait that was in vain lasts this long. It ends before the test around it, whose end tells less. @default 60000 */
+  /** Shorter than the timeout of the test around it, whose message says less. @default 60000 */
   timeoutMs?: number;
   /** @default 10 */
   intervalMs?: number;
-  /** What is waited for, for the error. */
+  /** Description of the condition, for the error. */
   what?: string;
 }
 
 /**
- * Polls until `condition` answers something other than `undefined` and `false`, on the real clock. It looks at least once.
- * @throws Error naming `what` and how long it was waited for
+ * Polls until `condition` returns something other than `undefined` and `false`, on the real clock. It checks at least
+ * once.
+ * @throws Error naming `what` and how long it waited
  */
 export async function waitFor<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,
@@ -22,7 +23,7 @@ export async function waitFor<T>(
     if (value !== undefined && value !== false) return value;
     const waitedMs = performance.now() - beganMs;
     if (waitedMs > timeoutMs) {
-      throw new Error(`waited ${Math.round(waitedMs)} ms in vain for ${what}`);
+      throw new Error(`waited ${Math.round(waitedMs)} ms for ${what}`);
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }

@@ -11,7 +11,7 @@ import type {
 import type { PropertyParameters } from './work-queue-properties.js';
 import { workQueueProperties } from './work-queue-properties.js';
 
-/** What every WorkQueue with its consumer promises, whatever it is made of. */
+/** The contract of every WorkQueue with its consumer. */
 export function runWorkQueueContract(
   name: string,
   make: MakeWorkQueueHarness,
@@ -29,7 +29,7 @@ export function runWorkQueueContract(
     const consume = (handler: WorkHandler, concurrency = 4): void => {
       stopped.push(harness.consumer().run(handler, { concurrency }, stop.signal));
     };
-    /** Consumes one key at a time and notes them; the first key, `first`, waits until `release` is called. */
+    /** Consumes one key at a time and records them; the first key, `first`, waits until `release` is called. */
     const consumeBehindGate = async (queue: WorkQueue): Promise<{ items: WorkItem[]; release(): void }> => {
       const items: WorkItem[] = [];
       const first = gate();
@@ -604,7 +604,7 @@ export function runWorkQueueContract(
     });
 
     describe('precedence', () => {
-      /** Consumes without coming first, until it is told that it does. */
+      /** Consumes without precedence until it is granted. */
       const consumeBehind = (seen: string[]): LeaderPrecedence => {
         const precedence = new LeaderPrecedence();
         const handler = async ({ key }: { key: string }): Promise<void> => void seen.push(key);

@@ -6,20 +6,20 @@ import type {
   WorkQueueTending,
 } from '@rollkeeper/runtime/work-queue';
 
-/** A queue with everything that is promised of one. */
+/** A queue with all its interfaces. */
 export type TestedWorkQueue = WorkQueue & WorkQueueInspector & WorkQueueTending;
 
-/** One shared queue as several replicas see it. */
+/** One shared queue as seen by several replicas. */
 export interface WorkQueueHarness {
   /** Another producer on the same queue. */
   queue(): TestedWorkQueue;
   /** Another consumer on the same queue; each runs once. */
   consumer(): WorkQueueConsumer;
-  /** Lets time go on until the condition holds; throws after `withinMs` (default 5000). */
+  /** Lets time pass until the condition holds; throws after `withinMs` (default 5000). */
   until(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
-  /** Lets time go on, to see that something does not happen. */
+  /** Lets time pass, to check that something does not happen. */
   pass(ms: number): Promise<void>;
-  /** What a handler does that takes this long. */
+  /** A handler's work of this duration. */
   workFor(ms: number): Promise<void>;
   close(): Promise<void>;
 }

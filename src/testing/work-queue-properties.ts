@@ -12,7 +12,7 @@ type Action =
   | { readonly kind: 'addAfter'; readonly key: number; readonly delayMs: number }
   | { readonly kind: 'pass'; readonly ms: number };
 
-/** How thoroughly to look; `endOnFailure` where time is real and looking for a smaller example takes too long. */
+/** How thorough to be; `endOnFailure` if time is real and shrinking would take too long. */
 export type PropertyParameters = { readonly numRuns: number; readonly endOnFailure?: boolean };
 
 const KEYS = 4;
@@ -41,7 +41,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 /**
- * The world that random actions act upon. A version per key counts its changes. What must hold whatever happens:
+ * The world that random actions act upon. A version per key counts its changes. Invariants:
  *
  * 1. a key is never inside two handlers;
  * 2. after the last add of a key, immediate or delayed, a run starts that sees the key's final version;
@@ -68,7 +68,7 @@ class World {
   async handle(item: WorkItem): Promise<void> {
     if (this.inside.has(item.key)) this.violations.push(`${item.key} is worked on twice at the same time`);
     this.inside.add(item.key);
-    // A reconciler reads the world at its start.
+    // A reconciler reads the world when it starts.
     const version = this.versions.get(item.key) ?? 0;
     const outcome = this.outcomes[this.turn++ % this.outcomes.length] ?? 0;
     await this.workFor(outcome);
@@ -81,7 +81,7 @@ class World {
     await this.queue.forget(item.key);
   }
 
-  /** Whether every key's final version was seen by a run that succeeded. */
+  /** Whether a successful run has seen every key's final version. */
   get settled(): boolean {
     return [...this.versions].every(([key, version]) => this.seen.get(key) === version);
   }

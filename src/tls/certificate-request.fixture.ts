@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A value of ASN.1 in DER. */
+/** An ASN.1 value in DER. */
 export function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const { length } = content;
@@ -22,12 +22,12 @@ export function aSubject(...attributes: readonly Buffer[]): Buffer {
   return der(0x30, ...attributes.map((one) => der(0x31, one)));
 }
 
-/** The extension of alternative names, of encoded names. */
+/** A subjectAltName extension with these encoded names. */
 export function alternativeNames(...names: readonly Buffer[]): Buffer {
   return der(0x30, oid('551d11'), der(0x04, der(0x30, ...names)));
 }
 
-/** That a certificate may sign others. */
+/** A basicConstraints extension that makes the certificate a CA. */
 export function authorityExtension(): Buffer {
   return der(0x30, oid('551d13'), der(0x01, Buffer.from([0xff])), der(0x04, der(0x30, der(0x01, Buffer.from([0xff])))));
 } // prettier-ignore

@@ -4,7 +4,7 @@ import type { CertificateSubject } from './certificate-subject.js';
 import { DerError, TAG, childrenOf, contextTag, expectTag, readDer } from './der.js';
 import type { DerValue } from './der.js';
 
-/** What a certificate request asks for. */
+/** The contents of a certificate request. */
 export interface CertificateRequest extends CertificateSubject {
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
@@ -20,8 +20,8 @@ const EXTENSION_REQUEST = '2a864886f70d01090e';
 const ALTERNATIVE_NAMES = '551d11';
 
 /**
- * The DER inside of a request in PEM, which is what both the reader and the signer work on. It has to be the only block: tools that
- * show a request to who approves it may take another one, as OpenSSL takes a `NEW CERTIFICATE REQUEST` in front.
+ * The DER inside a PEM request, used by both the reader and the signer. The request must be the only PEM block: a tool
+ * that shows it to an approver might read another one, as OpenSSL prefers a `NEW CERTIFICATE REQUEST` in front.
  * @throws DerError
  */
 export function derOfRequest(pem: string): Buffer {
@@ -32,8 +32,9 @@ export function derOfRequest(pem: string): Buffer {
 }
 
 /**
- * Reads what a request asks for, and nothing else: a certificate is made of this, not of the request. Loads no library.
- * @throws DerError for what is no certificate request, or may be read in two ways
+ * Reads the contents of a request, and nothing else. A certificate is built from this result, never from the request
+ * itself. Loads no library.
+ * @throws DerError if it is not a certificate request, or is ambiguous
  */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const [body] = childrenOf(readDer(derOfRequest(pem)), TAG.sequence);
@@ -44,7 +45,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
 
 type AlternativeNames = Omit<CertificateRequest, keyof CertificateSubject>;
 
-/** Names of other kinds than these four mean nothing here. */
+/** Other kinds of names are ignored. */
 function readAlternativeNames(attributes: DerValue | undefined): AlternativeNames {
   const names = requestedExtensions(attributes).flatMap(namesOfExtension);
   const textsOf = (tag: number): string[] => names.filter((name) => name.tag === tag).map(readAscii);
@@ -70,7 +71,7 @@ function requestedExtensions(attributes: DerValue | undefined): readonly DerValu
 } // prettier-ignore
 
 function namesOfExtension(extension: DerValue): readonly DerValue[] {
-  // Between type and value may be that it is critical.
+  // An optional critical flag may come between type and value.
   const value = expectTag(childrenOf(extension, TAG.sequence).at(-1), TAG.octetString);
   return childrenOf(readDer(value.content), TAG.sequence);
 }
@@ -91,6 +92,6 @@ function readAddress({ content }: DerValue): string {
     content.readUInt16BE(2 * index).toString(16),
   );
   const text = content.length === 4 ? content.join('.') : groups.join(':');
-  if (isIP(text) === 0) throw new DerError('a subject alternative name is no IP address');
+  if (isIP(text) === 0) throw new DerError('a subject alternative name is not an IP address');
   return text;
 }

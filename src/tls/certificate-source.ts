@@ -3,15 +3,15 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { isNearItsEnd } from './key-pair.js';
 import type { KeyPair } from './key-pair.js';
 
-/** Where a server's certificate comes from. Asked again and again; gives what is to be served now. */
+/** Where a server's certificate comes from. Polled; returns the certificate to serve now. */
 export interface CertificateSource {
-  /** For people: the files, or that it is self-made. */
+  /** For messages: the file names, or that it is self-signed. */
   readonly description: string;
-  /** @param current what is served; may be given back */
+  /** @param current the certificate being served; may be returned again */
   read(current: KeyPair | undefined): Promise<KeyPair>;
 }
 
-/** Files that somebody else keeps: cert-manager, a mounted Secret, a person. */
+/** Files maintained outside this process: by cert-manager, a mounted Secret, an administrator. */
 export function certificateFiles(certFile: string, keyFile: string): CertificateSource {
   return {
     description: `${certFile} and ${keyFile}`,
@@ -22,12 +22,12 @@ export function certificateFiles(certFile: string, keyFile: string): Certificate
   };
 }
 
-/** With less than this left, of a year, another one is made. */
+/** A certificate (valid for a year) is replaced when less than this is left. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
 /**
- * A certificate that the process makes for itself and for as long as it lives; the private key is never written anywhere.
- * @param hosts names and addresses by which the server is reached
+ * A self-signed certificate that lives as long as the process; the private key is never written anywhere.
+ * @param hosts names and addresses at which clients reach the server
  */
 export function selfMadeCertificate(
   commonName: string,
@@ -38,7 +38,7 @@ export function selfMadeCertificate(
     description: 'self-made',
     read: async (current) => {
       if (current && !isNearItsEnd(current.cert, clock.now(), RENEW_BEFORE_MS)) return current;
-      // Only now: its library is large, and most processes serve no TLS.
+      // Imported lazily: the library is large, and most processes serve no TLS.
       const { createSelfSigned } = await import('./certificates.js');
       return createSelfSigned(commonName, hosts, clock.now());
     },

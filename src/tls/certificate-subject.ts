@@ -1,12 +1,12 @@
 import { DerError, TAG, childrenOf, contextTag, expectTag, readDer } from './der.js';
 import type { DerValue } from './der.js';
 
-/** Whom a certificate is for, or is asked for: the user and the groups of somebody who logs in with it. */
+/** The subject of a certificate or request: the user and groups of a client that authenticates with it. */
 export interface CertificateSubject {
-  /** Empty: there is none. */
+  /** Empty if there is none. */
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** What else is said of the subject, in the order in which a certificate has it. */
+  /** Further attributes of the subject, in the order of the certificate. */
   readonly details: readonly SubjectDetail[];
 }
 
@@ -20,7 +20,7 @@ export const COMMON_NAME = '2.5.4.3';
 export const ORGANIZATION = '2.5.4.10';
 export const SERIAL_NUMBER = '2.5.4.5';
 
-/** The attributes that mean something here, by their encoded identifiers. Source: crypto/x509/pkix of Go. */
+/** The supported attributes, by encoded identifier. Source: crypto/x509/pkix of Go. */
 const ATTRIBUTES: ReadonlyMap<string, { readonly type: string; readonly name: string }> = new Map(
   [
     { code: '550406', type: '2.5.4.6', name: 'country' },
@@ -50,15 +50,15 @@ const OTHER_STRINGS: Readonly<Record<number, string>> = {
 export function readCertificateSubject(certificate: Buffer): CertificateSubject {
   const [body] = childrenOf(readDer(certificate), TAG.sequence);
   const fields = childrenOf(body, TAG.sequence);
-  // The version is left out of a certificate of version 1.
+  // A version 1 certificate omits the version.
   const serial = fields[0]?.tag === contextTag(0) ? 1 : 0;
   expectTag(fields[serial], TAG.integer);
   return readSubject(fields[serial + 4]);
 }
 
 /**
- * Reads a Name. The only reader of it: what is checked, what is signed and who logs in are read here. What two readers may
- * read differently is refused: other types of strings, control characters, a second common name.
+ * Reads a Name. The only reader of names: validation, signing and authentication all use it. Refuses anything that two
+ * readers could read differently: other string types, control characters, a second common name.
  * @throws DerError
  */
 export function readSubject(name: DerValue | undefined): CertificateSubject {
@@ -75,7 +75,7 @@ export function readSubject(name: DerValue | undefined): CertificateSubject {
   };
 } // prettier-ignore
 
-/** None of a type that means nothing here: nothing is made of it. */
+/** None for an unsupported type: it is ignored. */
 function readAttribute(attribute: DerValue): SubjectDetail[] {
   const [type, value, ...others] = childrenOf(attribute, TAG.sequence);
   const known = ATTRIBUTES.get(expectTag(type, TAG.oid).content.toString('hex'));

@@ -1,4 +1,4 @@
-// The certificate library needs it, and looks for it when it is loaded: it has to stay first.
+// The certificate library looks for it when loaded, so this import has to stay first.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
 const CA_DAYS = 3650;
 const SERVER_DAYS = 365;
-/** Certificates are dated back a little, for clients whose clock is slow. */
+/** Certificates are backdated a little for clients whose clock is slow. */
 const BACKDATE_MS = 5 * 60_000;
 const crypto: webcrypto.Crypto = webcrypto;
 
@@ -32,7 +32,7 @@ export interface Authority {
   readonly pem: KeyPair;
 }
 
-/** A certificate authority of our own, for ten years. */
+/** A certificate authority, valid for ten years. */
 export async function createAuthority(nowMs: number): Promise<Authority> {
   const keys = await generateKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned(
@@ -52,7 +52,7 @@ export async function createAuthority(nowMs: number): Promise<Authority> {
   return { certificate, keys, pem: { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) } };
 }
 
-/** A server certificate for these hosts (names or IP addresses), for one year. */
+/** A server certificate for these hosts (names or IP addresses), valid for one year. */
 export async function createServerCertificate(
   authority: Authority,
   hosts: readonly string[],
@@ -75,7 +75,7 @@ export async function createServerCertificate(
   return { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) };
 }
 
-/** A server certificate for these hosts (names or IP addresses), for one year, that nobody stands behind but itself. */
+/** A self-signed server certificate for these hosts (names or IP addresses), valid for one year. */
 export async function createSelfSigned(
   commonName: string,
   hosts: readonly string[],
@@ -117,7 +117,7 @@ async function toPem(key: KeyOfPair): Promise<string> {
   return PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 }
 
-/** An authority as it was written to disk. */
+/** An authority from its PEM files. */
 export async function loadAuthority(pem: KeyPair): Promise<Authority> {
   const certificate = new X509Certificate(pem.cert);
   const der = PemConverter.decodeFirst(pem.key);

@@ -1,11 +1,11 @@
 import { RollkeeperError } from '@rollkeeper/machinery/errors';
 
-/** What is no DER, or not what was expected there. */
+/** The bytes are not DER, or not the expected structure. */
 export class DerError extends RollkeeperError {
   readonly code = 'DER';
 }
 
-/** One value of ASN.1, as DER has it. */
+/** One ASN.1 value in DER. */
 export interface DerValue {
   /** The identifier octet: class, form and number. */
   readonly tag: number;
@@ -22,12 +22,12 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** Constructed and of the context's own class: `[0]`. */
+/** A constructed context-specific tag: `[0]`. */
 export const contextTag = (number: number): number => 0xa0 | number;
 
 /**
- * Reads one value that is all of `bytes`. Strict: there is one way to write a value, so that two readers cannot see
- * different ones.
+ * Reads the single value that makes up all of `bytes`. Strict: each value has one encoding, so that two readers cannot
+ * see different values.
  * @throws DerError
  */
 export function readDer(bytes: Buffer): DerValue {
@@ -36,12 +36,12 @@ export function readDer(bytes: Buffer): DerValue {
   return value;
 }
 
-/** The values inside a constructed one. @throws DerError */
+/** The values inside a constructed value. @throws DerError */
 export function childrenOf(value: DerValue | undefined, tag: number): readonly DerValue[] {
   return readAll(expectTag(value, tag).content);
 }
 
-/** @throws DerError when it is absent or of another tag */
+/** @throws DerError if it is absent or has another tag */
 export function expectTag(value: DerValue | undefined, tag: number): DerValue {
   if (value?.tag !== tag)
     throw new DerError(`expected tag 0x${tag.toString(16)}, found ${value ? `0x${value.tag.toString(16)}` : 'nothing'}`);

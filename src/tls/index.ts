@@ -1,4 +1,4 @@
-// Not here: `certificates.js` and `issue-certificate.js`, which make them, and load a large library for that.
+// `certificates.js` and `issue-certificate.js` are not exported here: they load a large library.
 export { readCertificateRequest } from './certificate-request.js';
 export type { CertificateRequest } from './certificate-request.js';
 export { readCertificateSubject } from './certificate-subject.js';

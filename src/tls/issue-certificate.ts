@@ -1,4 +1,4 @@
-// The certificate library needs it, and looks for it when it is loaded: it has to stay first.
+// The certificate library looks for it when loaded, so this import has to stay first.
 import 'reflect-metadata';
 import { createPrivateKey, webcrypto } from 'node:crypto';
 import {
@@ -23,13 +23,13 @@ const crypto: webcrypto.Crypto = webcrypto;
 const HASH = 'SHA-256';
 
 export interface Issue {
-  /** As the certificates API names them: `client auth`, `digital signature`. */
+  /** In the certificates API's words: `client auth`, `digital signature`. */
   readonly usages: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
 
-/** Names of key usages, as `certificates.k8s.io` has them. Source: authority/policies.go in k/k pkg/controller/certificates. */
+/** Names of key usages in `certificates.k8s.io`. Source: authority/policies.go in k/k pkg/controller/certificates. */
 const KEY_USAGES: Readonly<Record<string, KeyUsageFlags>> = {
   signing: KeyUsageFlags.digitalSignature,
   'digital signature': KeyUsageFlags.digitalSignature,
@@ -59,12 +59,12 @@ const PURPOSES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A certificate for what was read of a request and found to be right, for its key, and for the usages that the issuer
- * says: nothing else of the request gets into it. It ends with its authority at the latest.
- * @param pem the request; of it the key is taken
- * @param asked what was read of it
+ * Issues a certificate for a request that was read and approved: for its key, with the given usages. Nothing else of
+ * the request gets into the certificate. It expires no later than its authority.
+ * @param pem the request; only its key is used
+ * @param asked the contents read from it
  * @returns PEM
- * @throws Error when the request is not signed by its own key, or the authority cannot sign any more
+ * @throws Error if the request is not signed by its own key, or the authority has expired
  */
 export async function issueCertificate(
   authority: KeyPair,
@@ -95,7 +95,7 @@ export async function issueCertificate(
   return `${certificate.toString('pem').trim()}\n`;
 }
 
-/** When a certificate ends, epoch milliseconds. @throws Error for what is none */
+/** When a certificate expires, epoch milliseconds. @throws Error if it is not a certificate */
 export function certificateEndMs(pem: string): number {
   return new X509Certificate(pem).notAfter.getTime();
 }
@@ -108,7 +108,7 @@ function subjectOf({ commonName, details, organizations }: CertificateRequest): 
     ...(commonName === '' ? [] : [{ type: COMMON_NAME, value: commonName }]),
     ...details.filter((detail) => !isBefore(detail)),
   ];
-  // As plain texts they would be read as if they were written by hand, with quotes and escapes.
+  // Given as plain strings, they would be parsed as hand-written text with quotes and escapes.
   return attributes.map(({ type, value }) => ({ [type]: [{ utf8String: value }] }));
 }
 
@@ -134,7 +134,7 @@ function alternativeNames(asked: CertificateRequest): JsonGeneralNames {
   ];
 }
 
-/** Of any form of PEM, and any kind of key that signs. */
+/** Accepts any form of PEM and any kind of signing key. */
 async function signingKey(pem: string, algorithm: webcrypto.EcKeyAlgorithm): Promise<webcrypto.CryptoKey> {
   const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
   return crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);

@@ -10,16 +10,16 @@ export interface ServedCertificateDependencies {
   readonly source: CertificateSource;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For messages: which options name the certificate. */
+  /** For messages: the options that name the certificate. */
   readonly option: string;
 }
 
-/** As often as controller-runtime's certwatcher looks at its files, milliseconds. */
+/** Polling interval, milliseconds; the same as controller-runtime's certwatcher. */
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * The certificate with which a server shows itself. It is read anew while it is served; one that cannot be read or does not fit
- * its key changes nothing, since most often its files are just being replaced.
+ * The certificate of a server, reloaded while it is served. One that cannot be read or does not match its key is
+ * ignored: usually its files are just being replaced.
  */
 export class ServedCertificate {
   private readonly listeners = new Set<(certificate: ServedCertificate) => void>();
@@ -49,7 +49,7 @@ export class ServedCertificate {
     return this.served;
   }
 
-  /** By which clients know it: that of the current one, then that of the one before, which some may still be shown. */
+  /** The fingerprint of the current certificate, then of the previous one, which some clients may still see. */
   get fingerprints(): readonly string[] {
     return [this.served, ...(this.former ? [this.former] : [])].map(({ cert }) => fingerprintOf(cert));
   }
@@ -60,9 +60,9 @@ export class ServedCertificate {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Looks for another one until aborted. */
+  /** Polls for a new certificate until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.hasRun) throw new IllegalStateError('a certificate is looked after once');
+    if (this.hasRun) throw new IllegalStateError('the certificate is already being watched');
     this.hasRun = true;
     while (!signal.aborted) {
       if (await pause(this.deps.clock, LOOK_EVERY_MS, signal)) await this.look();
@@ -89,11 +89,11 @@ export class ServedCertificate {
     }
   }
 
-  /** The same once. */
+  /** Logs the same problem only once. */
   private complain(problem: string): void {
     if (this.complaint === problem) return;
     this.complaint = problem;
-    this.deps.logger.warn('the certificate could not be read again; the former one is kept', {
+    this.deps.logger.warn('could not reload the certificate; keeping the current one', {
       source: this.deps.source.description,
       error: problem,
     });

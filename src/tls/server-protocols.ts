@@ -1,4 +1,4 @@
-/** Those of TLS 1.3 first. Of TLS 1.2 those alone that encrypt and authenticate in one (AEAD) with keys for one connection: no CBC. */
+/** TLS 1.3 first. Of TLS 1.2 only AEAD ciphers with forward secrecy: no CBC. */
 const CIPHERS = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -11,5 +11,5 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ];
 
-/** What every server of ours speaks. */
+/** Used by every server in this project. */
 export const SERVER_PROTOCOLS = { minVersion: 'TLSv1.2', ciphers: CIPHERS.join(':') } as const;

@@ -3,24 +3,26 @@ import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
 import { RollkeeperError } from '@rollkeeper/machinery/errors';
 
-/** Whose word is taken for who a server is. */
+/** How the server's identity is verified. */
 export type ServerTrust =
-  /** It shows one of these certificates, whoever issued it and whatever its name: SHA-256 fingerprints. */
+  /** The certificate has one of these SHA-256 fingerprints, regardless of issuer and name. */
   | { readonly by: 'fingerprint'; readonly sha256: readonly string[] }
-  /** One of these authorities (PEM) has issued its certificate, for the name in its URL. */
+  /** The certificate was issued by one of these authorities (PEM) for the name in the URL. */
   | { readonly by: 'authority'; readonly caPem: string }
-  /** As above, by the authorities that Node.js knows. */
+  /** As above, by the authorities that Node.js trusts. */
   | { readonly by: 'well-known-authorities' }
   | { readonly by: 'nothing' };
 
-/** The server showed another certificate than the one that it must have. Nothing was sent to it. */
+/** The server's certificate is not the expected one. Nothing was sent to it. */
 export class WrongCertificateError extends RollkeeperError {
   readonly code = 'WRONG_CERTIFICATE';
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** Connections to servers that are trusted so. Plain HTTP has nobody to trust, and is left to whoever names such a URL. */
+/**
+ * Connections to servers trusted this way. Plain HTTP cannot be verified; using such a URL is the caller's decision.
+ */
 export function trustedAgent(trust: ServerTrust): Dispatcher {
   const timeout = CONNECT_TIMEOUT_MS;
   switch (trust.by) {
@@ -45,11 +47,11 @@ function canonical(fingerprint: string): string {
 }
 
 /**
- * The handshake proves that the server has the private key of the certificate that it shows; whether it is the right one is
- * looked at before the first byte of a request is sent.
+ * The handshake proves that the server has the private key of its certificate. Whether it is the right certificate is
+ * checked before the first byte of a request is sent.
  */
 function pinned(wanted: ReadonlySet<string>, timeout: number): buildConnector.connector {
-  // No resumed sessions: each connection shows its certificate.
+  // No resumed sessions: each connection must present its certificate.
   const connect = buildConnector({ timeout, rejectUnauthorized: false, maxCachedSessions: 0 });
   return (options, callback) =>
     connect(options, (error, socket) => {

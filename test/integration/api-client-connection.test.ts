@@ -286,7 +286,7 @@ describe('what is wrong in a kubeconfig is named by file and field', () => {
     ['a missing token file', { user: { tokenFile: 'no' } }, 'users "u": tokenFile'],
     ['a certificate without its key', { user: { 'client-certificate-data': 'eA==' } }, 'without client-key'],
     ['a proxy that is none', { cluster: { 'proxy-url': 'ftp://p' } }, 'clusters "c": proxy-url'],
-    ['groups of nobody', { user: { 'as-groups': ['g'] } }, 'users "u": as-groups: says nothing without as'],
+    ['groups of nobody', { user: { 'as-groups': ['g'] } }, 'users "u": as-groups: has no effect without as'],
     ['a token beside a password', { user: { token: 't', username: 'me' } }, 'both a token and a password'],
     [
       'a CA that nobody looks at',

@@ -268,7 +268,7 @@ describe('a test cluster', () => {
     expect(await list('bob')).toBe(0);
     expect(app.kubeconfig.text).toContain(app.token);
     expect(new Set([app, await cluster.user('jane'), cluster].map(({ token }) => token)).size).toBe(3);
-    await expect(cluster.user('eve')).rejects.toThrow('knows jane, bob, and system:serviceaccount');
+    await expect(cluster.user('eve')).rejects.toThrow('has jane, bob, and system:serviceaccount');
     await expect(cluster.user('system:serviceaccount:default:eve')).rejects.toThrow('"eve" not found');
   });
 
@@ -276,7 +276,7 @@ describe('a test cluster', () => {
     await using cluster = await startTestCluster({ manifests: web({}, 'nginx:does-not-exist') });
     await cluster.settled(PATIENT);
     await expect(cluster.waitFor('deployment/web', 'rollout', { timeoutMs: 50 })).rejects.toThrow(
-      /^Deployment default\/web: waited 50 ms in vain for rollout; 0 of 3 replicas available, 3 updated; /,
+      /^Deployment default\/web: waited 50 ms for rollout; 0 of 3 replicas available, 3 updated; /,
     );
     await expect(cluster.waitFor('pod/none', 'create', { timeoutMs: 50 })).rejects.toThrow(
       /it does not exist/,

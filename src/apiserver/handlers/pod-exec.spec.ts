@@ -36,7 +36,7 @@ describe('a command in a container', () => {
   });
 
   it.each([
-    ['no map', 'annotation node.rollkeeper.dev/exec is no map from commands to answers'],
+    ['no map', 'annotation node.rollkeeper.dev/exec is not a map of commands to answers'],
     ['ls: { exitCode: 256 }', 'annotation node.rollkeeper.dev/exec'],
     ['ls: { output: x }', 'annotation node.rollkeeper.dev/exec'],
     ['{', 'annotation node.rollkeeper.dev/exec'],

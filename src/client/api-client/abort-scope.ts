@@ -2,15 +2,15 @@ import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 
 export interface SilenceLimit {
-  /** Silence that is too long, milliseconds. */
+  /** Longest silence, milliseconds. */
   readonly timeoutMs: number;
-  /** Until the request is so old, milliseconds, silence says nothing. @default 0 */
+  /** Silence before the request has this age, milliseconds, does not count. @default 0 */
   readonly silentUntilMs?: number;
 }
 
 /**
- * One request's own AbortSignal: aborts with the caller's signal, and after a time of silence with an error of ours.
- * Cheaper and tidier than `AbortSignal.any`: {@link AbortScope.close} leaves nothing behind on a long-lived signal.
+ * One request's own AbortSignal: aborts with the caller's signal, or with an error of ours after a time of silence.
+ * Cheaper than `AbortSignal.any`, and {@link AbortScope.close} leaves nothing behind on a long-lived signal.
  */
 export class AbortScope {
   private readonly link: LinkedAbort;
@@ -34,18 +34,18 @@ export class AbortScope {
     return this.link.signal;
   }
 
-  /** Something was heard: silence counts from now. Costs no timer. */
+  /** Restarts the silence timeout. Creates no timer. */
   touch(): void {
     this.deadlineMs = Math.max(this.clock.monotonicNow(), this.heedFromMs) + this.limit.timeoutMs;
   }
 
-  /** Ends what still runs under this scope, quietly. */
+  /** Cancels what still runs in this scope. */
   abort(reason: Error): void {
     this.link.abort(reason);
     this.close();
   }
 
-  /** Lets go of the timer and of the parent. */
+  /** Releases the timer and the parent. */
   close(): void {
     this.timer?.cancel();
     this.timer = undefined;

@@ -1,33 +1,33 @@
-/** One attempt of a request, as client-go's `rest_client_*` metrics see it. */
+/** One attempt of a request, as counted by client-go's `rest_client_*` metrics. */
 export interface ApiClientRequest {
   /** `GET`, `POST`, … */
   readonly method: string;
-  /** The status, or `<error>` where no answer came. */
+  /** The status, or `<error>` without an answer. */
   readonly code: string;
   /** `host:port` of the API server. */
   readonly host: string;
-  /** Until the head of the answer was there. */
+  /** Until the response headers arrived. */
   readonly durationMs: number;
-  /** UIDs of the flow schema and the priority level that the server put the request under, where it does such a thing. */
+  /** UIDs of the flow schema and the priority level that the server assigned, if it has priority and fairness. */
   readonly flowSchema?: string;
   readonly priorityLevel?: string;
 }
 
-/** A request that is tried again. */
+/** A retried request. */
 export interface ApiClientRetry extends Pick<ApiClientRequest, 'method' | 'code'> {
-  /** How long the server asked us to wait, milliseconds. */
+  /** Retry-After of the server, milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-/** What an API client tells of its requests. */
+/** Metrics of an API client's requests. */
 export interface ApiClientMetrics {
   request(request: ApiClientRequest): void;
   retry(retry: ApiClientRetry): void;
-  /** A request that waited for a limit of our own (`--kube-api-qps`). */
+  /** A request was delayed by our own rate limit (`--kube-api-qps`). */
   limited(request: { readonly verb: string; readonly waitedMs: number }): void;
 }
 
-/** Counts nothing. */
+/** Records nothing. */
 export const noApiClientMetrics: ApiClientMetrics = {
   request: () => undefined,
   retry: () => undefined,

@@ -3,23 +3,23 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/mach
 /** One page of a list. */
 export interface ListPage<T> {
   readonly items: readonly T[];
-  /** The store's state that the list shows; where a watch continues. */
+  /** The resourceVersion of the list; start a watch from here. */
   readonly resourceVersion: string;
-  /** Token of the next page; absent on the last. */
+  /** Token of the next page; absent on the last page. */
   readonly continueToken?: string;
 }
 
 export interface ReadOptions {
   signal?: AbortSignal;
   /**
-   * Asks for `apiVersion`, `kind` and `metadata` alone, as `PartialObjectMetadata`; they name the object's own type. A
-   * server that does not know that view answers with whole objects. @default whole objects
+   * Requests only `apiVersion`, `kind` and `metadata`, as `PartialObjectMetadata`; apiVersion and kind are those of the
+   * object itself. A server without that representation returns whole objects. @default whole objects
    */
   metadataOnly?: boolean;
 }
 
 export interface GetOptions extends ReadOptions {
-  /** For example `scale`: what is read is of another kind then. @default the object itself */
+  /** For example `scale`, which returns another kind. @default the object itself */
   subresource?: string;
 }
 
@@ -28,7 +28,7 @@ export interface ListOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Objects in one page. @default no paging */
+  /** Objects per page. @default no paging */
   limit?: number;
   continueToken?: string;
   /** `'0'` allows an answer from the server's cache. @default most recent */
@@ -39,57 +39,57 @@ export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Events after this state; empty: after the most recent one. */
+  /** Watch for changes after this version; empty: after the most recent one. */
   resourceVersion: string;
   /**
-   * Begin with everything there is, as ADDED, and say by a bookmark when that is over (KEP-3157). A server that does not know
-   * this answers 422, or takes no notice of it. @default false
+   * Start with all existing objects as ADDED, followed by a bookmark that marks their end (KEP-3157). A server without
+   * this feature answers 422 or ignores it. @default false
    */
   sendInitialEvents?: boolean;
-  /** After this long the server ends the watch cleanly. */
+  /** The server ends the watch after this time. */
   timeoutSeconds: number;
   /** Silence longer than this (milliseconds) counts as a dead connection and fails the watch with TimeoutError. */
   idleTimeoutMs: number;
-  /** Silence counts only from this age of the watch on, milliseconds. @default 0 */
+  /** Silence before the watch has this age, milliseconds, does not count. @default 0 */
   silentUntilMs?: number;
   signal: AbortSignal;
 }
 
-/** An event of a watch. Bookmarks carry nothing but a resourceVersion. */
+/** An event of a watch. A bookmark only carries a resourceVersion. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | {
       readonly type: 'BOOKMARK';
       readonly resourceVersion: string;
-      /** The end of what {@link WatchOptions.sendInitialEvents} asked for. */
+      /** Marks the end of the initial events requested by {@link WatchOptions.sendInitialEvents}. */
       readonly endsInitialEvents?: boolean;
     };
 
 export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
-  /** Who the written fields belong to (`metadata.managedFields`). @default the first word of the user agent */
+  /** Owner of the written fields (`metadata.managedFields`). @default the first word of the user agent */
   fieldManager?: string;
-  /** Of a patch of type `apply`: takes fields over from other managers in place of a 409. @default false */
+  /** For a patch of type `apply`: takes over fields of other managers instead of failing with 409. @default false */
   force?: boolean;
-  /** The server checks and answers, and stores nothing. @default false */
+  /** The server validates and answers, but stores nothing. @default false */
   dryRun?: boolean;
   signal?: AbortSignal;
-  /** See {@link ReadOptions.metadataOnly}: of the answer to a patch. */
+  /** See {@link ReadOptions.metadataOnly}; applies to the answer of a patch. */
   metadataOnly?: boolean;
   /**
-   * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
-   * An attempt under way is let finish, because nobody would know what became of it.
+   * Once aborted, no further attempt starts (including a retry after 429) and the call rejects with its reason. An
+   * attempt in flight is allowed to finish, because its outcome would otherwise be unknown.
    */
   guard?: AbortSignal;
-  /** Called right before an attempt goes out; what it throws is what the call rejects with, and nothing is sent. */
+  /** Called right before an attempt is sent. If it throws, nothing is sent and the call rejects with that error. */
   assertMayWrite?: () => void;
 }
 
-/** `apply` is server-side apply: the body is the wanted part of the object, and `fieldManager` is required. */
+/** `apply` is server-side apply: the body is a partial object, and `fieldManager` is required. */
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
-/** Which objects of a type, and how they are to go. */
+/** Selects objects of a type for deletion, and how to delete them. */
 export interface DeleteCollectionOptions extends Omit<DeleteOptions, 'preconditions'> {
   /** Absent: all namespaces, or cluster scope. */
   namespace?: string;
@@ -103,39 +103,39 @@ export interface DeleteOptions {
   gracePeriodSeconds?: number;
   signal?: AbortSignal;
   /**
-   * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
-   * An attempt under way is let finish, because nobody would know what became of it.
+   * Once aborted, no further attempt starts (including a retry after 429) and the call rejects with its reason. An
+   * attempt in flight is allowed to finish, because its outcome would otherwise be unknown.
    */
   guard?: AbortSignal;
-  /** Called right before an attempt goes out; what it throws is what the call rejects with, and nothing is sent. */
+  /** Called right before an attempt is sent. If it throws, nothing is sent and the call rejects with that error. */
   assertMayWrite?: () => void;
 }
 
-/** What a deletion left behind: the object while finalizers or a grace period keep it, else nothing. */
+/** The outcome of a deletion: the object if finalizers or a grace period keep it, otherwise nothing. */
 export interface DeleteResult<T> {
   readonly object?: T;
 }
 
 /**
- * The Kubernetes API as everything in Rollkeeper sees it; the only way to objects.
+ * The Kubernetes API as used by all of Rollkeeper; the only access to objects.
  *
- * Every method rejects with {@link ApiStatusError} when the server refuses, and with the signal's reason when
- * aborted. Reads that fail in transport, and answers 429 and 503 with Retry-After, are tried again a few times
- * inside; writes are never repeated unless the server said that it did nothing.
+ * Every method rejects with {@link ApiStatusError} if the server refuses, and with the signal's reason when aborted.
+ * Reads that fail in transport, and answers 429 and 503 with Retry-After, are retried a few times internally. Writes
+ * are only retried if the server said that it did nothing.
  *
- * Objects keep every digit of their integers: one that no double holds is a `bigint`, see {@link Int64}.
+ * Integers in objects are exact: one that a double cannot hold is a `bigint`, see {@link Int64}.
  */
 export interface ApiClient {
   get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: GetOptions): Promise<T>;
   list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<ListPage<T>>;
   /**
-   * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and
-   * other errors for a connection that broke or fell silent.
+   * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and other
+   * errors if the connection broke or fell silent.
    */
   watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** Creates in `object.metadata.namespace`. */
   create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
-  /** Replaces; with `metadata.resourceVersion` set, only if nobody wrote in between (409 otherwise). */
+  /** Replaces the object; with `metadata.resourceVersion` set, only if it has not changed since (409 otherwise). */
   update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubernetesObject>(
     type: ResourceType,
@@ -148,32 +148,32 @@ export interface ApiClient {
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>>;
-  /** Asks for the deletion of every object of a collection; they may take their time. */
+  /** Requests the deletion of every object of a collection; they may take their time. */
   deleteCollection(type: ResourceType, options?: DeleteCollectionOptions): Promise<void>;
   /**
-   * Every resource type that the server has, for the garbage collector and the namespace controller; what can be done with
-   * one is in its verbs. Cheap to ask again: a server that can say that nothing has changed does.
+   * Every resource type of the server, for the garbage collector and the namespace controller; its verbs say what can
+   * be done with it. Cheap to repeat: the server can answer that nothing has changed.
    */
   discover(options?: DiscoverOptions): Promise<DiscoveredResources>;
-  /** Resolves when the server answers at all (`/readyz` or `/version`). */
+  /** Resolves if the server answers at all (`/readyz` or `/version`). */
   ping(options?: { signal?: AbortSignal }): Promise<void>;
 }
 
 export interface DiscoverOptions {
-  /** @default false: of a resource in several versions, the one that the server prefers */
+  /** @default false: for a resource in several versions, only the server's preferred one */
   readonly everyVersion?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface DiscoveredResource extends ResourceType {
-  /** `deployment`; empty or missing where the server does not say. */
+  /** `deployment`; empty or missing if the server does not provide it. */
   readonly singular?: string;
-  /** What else kubectl calls it: `deploy`. */
+  /** Short names in kubectl: `deploy`. */
   readonly shortNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
-/** Discovery as far as it got: a group that failed is named and takes nothing else with it. */
+/** The result of discovery: a group that failed is listed and does not affect the others. */
 export interface DiscoveredResources {
   readonly resources: readonly DiscoveredResource[];
   readonly failedGroups: readonly { readonly groupVersion: string; readonly error: Error }[];

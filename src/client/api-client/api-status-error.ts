@@ -1,6 +1,6 @@
 import { ExpectedError } from '@rollkeeper/machinery/errors';
 
-/** The parts of a `metav1.Status` that clients act on. */
+/** The fields of a `metav1.Status` that clients act on. */
 export interface ApiStatus {
   readonly code: number;
   readonly reason?: string;
@@ -19,7 +19,7 @@ export interface ApiStatus {
   };
 }
 
-/** The server answered, and the answer was no. */
+/** The server answered with an error status. */
 export class ApiStatusError extends ExpectedError {
   constructor(
     readonly status: ApiStatus,
@@ -37,14 +37,14 @@ export class ApiStatusError extends ExpectedError {
     return this.status.reason ?? '';
   }
 
-  /** How long the server asks us to wait, milliseconds. */
+  /** The delay that the server asks for, milliseconds. */
   get retryAfterMs(): number | undefined {
     const seconds = this.status.details?.retryAfterSeconds;
     return seconds === undefined ? undefined : seconds * 1000;
   }
 }
 
-/** An ERROR event inside a running watch: what the watch showed so far may have gaps, so list again. */
+/** An ERROR event inside a watch: what the watch has shown may have gaps, so list again. */
 export class WatchErrorEvent extends ApiStatusError {
   constructor(status: ApiStatus, options?: ErrorOptions) {
     super(status, options);
@@ -53,7 +53,7 @@ export class WatchErrorEvent extends ApiStatusError {
 }
 
 export const isNotFound = statusPredicate((status) => status.code === 404);
-/** The object itself does not exist: the type is served, which a bare 404 does not say. */
+/** The object itself does not exist. A bare 404 does not tell whether the type is served. */
 export const isObjectNotFound = statusPredicate(
   (status) => status.code === 404 && (status.details?.name ?? '') !== '',
 );
@@ -67,7 +67,7 @@ export const isForbidden = statusPredicate((status) => status.code === 403);
 export const isInvalid = statusPredicate((status) => status.code === 422);
 export const isTooManyRequests = statusPredicate((status) => status.code === 429);
 
-/** The creation was refused because its namespace is going away. */
+/** The creation was refused because its namespace is being deleted. */
 export const isNamespaceTerminating = statusPredicate(
   (status) =>
     status.code === 403 &&
@@ -89,7 +89,7 @@ function statusPredicate(matches: (status: ApiStatus) => boolean): (error: unkno
   };
 }
 
-/** What was asked of an object that may be gone by now; undefined where it is. */
+/** The result of a request, or undefined if the object no longer exists. */
 export async function unlessGone<R>(asked: Promise<R>): Promise<R | undefined> {
   try {
     return await asked;

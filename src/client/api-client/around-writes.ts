@@ -11,24 +11,24 @@ import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { WriteAnswer } from './write-answer.js';
 import { writeAnswerOf } from './write-answer.js';
 
-/** What is known of a write before it is sent. */
+/** The facts about a write known before it is sent. */
 export interface ApiWrite {
   readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
   readonly type: ResourceType;
   /** `name` is empty for a collection, and may be for a creation with generateName. */
   readonly ref: ObjectRef;
   readonly subresource?: string;
-  /** The resourceVersion that the object must have, where the write says so. */
+  /** The required resourceVersion of the object, if the write has one. */
   readonly replaces?: string;
 }
 
-/** Runs around every write: `send` sends it and gives the object in the answer, where there is one. */
+/** Runs around every write: `send` sends it and returns the object in the answer, if there is one. */
 export type WriteInterceptor = <T extends KubernetesObject>(
   write: ApiWrite,
   send: () => Promise<T | undefined>,
 ) => Promise<T | undefined>;
 
-/** The common part of the decorators: `client`, with `intercept` around each write. Reads go straight through. */
+/** Base of the decorators: `client` with `intercept` around each write. Reads are passed through. */
 export class WriteInterceptingClient implements ApiClient {
   readonly get: ApiClient['get'];
   readonly list: ApiClient['list'];
@@ -98,7 +98,7 @@ export class WriteInterceptingClient implements ApiClient {
   }
 }
 
-/** Every method of `client` as a plain object, for decorators that replace a few. */
+/** Every method of `client` as a plain object, for decorators that override a few. */
 export function delegatingClient(client: ApiClient): ApiClient {
   return {
     get: client.get.bind(client),
@@ -114,16 +114,16 @@ export function delegatingClient(client: ApiClient): ApiClient {
   };
 }
 
-/** Told of the resourceVersion that a write made, under the type's `qualifiedResource`. */
+/** Called with the resourceVersion that a write produced, under the type's `qualifiedResource`. */
 export type RecordWrite = (qualifiedResource: string, resourceVersion: string) => void;
 
-/** Told of a write that came to no answer, and of what it came to. */
+/** Called with a write that has no conclusive answer, and its outcome. */
 export type NoteUnanswered = (write: ApiWrite, answer: Exclude<WriteAnswer, 'refused'>) => void;
 
 /**
- * `client`, telling `record` of every resourceVersion that a write brought back. A write of a subresource (status,
- * scale) counts for the type it belongs to; a deletion that left nothing behind has none.
- * @param noteUnanswered told of every write that may have been stored without our knowing. @default nobody
+ * Wraps `client` so that `record` gets every resourceVersion returned by a write. A write to a subresource (status,
+ * scale) counts for its type; a deletion that leaves nothing has no version.
+ * @param noteUnanswered called with every write that may have been stored without our knowledge. @default no-op
  */
 export function withOwnWrites(
   client: ApiClient,

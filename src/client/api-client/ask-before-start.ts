@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-/** Nothing was sent, because `reason` was thrown when it was about to be. */
+/** Nothing was sent: `mayStart` threw `reason` just before. */
 export class NotStartedError extends Error {
   constructor(readonly reason: unknown) {
     super('the request was not started', { cause: reason });
@@ -8,22 +8,22 @@ export class NotStartedError extends Error {
   }
 }
 
-/** Options of a request that may lose its right to go out. */
+/** Options of a request that may lose its right to be sent. */
 export interface MayStart {
-  /** Throws when it has lost it. */
+  /** Throws if the right is lost. */
   readonly mayStart?: () => void;
 }
 
 /**
- * Asks `mayStart` of a request's options right before its first byte goes out: a request may have waited for a connection,
- * and the process may have stood still meanwhile, so that being asked when it was made says nothing. One that must not
- * start rejects with {@link NotStartedError}; its connection serves the next.
+ * Calls `mayStart` of a request's options right before the first byte is sent. A request may have waited for a
+ * connection, and the process may have been suspended in the meantime, so a check at creation is not enough. A request
+ * that must not start rejects with {@link NotStartedError}; its connection is reused.
  */
 export const askBeforeStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { mayStart } = options as MayStart;
   if (mayStart) {
     const start = handler.onRequestStart?.bind(handler);
-    // undici makes a handler for each request. What this throws fails the request before anything is written.
+    // undici makes a handler for each request. If this throws, the request fails before anything is written.
     handler.onRequestStart = (controller, context) => {
       ask(mayStart);
       start?.(controller, context);

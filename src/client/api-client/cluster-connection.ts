@@ -1,42 +1,42 @@
-/** What TLS needs to know. PEM text or bytes. */
+/** TLS settings. PEM text or bytes. */
 export interface TlsMaterial {
   readonly ca?: string | Buffer;
   readonly cert?: string | Buffer;
   readonly key?: string | Buffer;
-  /** The name expected in the server's certificate, if not the one in its URL. */
+  /** The expected name in the server's certificate, if it differs from the URL. */
   readonly serverName?: string;
-  /** Trusts any certificate. @default false */
+  /** Accepts any certificate. @default false */
   readonly insecureSkipVerify?: boolean;
 }
 
-/** What requests say about who sends them. */
+/** Request headers that authenticate the client. */
 export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Who we are. Asked before every request, so it answers from memory unless something expired. */
+/** The client's credentials. Called before every request, so they must be cached. */
 export interface Credentials {
   /** Headers such as `authorization`. */
   headers(): Promise<CredentialHeaders>;
   /**
-   * The server answered 401 to `refused`: forget them, unless they were replaced meanwhile.
-   * Returns whether asking again may give something else.
+   * Called when the server answered 401 to `refused`: drops them, unless they were replaced in the meantime. Returns
+   * whether a new call to `headers` may give others.
    */
   invalidate(refused: CredentialHeaders): boolean;
 }
 
-/** Where an API server is and how to be let in. */
+/** Where an API server is and how to authenticate. */
 export interface ClusterConnection {
   /** For example `https://10.0.0.1:6443`; a path is kept, a trailing slash is not. */
   readonly serverUrl: string;
   /**
-   * Read before every request, after `credentials` were asked: another object than the last time means that the connections
-   * there are no longer say who we are, or whom we trust.
+   * Read before every request, after `credentials`. A new object means that existing connections no longer have the
+   * right identity or trust.
    */
   readonly tls: TlsMaterial;
   readonly credentials: Credentials;
-  /** The proxy on the way: http, https or socks5. @default none */
+  /** A proxy to the server: http, https or socks5. @default none */
   readonly proxyUrl?: string;
-  /** The namespace that the kubeconfig's context names. */
+  /** The namespace of the kubeconfig's context. */
   readonly namespace?: string;
-  /** Where this came from, for people: a file and its context, or `in-cluster`. */
+  /** Origin for messages: a file and its context, or `in-cluster`. */
   readonly source: string;
 }

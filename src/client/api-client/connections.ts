@@ -10,20 +10,20 @@ import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 
 export interface ConnectionsOptions {
   readonly connection: ClusterConnection;
-  /** Of requests at the same time. */
+  /** Limit of concurrent requests. */
   readonly maxSockets: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly logger?: Logger;
 }
 
-/** Larger answers are not read: 500 pods of a usual size are a tenth of it. Watches have a limit for each line. */
+/** Larger answers are rejected: 500 pods of a usual size are a tenth of it. Watches have a limit per line. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Connections made so lately are not made anew: many requests notice at the same time that the former were dead. */
+/** Connections younger than this are not replaced: many requests notice dead connections at the same time. */
 const YOUNG_MS = 1_000;
 
-/** Connections that were made with the same material. */
+/** Connections made with the same TLS material. */
 interface Generation {
   readonly tls: TlsMaterial;
   readonly madeAtMs: number;
@@ -32,8 +32,9 @@ interface Generation {
 }
 
 /**
- * The connections to one API server. Watches have some of their own, so that they never keep a request waiting. When a
- * certificate is rotated, or connections were found dead, others are made for what comes next; the former finish what runs.
+ * The connections to one API server. Watches have their own, so that they never block a request. After a certificate
+ * rotation, or if connections were found dead, new connections are made for new requests; the old ones finish what is
+ * running.
  */
 export class Connections {
   private readonly retired = new Set<Generation>();
@@ -42,7 +43,7 @@ export class Connections {
 
   constructor(private readonly options: ConnectionsOptions) {}
 
-  /** Where the next request goes. */
+  /** The connections for the next request. */
   current(): Pick<Generation, 'requests' | 'streams'> {
     const { tls } = this.options.connection;
     const { generation } = this;
@@ -50,14 +51,14 @@ export class Connections {
     return this.replace(tls);
   }
 
-  /** Something did not come back: what else waits in these connections may be as dead. */
+  /** A request got no answer: other requests on these connections may be affected too. */
   suspect(): void {
     const { generation } = this;
     if (!generation || this.options.clock.monotonicNow() - generation.madeAtMs < YOUNG_MS) return;
     this.replace(generation.tls);
   }
 
-  /** Closes every connection at once; what still runs is rejected. */
+  /** Closes every connection immediately; running requests are rejected. */
   async close(): Promise<void> {
     const all = this.generation ? [...this.retired, this.generation] : [...this.retired];
     await Promise.all(all.flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]));
@@ -68,11 +69,13 @@ export class Connections {
     try {
       this.generation = this.make(tls);
     } catch (error) {
-      // Of a pair, one file may be new and the other not yet. The next look at them gives another object.
+      // Of a cert and key pair, one file may be new and the other not yet. The next read returns another object.
       if (!former) throw error;
       this.unusable = tls;
       const { logger = silentLogger } = this.options;
-      logger.warn('certificates cannot be used, the former stay', { reason: errorMessage(error) });
+      logger.warn('the new certificates cannot be used; keeping the old ones', {
+        reason: errorMessage(error),
+      });
       return former;
     }
     if (former) this.retire(former);
@@ -82,7 +85,7 @@ export class Connections {
   private retire(generation: Generation): void {
     this.retired.add(generation);
     const { requests, streams } = generation;
-    // Waits for what runs; watches do not live for long.
+    // Waits for running requests; watches are short-lived.
     void Promise.allSettled([requests.close(), streams.close()]).then(() => this.retired.delete(generation));
   }
 
@@ -103,9 +106,9 @@ export class Connections {
       allowH2: false,
       timeout: this.options.connectTimeoutMs,
       keepAlive: true,
-      // Ten probes, a second apart, follow: a peer that is gone is noticed after 25 s.
+      // Followed by ten probes, a second apart: a dead peer is noticed after 25 s.
       keepAliveInitialDelay: 15_000,
-      // Made once: parsing the certificates anew for each of a burst of connections costs more than the handshakes.
+      // Created once: parsing the certificates for each of a burst of connections costs more than the handshakes.
       ...(isTls ? { secureContext: createSecureContext({ ca, cert, key }) } : {}),
       ...(serverName ? { servername: serverName } : {}),
       rejectUnauthorized: !insecureSkipVerify,
@@ -122,7 +125,7 @@ export class Connections {
       ...limits,
       pipelining: 1,
       allowH2: false,
-      // Below what API servers close idle connections at (Go: 90 s, Node: 5 s and says so).
+      // Below the idle timeout of API servers (Go: 90 s; Node: 5 s, announced in a header).
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 60_000,
       headersTimeout: 0,
@@ -131,7 +134,7 @@ export class Connections {
     if (!proxyUrl) return new Agent({ ...options, connect }).compose(askBeforeStart);
     const { protocol, username, password } = new URL(proxyUrl);
     const toProxy = protocol.startsWith('socks')
-      ? // undici would speak TLS to it as soon as there were options for that, and does not decode the URL's login.
+      ? // undici would use TLS to the proxy if there were options for it, and does not decode the URL's login.
         { username: decodeURIComponent(username), password: decodeURIComponent(password) }
       : { proxyTls: { allowH2: false, timeout: connectTimeoutMs } };
     const timeouts = { connectTimeout: connectTimeoutMs };

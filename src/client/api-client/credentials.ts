@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 
-/** A rotated token file is read again after this long, as client-go does. */
+/** Interval for rereading a rotated token file, the same as client-go's. */
 const TOKEN_FILE_MAX_AGE_MS = 60_000;
 
-/** The same headers for ever: a fixed token, a password, or nothing beside a client certificate. */
+/** Constant headers: a fixed token, a password, or none beside a client certificate. */
 export function fixedCredentials(headers: CredentialHeaders): Credentials {
   return { headers: () => Promise.resolve(headers), invalidate: () => false };
 }
@@ -23,7 +23,7 @@ export function bearer(token: string): CredentialHeaders {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Adds fixed headers, for example impersonation, to what `credentials` answer. */
+/** Adds fixed headers, for example impersonation, to those of `credentials`. */
 export function withHeaders(credentials: Credentials, extra: CredentialHeaders): Credentials {
   const plainOf = new WeakMap<CredentialHeaders, CredentialHeaders>();
   return {
@@ -37,7 +37,7 @@ export function withHeaders(credentials: Credentials, extra: CredentialHeaders):
   };
 }
 
-/** A token that somebody else rotates in a file, for example a projected service account token. */
+/** A token in a file that is rotated externally, for example a projected service account token. */
 export class TokenFileCredentials implements Credentials {
   private current?: { readonly headers: CredentialHeaders; readonly readAtMs: number };
 
@@ -57,7 +57,7 @@ export class TokenFileCredentials implements Credentials {
     return this.current?.headers['authorization'] !== refused['authorization'];
   }
 
-  /** A file that cannot be read for a moment costs nothing while the last token may still be good. */
+  /** A temporary read error is ignored while the last token may still be valid. */
   private read(nowMs: number): void {
     try {
       const headers = bearer(readFileSync(this.path, 'utf8').trim());

@@ -1,18 +1,18 @@
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-/** How one attempt of a request ended, where it did not end well. */
+/** How a failed attempt of a request ended. */
 export type FailedAttempt =
   | { readonly type: 'connection' }
   | { readonly type: 'timeout' }
   | { readonly type: 'status'; readonly code: number; readonly retryAfterMs?: number };
 
 export interface RetrySituation {
-  /** Reading twice does no harm; writing twice may. */
+  /** Reads are safe to repeat; writes may not be. */
   readonly read: boolean;
-  /** Attempts made so far, from 1. */
+  /** Number of attempts so far, from 1. */
   readonly attempts: number;
   readonly failure: FailedAttempt;
-  /** A number in [0, 1) that spreads the delays. */
+  /** A number in [0, 1) for the jitter. */
   readonly chance: number;
 }
 
@@ -28,11 +28,11 @@ export type RetryDecision = { readonly retry: false } | { readonly retry: true; 
 const GIVE_UP: RetryDecision = { retry: false };
 
 /**
- * Whether to try a request again, and when.
+ * Whether to retry a request, and when.
  *
- * A write is repeated only where the server says that it did nothing: 429 (priority and fairness, before any work)
- * and 503 with Retry-After (not serving yet, or no longer). A read is repeated after a broken connection as well,
- * but not after a timeout: the caller has waited long enough, and loops of its own back off.
+ * A write is only retried if the server said that it did nothing: 429 (priority and fairness, before any work) and 503
+ * with Retry-After (not serving yet, or no longer). A read is also retried after a broken connection, but not after a
+ * timeout: the caller has waited long enough, and has a backoff of its own.
  */
 export function decideRetry(situation: RetrySituation, limits: RetryLimits): RetryDecision {
   const { failure, attempts } = situation;
@@ -43,7 +43,7 @@ export function decideRetry(situation: RetrySituation, limits: RetryLimits): Ret
     firstMs: limits.firstDelayMs,
     longestMs: limits.maxDelayMs,
   });
-  // Never before the server asked us to, and not all of us at the same instant.
+  // Never earlier than the server asked, and with jitter.
   const delayMs =
     asked === undefined
       ? backoffMs * (0.5 + 0.5 * situation.chance)

@@ -4,7 +4,7 @@ import { Discovery } from './discover.js';
 
 type Documents = Readonly<Record<string, unknown>>;
 
-/** A server that has these documents; an Error is its refusal. */
+/** A server with these documents; an Error is a refusal. */
 function aServer(documents: Documents) {
   const asked: { path: string; accept?: string; etag?: string }[] = [];
   const get = async (

@@ -1,20 +1,23 @@
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { DiscoverOptions, DiscoveredResource, DiscoveredResources } from './api-client.js';
 
-/** Takes the aggregated form in either version (Kubernetes 1.26 and newer), and else the lists of old. */
+/** Accepts either version of the aggregated format (Kubernetes 1.26 and newer), otherwise the older lists. */
 const ACCEPT = [
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
   'application/json',
 ].join(',');
 
-/** What of an answer discovery wants to know. `body` is undefined where the server says that the known one still holds. */
+/**
+ * The fields of an answer that discovery uses. `body` is undefined if the server says that the known document is
+ * current.
+ */
 export interface DiscoveryDocument {
   readonly body: unknown;
   readonly etag?: string;
 }
 
-/** Reads one document; `etag` is that of the one which is known already. */
+/** Reads one document; `etag` is that of the known one. */
 export type GetDiscoveryDocument = (
   path: string,
   options: { readonly accept?: string; readonly etag?: string },
@@ -25,21 +28,21 @@ interface GroupVersion {
   readonly version: string;
 }
 
-/** The resources of one version of a group, or why they are not known. */
+/** The resources of one version of a group, or the error. */
 type VersionResources = GroupVersion &
   ({ readonly resources: readonly DiscoveredResource[] } | { readonly error: Error });
 
 /**
- * Finds every resource type of a server. A server that has the aggregated form is asked two questions, which it answers
- * with "as before" where nothing has changed; another one is asked for every version of every group.
+ * Finds every resource type of a server. A server with the aggregated format gets two requests, answered with 304 if
+ * nothing has changed; for others there is one request per version of every group.
  */
 export class Discovery {
   private readonly known = new Map<string, { readonly etag: string; readonly body: unknown }>();
 
   /**
-   * Of a resource in several versions only the most preferred that has it counts, as in client-go's
-   * `ServerPreferredResources`, unless every version is asked for. A group that fails is named and takes nothing else with
-   * it. Rejects only when the list of groups cannot be had.
+   * For a resource in several versions, returns the most preferred one that has it, as client-go's
+   * `ServerPreferredResources`, unless every version is requested. A group that fails is listed and does not affect the
+   * others. Rejects only if the list of groups cannot be read.
    */
   async discover(
     get: GetDiscoveryDocument,
@@ -96,7 +99,7 @@ interface ResourceList {
   }[];
 }
 
-/** What either form of a top-level document leads to, preferred versions first. */
+/** The versions in a top-level document of either format, preferred versions first. */
 async function versionsOf(get: GetDiscoveryDocument, document: unknown): Promise<VersionResources[]> {
   const { kind } = document as { kind?: string };
   if (kind === 'APIGroupDiscoveryList') return aggregatedVersions(document as AggregatedList);
@@ -109,7 +112,7 @@ async function versionsOf(get: GetDiscoveryDocument, document: unknown): Promise
   return Promise.all(all.map((groupVersion) => askForVersion(get, groupVersion)));
 }
 
-/** Source: `SplitGroupsAndResources` in k8s.io/client-go/discovery: stale is as good as failed. */
+/** Source: `SplitGroupsAndResources` in k8s.io/client-go/discovery: stale counts as failed. */
 function aggregatedVersions({ items = [] }: AggregatedList): VersionResources[] {
   return items.flatMap(({ metadata, versions = [] }) =>
     versions.map(({ freshness, resources = [], version }): VersionResources => {
@@ -128,7 +131,7 @@ function fromAggregated(
   groupVersion: GroupVersion,
   { resource, responseKind, scope, shortNames, singularResource, verbs = [] }: AggregatedResource,
 ): DiscoveredResource[] {
-  // Only the parent of subresources, and nothing itself.
+  // Only a parent of subresources, not a resource itself.
   if (!responseKind?.kind) return [];
   const names = { resource, singular: singularResource, shortNames };
   return [{ ...groupVersion, ...names, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs }];
@@ -166,7 +169,7 @@ async function askForVersion(
   }
 }
 
-/** @param scopeOf within which a resource counts once: the first one */
+/** @param scopeOf the scope in which only the first occurrence of a resource counts */
 function merge(
   versions: readonly VersionResources[],
   scopeOf: (version: GroupVersion) => string,

@@ -18,7 +18,7 @@ describe('what is null in an object', () => {
     ).toEqual({
       kind: 'Deployment',
       metadata: { name: 'x' },
-      // What goes back to the server as it came is left alone.
+      // Templates are sent back unchanged, so they are not touched.
       spec: { paused: false, template: { metadata: { creationTimestamp: null } } },
     });
   });

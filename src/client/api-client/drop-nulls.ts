@@ -1,18 +1,18 @@
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
-/** The parts of an object whose fields the program reads one by one. */
+/** The parts of an object whose fields are read individually. */
 const PARTS = ['metadata', 'spec', 'status'] as const;
 
-/** Of Kubernetes' own groups: `v1`, `apps/v1`, `coordination.k8s.io/v1`. Those of custom resources are domains of other people. */
+/** Kubernetes' own groups: `v1`, `apps/v1`, `coordination.k8s.io/v1`. Groups of custom resources are other domains. */
 const BUILT_IN = /^([^./]+\/|[^/]+\.k8s\.io\/)?[^/]+$/;
 
 /**
- * Takes away what is null in an object of the API, or in those of a list: to Kubernetes, null is the same as not being there
- * (a Go decoder does not touch the field), and to whoever reads `?? 1` or a default it should be as well. Looks at the object
- * itself, its metadata, spec and status; below that only lists and maps of the user's own may be meant to hold one, such as a
- * template that must come out as it went in. In the spec and status of a custom resource a null may mean something
- * (`nullable: true` in its schema), so there it stays. Changes and returns `body`.
- * @param text what it was read from: most of it has no null, and is not looked at
+ * Removes nulls from an API object, or from the objects in a list. To Kubernetes, null means absent (a Go decoder does
+ * not touch the field), and code with `?? 1` or destructuring defaults needs the same. Looks at the object itself, its
+ * metadata, spec and status. Nulls deeper down are kept: they may be in a user's data, such as a template that must be
+ * sent back unchanged. A null in the spec or status of a custom resource may be meaningful (`nullable: true` in its
+ * schema) and is kept. Changes and returns `body`.
+ * @param text the source of `body`: most texts contain no null and need no traversal
  */
 export function dropNulls(body: unknown, text: string): unknown {
   if (!text.includes('null') || !isJsonObject(body)) return body;

@@ -9,8 +9,8 @@ import type { Issued } from './renewed-credentials.js';
 import { RenewedCredentials } from './renewed-credentials.js';
 
 /**
- * Credentials from a client-go credential plugin: a token, a client certificate, or both. What it has answered is kept until
- * it expires or the server refuses it; then the plugin runs again.
+ * Credentials from a client-go credential plugin: a token, a client certificate, or both. The answer is cached until it
+ * expires or the server refuses it; then the plugin runs again.
  */
 export class ExecCredentials implements Credentials {
   private readonly issued: RenewedCredentials;
@@ -24,7 +24,7 @@ export class ExecCredentials implements Credentials {
     this.issued = new RenewedCredentials(() => this.run(), clock);
   }
 
-  /** The client certificate of the newest answer, where it had one; the same object until there is a newer. */
+  /** The client certificate of the newest answer, if it had one; the same object until there is a newer one. */
   get certificate(): Pick<TlsMaterial, 'cert' | 'key'> | undefined {
     return this.newest;
   }
@@ -52,7 +52,7 @@ export class ExecCredentials implements Credentials {
   }
 }
 
-/** When a certificate expires, milliseconds since the epoch; many plugins do not say so. */
+/** Expiry of a certificate, milliseconds since the epoch; many plugins do not report it. */
 function endOf(cert: string): number {
   return new X509Certificate(cert).validToDate.getTime();
 }

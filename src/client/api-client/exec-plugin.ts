@@ -4,7 +4,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/** The protocols that a plugin may speak; `v1alpha1` is gone from Kubernetes since 1.24. */
+/** The supported protocol versions; Kubernetes removed `v1alpha1` in 1.24. */
 export const EXEC_API_VERSIONS = [
   'client.authentication.k8s.io/v1',
   'client.authentication.k8s.io/v1beta1',
@@ -32,25 +32,25 @@ export type ExecConfig = z.infer<typeof execConfigSchema>;
 
 export interface ExecPluginOptions {
   readonly config: ExecConfig;
-  /** `spec.cluster` of what the plugin is told, where it wants to know. */
+  /** `spec.cluster` of the plugin's input, if it asks for it. */
   readonly cluster?: unknown;
-  /** Whether there is a person at our standard input. */
+  /** Whether standard input is a terminal. */
   readonly isTerminal: boolean;
 }
 
-/** What a plugin has answered. */
+/** The answer of a plugin. */
 export interface ExecCredential {
   readonly token?: string;
   readonly certificate?: { readonly cert: string; readonly key: string };
   readonly expiresAtMs?: number;
 }
 
-/** A plugin that asks nobody has to answer within this time. */
+/** Timeout of a plugin that is not interactive. */
 const PLUGIN_TIMEOUT_MS = 60_000;
-/** How much of a plugin's complaint is shown. */
+/** Limit of the plugin's stderr that is shown. */
 const COMPLAINT_LENGTH = 1000;
 
-/** Runs a client-go credential plugin once. Rejects with what it complained about, and the hint how to install it. */
+/** Runs a client-go credential plugin once. Rejects with its error output and the install hint. */
 export async function runExecPlugin({
   cluster,
   config,
@@ -85,7 +85,7 @@ const credentialSchema = z.object({
     }),
 });
 
-/** @throws Error that says what is wrong, without the answer itself: it may hold secrets */
+/** @throws Error that describes the problem without the answer itself, which may hold secrets */
 export function parseExecCredential(output: string, apiVersion: string): ExecCredential {
   let parsed: unknown;
   try {
@@ -113,7 +113,7 @@ function run(config: ExecConfig, env: Record<string, string>, interactive: boole
   return new Promise((resolve, reject) => {
     const child = spawn(config.command, config.args ?? [], {
       env: { ...process.env, ...env },
-      // Whoever asks a person needs a way to put the question.
+      // An interactive plugin needs our stdin and stderr.
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
       ...(!interactive && { timeout: PLUGIN_TIMEOUT_MS }),
     });

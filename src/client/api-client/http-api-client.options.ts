@@ -20,13 +20,13 @@ export interface HttpApiClientOptions {
   metrics?: ApiClientMetrics;
   /** @default SystemRandom */
   random?: RandomSource;
-  /** Connections for everything but watches; further requests wait for a free one. @default 64 */
+  /** Connections for everything but watches; further requests wait. @default 64 */
   maxSockets?: number;
-  /** A whole read or write, milliseconds. A little above the 30 s in which the server itself gives up. @default 32000 */
+  /** Timeout of a whole read or write, milliseconds. Slightly above the server's own 30 s. @default 32000 */
   requestTimeoutMs?: number;
-  /** Opening a connection, TLS included, milliseconds. @default 10000 */
+  /** Timeout for opening a connection, TLS included, milliseconds. @default 10000 */
   connectTimeoutMs?: number;
-  /** Attempts of one request where repeating is safe, the first included. @default 5 */
+  /** Attempts of one request that is safe to repeat, including the first. @default 5 */
   maxAttempts?: number;
 }
 
@@ -61,7 +61,7 @@ export function compileHttpApiClientOptions(options: HttpApiClientOptions): Comp
     logger: options.logger ?? silentLogger,
     random: options.random ?? new SystemRandom(),
     metrics: options.metrics ?? noApiClientMetrics,
-    // 100, 200, 400, 800 ms: over a restarting server's worst second; a Retry-After up to 10 s is waited out.
+    // 100, 200, 400, 800 ms: enough for a server restart; a Retry-After up to 10 s is waited out.
     retry: { maxAttempts, firstDelayMs: 100, maxDelayMs: 10_000 },
   });
 }

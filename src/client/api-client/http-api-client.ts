@@ -31,21 +31,24 @@ const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
-  // JSON is YAML.
+  // JSON is valid YAML.
   apply: 'application/apply-patch+yaml',
 };
 
 const JSON_TYPE = 'application/json';
 
-/** As client-go's metadata client asks; whole objects from a server (an aggregated one, say) that knows no such view. */
+/**
+ * The Accept header of client-go's metadata client; a server without that representation (an aggregated one, say)
+ * returns whole objects.
+ */
 const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
-/** An {@link ApiClient} that holds connections. */
+/** An {@link ApiClient} with its own connections. */
 export interface HttpApiClient extends ApiClient {
-  /** The same client, on the same connections, under another name in the server's logs and metrics. */
+  /** The same client, on the same connections, with another user agent in the server's logs and metrics. */
   as(userAgent: string): ApiClient;
-  /** Closes every connection at once; what still runs is rejected. */
+  /** Closes every connection immediately; running requests are rejected. */
   close(): Promise<void>;
 }
 
@@ -98,7 +101,7 @@ class UndiciApiClient implements HttpApiClient {
     const path = collectionPath(type, options.namespace) + query;
     const accept = options.metadataOnly ? METADATA_OF_LIST : undefined;
     const list = listIn<T>(await this.read(path, { accept, signal: options.signal }), path);
-    // The items of a typed list come without the fields that the list's own kind implies.
+    // Items of a typed list lack apiVersion and kind, which the list's own kind implies.
     const items = list.items ?? [];
     const implied = typeMeta(type);
     for (const item of items) {
@@ -192,7 +195,7 @@ class UndiciApiClient implements HttpApiClient {
   async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
     const { fieldSelector, labelSelector, namespace } = options;
     const path = collectionPath(type, namespace) + queryString({ labelSelector, fieldSelector });
-    // The answer lists what was deleted, and nobody reads it.
+    // The answer lists the deleted objects, which are not used.
     await this.write('DELETE', path, wireDeleteOptions(options), { ...options, accept: METADATA_OF_LIST });
   }
 
@@ -208,7 +211,7 @@ class UndiciApiClient implements HttpApiClient {
     const { userAgent } = this;
     const ready = await this.sender.send({ method: 'GET', path: '/readyz', userAgent, signal });
     if (ready.status === 200) return;
-    // Not ready, no such path, or not for us to see: is it a Kubernetes API that talks to us at all?
+    // Not ready, not found or forbidden: check that the server is a Kubernetes API at all.
     const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
   }
@@ -252,8 +255,9 @@ function writeQuery({ dryRun, fieldManager, force }: WriteOptions): string {
 }
 
 /**
- * Whether the answer to a deletion shows an object that lives on. Some types are answered with their last state
- * although they are gone (a pod without a grace period): that one has neither finalizers nor time left.
+ * Whether the answer to a deletion shows an object that still exists. Some types are answered with their last state
+ * although they are gone (a pod without a grace period): that state has neither finalizers nor a remaining grace
+ * period.
  */
 function isStillThere(answer: KubernetesObject): boolean {
   if (answer.kind === 'Status') return false;
@@ -276,7 +280,7 @@ function typeMeta(type: ResourceType): TypeMeta {
   return { apiVersion: apiVersionOf(type), kind: type.kind };
 }
 
-/** A view of the metadata calls itself `PartialObjectMetadata`; whoever reads it wants to know what it is of. */
+/** A metadata response calls itself `PartialObjectMetadata`; readers need the object's own type. */
 function named<T extends KubernetesObject>(object: T, { apiVersion, kind }: TypeMeta): T {
   object.apiVersion = apiVersion;
   object.kind = kind;

@@ -17,25 +17,25 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest extends MayStart, SilenceLimit {
   readonly method: HttpMethod;
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
   /** @default application/json */
   readonly accept?: string;
-  /** The state that is known already, as its ETag: 304 says that it still holds. */
+  /** ETag of the known state: 304 means that it is current. */
   readonly ifNoneMatch?: string;
   /** @default the transport's */
   readonly userAgent?: string;
   readonly signal?: AbortSignal;
 }
 
-/** An answer whose body is still coming. `scope` must be closed by who reads it. */
+/** An answer whose body is still streaming. The reader must close `scope`. */
 export interface StreamingAnswer {
   readonly status: number;
   readonly body: AsyncIterable<Uint8Array> & { text(): Promise<string> };
   readonly scope: AbortScope;
-  /** Turns what reading `body` threw into the caller's reason or an {@link ApiConnectionError}. */
+  /** Converts an error from reading `body` into the caller's reason or an {@link ApiConnectionError}. */
   readonly explain: (error: unknown) => unknown;
   readonly head: Omit<HttpAnswer, 'text'>;
 }
@@ -52,7 +52,7 @@ export interface HttpTransportOptions {
   readonly metrics?: ApiClientMetrics;
 }
 
-/** Headers of API priority and fairness, by UID. */
+/** Response headers of API priority and fairness (UIDs). */
 const FLOW_SCHEMA = 'x-kubernetes-pf-flowschema-uid';
 const PRIORITY_LEVEL = 'x-kubernetes-pf-prioritylevel-uid';
 
@@ -60,7 +60,7 @@ type ResponseHeaders = Dispatcher.ResponseData['headers'];
 type OutgoingHeaders = Record<string, string | string[]>;
 
 /**
- * HTTP/1.1 to one API server over undici. Timeouts are ours (one deadline for a request, one for silence of a stream), on
+ * HTTP/1.1 to one API server over undici. Timeouts are our own (a deadline per request, a silence limit per stream), on
  * the injected clock.
  */
 export class HttpTransport {
@@ -78,7 +78,7 @@ export class HttpTransport {
   }
 
   /**
-   * One attempt. Rejects with the signal's reason, with what `mayStart` threw, {@link TimeoutError}, or
+   * One attempt. Rejects with the signal's reason, the error of `mayStart`, {@link TimeoutError}, or
    * {@link ApiConnectionError}.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
@@ -92,7 +92,7 @@ export class HttpTransport {
     }
   }
 
-  /** Begins an answer without end; `timeoutMs` bounds its silence. */
+  /** Starts an endless answer; `timeoutMs` bounds its silence. */
   stream(request: HttpRequest): Promise<StreamingAnswer> {
     return this.start('streams', request);
   }
@@ -112,9 +112,9 @@ export class HttpTransport {
       scope.signal.throwIfAborted();
       const headers = this.headersOf(request, credentials);
       const response = await this.send(this.connections.current()[kind], request, headers, scope.signal);
-      // Who reads the body hears of its errors; an abort between two reads must not crash the process.
+      // The reader of the body gets its errors; an abort between two reads must not crash the process.
       response.body.on('error', () => undefined);
-      // Nothing is told of reads.
+      // Reads are not traced.
       if (request.method !== 'GET') tellStatus(response.statusCode);
       const head = { ...headOf(name, response.statusCode, response.headers), credentials };
       return { status: response.statusCode, body: response.body, scope, explain, head };
@@ -127,7 +127,7 @@ export class HttpTransport {
 
   private explain(name: string, signal: AbortSignal, error: unknown): unknown {
     if (signal.aborted) {
-      // Others that wait in the same way should not have to find out one by one.
+      // Other requests on these connections should not have to time out one by one.
       if (hasCode(signal.reason, 'TIMEOUT')) this.connections.suspect();
       return signal.reason;
     }
@@ -157,7 +157,7 @@ export class HttpTransport {
         ...(answered && fairnessOf(answered)),
       });
     try {
-      // undici would close the connection after every DELETE that has a body, as all of ours have.
+      // undici would close the connection after every DELETE with a body, and all of ours have one.
       const reset = false;
       const request = { origin, path: this.basePath + path, method, headers, body, signal, reset, mayStart };
       const response = await agent.request(request);
@@ -196,7 +196,7 @@ function headOf(
   };
 }
 
-/** Which of the server's queues the request went through; absent where it has none. */
+/** The priority-and-fairness queues of the request; absent if the server has none. */
 function fairnessOf(headers: ResponseHeaders): Pick<ApiClientRequest, 'flowSchema' | 'priorityLevel'> {
   const [flowSchema, priorityLevel] = [headers[FLOW_SCHEMA], headers[PRIORITY_LEVEL]];
   if (typeof flowSchema !== 'string' || typeof priorityLevel !== 'string') return {};
@@ -211,7 +211,7 @@ function timedOut(name: string, request: HttpRequest): TimeoutError {
   return new TimeoutError(`${name}: nothing came for ${request.timeoutMs} ms`);
 }
 
-/** undici nests the operating system's reason; an AggregateError (several addresses) has no text of its own. */
+/** undici nests the system error; an AggregateError (several addresses) has no text of its own. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
   const message = errorMessage(error);

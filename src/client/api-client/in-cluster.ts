@@ -8,11 +8,11 @@ import { TokenFileCredentials } from './credentials.js';
 import { proxyFromEnvironment } from './proxy.js';
 import { TlsFiles } from './tls-files.js';
 
-/** Where the kubelet puts a pod's service account. */
+/** Where the kubelet mounts a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The connection of a pod to its own cluster, as client-go's `rest.InClusterConfig` makes it.
+ * The connection of a pod to its own cluster, like client-go's `rest.InClusterConfig`.
  * @throws InvalidOptionError outside of a pod
  */
 export function inClusterConnection(

@@ -1,22 +1,22 @@
 import { ApiProtocolError } from './transport-errors.js';
 
 /**
- * Longest line that is collected. etcd's objects are 1.5 MiB at most by default, and nobody raises that tenfold: beyond it the
- * stream is not what we think, or has no end, and must not fill the memory.
+ * Limit of a line. etcd's default limit for an object is 1.5 MiB; a line ten times longer means that the stream is not
+ * a watch or has no line ends, and it must not fill the memory.
  */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream into lines and decodes whole lines only: no byte of a longer UTF-8 sequence equals a newline, so
- * a character that arrives in two chunks is never decoded in parts. Empty lines are skipped.
+ * Splits a byte stream into lines and only decodes whole lines: no byte of a multi-byte UTF-8 sequence equals a
+ * newline, so a character split across two chunks is never decoded in parts. Empty lines are skipped.
  */
 export class LineSplitter {
   private pending: Uint8Array[] = [];
   private pendingBytes = 0;
 
-  /** The lines that `chunk` completes. */
+  /** The lines completed by `chunk`. */
   push(chunk: Uint8Array): string[] {
     const end = chunk.lastIndexOf(NEWLINE);
     const text = end < 0 ? '' : this.complete(chunk.subarray(0, end));
@@ -24,7 +24,7 @@ export class LineSplitter {
     return text.split('\n').filter((line) => line !== '');
   }
 
-  /** Whether the stream stopped in the middle of a line. */
+  /** Whether the stream ended in the middle of a line. */
   get hasPartialLine(): boolean {
     return this.pendingBytes > 0;
   }

@@ -49,12 +49,12 @@ const fileSchema = z.object({
 
 export type KubeconfigCluster = z.infer<typeof clusterSchema>;
 export type KubeconfigUser = z.infer<typeof userSchema> & {
-  /** The file that it stands in. */
+  /** The file that defines it. */
   readonly origin: string;
 };
 export type KubeconfigContext = z.infer<typeof contextSchema>;
 
-/** The parts of one or several kubeconfig files that name a cluster; paths in it are absolute. */
+/** The parts of one or several kubeconfig files that describe a cluster; all paths are absolute. */
 export interface Kubeconfig {
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
   readonly users: ReadonlyMap<string, KubeconfigUser>;
@@ -67,8 +67,8 @@ const PATHS_OF_USER = ['client-certificate', 'client-key', 'tokenFile'] as const
 const PATHS_OF_PROVIDER = ['idp-certificate-authority'] as const;
 
 /**
- * Reads one file. Relative paths in it are relative to its folder.
- * @throws InvalidOptionError naming the file, and the field where there is one
+ * Reads one file. Its relative paths are resolved against its folder.
+ * @throws InvalidOptionError naming the file, and the field if there is one
  */
 export function readKubeconfigFile(path: string): Kubeconfig {
   const parsed = compileOptions(fileSchema, parseYaml(path), `kubeconfig ${path}`);
@@ -76,7 +76,7 @@ export function readKubeconfigFile(path: string): Kubeconfig {
   for (const { cluster } of parsed.clusters) makeAbsolute(cluster, PATHS_OF_CLUSTER, folder);
   for (const { user } of parsed.users) {
     makeAbsolute(user, PATHS_OF_USER, folder);
-    // As client-go has it: a bare name is looked up in PATH, anything else is a file beside the kubeconfig.
+    // As in client-go: a bare name is looked up in PATH, anything else is relative to the kubeconfig.
     if (user.exec && /[/\\]/.test(user.exec.command)) makeAbsolute(user.exec, ['command'], folder);
     const config = user['auth-provider']?.config;
     if (config) makeAbsolute(config, PATHS_OF_PROVIDER, folder);
@@ -89,7 +89,7 @@ export function readKubeconfigFile(path: string): Kubeconfig {
   };
 }
 
-/** Several files as one: of entries with the same name, and of the current contexts, the first counts. */
+/** Merges several files: among entries of the same name, and among the current contexts, the first wins. */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const reversed = files.toReversed();
   return {
@@ -140,8 +140,8 @@ function byName<Entry extends { name: string }, Value>(
 }
 
 /**
- * Puts new tokens of the OIDC auth-provider where the old ones stood, leaving everything else, comments included, as it is.
- * The file is replaced in one step; a symbolic link stays one.
+ * Replaces the tokens of the OIDC auth-provider and leaves everything else, including comments, as it is. The file is
+ * replaced atomically; a symbolic link stays one.
  */
 export function writeOidcTokens(
   path: string,
@@ -157,7 +157,7 @@ export function writeOidcTokens(
   entry.setIn(['user', 'auth-provider', 'config', 'refresh-token'], tokens.refreshToken);
   const draft = `${target}.${process.pid}.tmp`;
   rmSync(draft, { force: true });
-  // Made anew: a link that is there is not written through.
+  // Created exclusively, so that an existing link is not followed.
   writeFileSync(draft, document.toString(), { mode: statSync(target).mode, flag: 'wx' });
   renameSync(draft, target);
 }

@@ -18,7 +18,7 @@ import { OidcCredentials } from './oidc-credentials.js';
 export interface UserContext {
   readonly userName: string;
   readonly cluster: KubeconfigCluster;
-  /** CA of the cluster, for plugins that want to know. */
+  /** CA of the cluster, for plugins that ask for it. */
   readonly ca: Buffer | undefined;
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,17 +28,17 @@ export interface UserContext {
 
 export interface UserCredentials {
   readonly credentials: Credentials;
-  /** Where client certificates come from, if from a plugin. */
+  /** The plugin that provides client certificates, if any. */
   readonly plugin?: ExecCredentials;
 }
 
-/** Extension of a cluster that is meant for its plugins. */
+/** Extension of a cluster entry that is passed to its plugins. */
 const PLUGIN_EXTENSION = 'client.authentication.k8s.io/exec';
 
 /**
- * What a user of a kubeconfig sends with each request.
- * @throws InvalidOptionError naming the field, also where kubectl would not know either which of several ways is meant;
- * UnsupportedError for providers that Kubernetes has retired
+ * The credentials of a kubeconfig user.
+ * @throws InvalidOptionError naming the field, also if several methods conflict (as in kubectl); UnsupportedError for
+ *   providers that Kubernetes has removed
  */
 export function userCredentials(
   field: string,
@@ -78,7 +78,7 @@ function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHe
   };
   if (!as) {
     const [name] = Object.entries(more).find(([, value]) => value) ?? [];
-    if (name) throw new InvalidOptionError(`${field}: ${name}`, 'says nothing without as');
+    if (name) throw new InvalidOptionError(`${field}: ${name}`, 'has no effect without as');
     return undefined;
   }
   const extras = Object.entries(extra ?? {}).map(([key, values]) => [
@@ -93,7 +93,7 @@ function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHe
   };
 }
 
-/** Characters that a header's name cannot have. */
+/** Encodes characters that a header name cannot have. */
 function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
@@ -106,7 +106,8 @@ function plainCredentials(field: string, user: KubeconfigUser, context: UserCont
       try {
         writeOidcTokens(user.origin, userName, tokens);
       } catch (error) {
-        // A kubeconfig from a Secret, say: good until the next start, where a provider accepts the old token once more.
+        // For example, a kubeconfig mounted from a Secret: works until the next start, if the provider then accepts the
+        // old token again.
         logger.warn('refreshed OIDC tokens could not be kept', { reason: errorMessage(error) });
       }
     };

@@ -15,7 +15,7 @@ import type { PemSource } from './tls-files.js';
 import { TlsFiles } from './tls-files.js';
 
 export interface LoadKubeconfigOptions {
-  /** @default the files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
+  /** @default the files in `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
   path?: string;
   /** @default the file's current-context */
   context?: string;
@@ -24,18 +24,19 @@ export interface LoadKubeconfigOptions {
   logger?: Logger;
   /** @default process.env */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Whether credential plugins may ask a person at our standard input. @default whether that is a terminal */
+  /** Whether credential plugins may prompt on standard input. @default whether it is a terminal */
   isTerminal?: boolean;
 }
 
 /**
- * Finds out where the API server is, in kubectl's order. Understands what kubectl does of a cluster and a user: CA, client
- * certificate, token, token file, password, credential plugins (exec), OIDC, impersonation, proxies. Files may be rotated.
+ * Finds the API server in kubectl's order. Supports the same cluster and user settings as kubectl: CA, client
+ * certificate, token, token file, password, credential plugins (exec), OIDC, impersonation, proxies. Files may be
+ * rotated.
  *
- * The files are parsed here because `@kubernetes/client-node` loads the models of the whole API, 80 MB for every process, and
- * prefers files to inline data, contrary to kubectl; its credential plugins neither share one run nor heed most of the
- * protocol, and its OIDC asks for a token with every request.
- * @throws InvalidOptionError naming file and field; UnsupportedError naming what we do not have
+ * The files are parsed here because `@kubernetes/client-node` loads the models of the whole API (80 MB per process) and
+ * prefers files to inline data, contrary to kubectl. Its credential plugins neither share one run nor implement most of
+ * the protocol, and its OIDC requests a token for every request.
+ * @throws InvalidOptionError naming file and field; UnsupportedError naming what is not supported
  */
 export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<ClusterConnection> {
   const env = options.env ?? process.env;
@@ -50,7 +51,7 @@ function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): str
   if (env['KUBECONFIG']) {
     const paths = env['KUBECONFIG'].split(delimiter).filter((path) => path !== '');
     const existing = paths.filter((path) => existsSync(path));
-    // As for kubectl, some of several may be missing; of a single one the reader says so.
+    // As in kubectl, some of several files may be missing; a single missing file is reported by the reader.
     return existing.length > 0 ? existing : paths.slice(0, 1);
   }
   const path = join(env['HOME'] ?? homedir(), '.kube', 'config');
@@ -84,7 +85,7 @@ async function connectionOf(
   const { credentials, plugin } = userCredentials(fields.user, user, {
     ...{ userName, cluster, ca, isTerminal, env, clock, logger },
   });
-  // Whoever starts us should hear at once of a plugin that does not work.
+  // Report a plugin that does not work at startup.
   if (plugin) await credentials.headers();
   const both = memoizedMerge();
   const serverUrl = cluster.server.replace(/\/+$/, '');
@@ -139,7 +140,7 @@ function pemSource<Name extends string>(
   return path ? { path } : undefined;
 }
 
-/** Gives the same object for the same two, because another object means other connections. */
+/** Returns the same object for the same inputs, because a new object means new connections. */
 function memoizedMerge(): (a: TlsMaterial, b: Partial<TlsMaterial> | undefined) => TlsMaterial {
   let last: { a: TlsMaterial; b: Partial<TlsMaterial> | undefined; both: TlsMaterial } | undefined;
   return (a, b) => {

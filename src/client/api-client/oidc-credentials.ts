@@ -13,7 +13,7 @@ import { RenewedCredentials } from './renewed-credentials.js';
 
 const text = z.string().nullish();
 
-/** `auth-provider.config` of the provider `oidc`. Scopes are not asked for again when a token is refreshed. */
+/** `auth-provider.config` of the provider `oidc`. A refresh does not request scopes again. */
 const configSchema = z.object({
   'idp-issuer-url': z.url({ protocol: /^https?$/ }),
   'client-id': z.string().min(1),
@@ -26,23 +26,23 @@ const configSchema = z.object({
 
 type OidcConfig = z.infer<typeof configSchema>;
 
-/** What the identity provider hands out. */
+/** Tokens from the identity provider. */
 export interface OidcTokens {
   readonly idToken: string;
   readonly refreshToken: string;
 }
 
 export interface OidcCredentialsOptions {
-  /** What the user is called in errors. */
+  /** Name of the user in errors. */
   readonly field: string;
   readonly config: unknown;
-  /** Keeps new tokens where the old ones were: many providers accept a refresh token once only. */
+  /** Stores new tokens in the place of the old ones: many providers accept a refresh token only once. */
   readonly persist: (tokens: OidcTokens) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
 }
 
-/** Clocks differ, and a request takes its time: a token counts as expired so long before it is. */
+/** Clock skew and latency: a token counts as expired this long before its expiry. */
 const LEEWAY_MS = 10_000;
 
 /** Credentials of the `oidc` auth-provider: an id-token, refreshed at the provider's token endpoint when it expires. */
@@ -71,7 +71,7 @@ export class OidcCredentials implements Credentials {
     return this.tokens.refreshToken !== undefined && this.issued.invalidate(refused);
   }
 
-  /** The token of the kubeconfig as long as it is good, else a new one. */
+  /** The kubeconfig's token while it is valid, otherwise a new one. */
   private async issue(): Promise<Issued> {
     const { clock, field } = this.options;
     const { idToken } = this.tokens;
@@ -88,7 +88,7 @@ export class OidcCredentials implements Credentials {
   private async refresh(): Promise<string> {
     const { refreshToken } = this.tokens;
     if (!refreshToken) throw new Error('the id-token has expired, and there is no refresh-token');
-    // Loaded for who needs it alone.
+    // Imported lazily for the few users that need it.
     const oidc = await import('openid-client');
     const provider = await this.discover(oidc);
     const answer = await oidc.refreshTokenGrant(provider, refreshToken);
@@ -120,7 +120,7 @@ export class OidcCredentials implements Credentials {
     return provider;
   }
 
-  /** fetch that trusts the provider's own CA, through the environment's proxy. */
+  /** A fetch that trusts the provider's own CA and uses the environment's proxy. */
   private async fetch(issuer: string): Promise<OpenIdClient.CustomFetch> {
     const { Agent, ProxyAgent, fetch } = await import('undici');
     const { 'idp-certificate-authority': path, 'idp-certificate-authority-data': data } = this.config;
@@ -148,7 +148,7 @@ export class OidcCredentials implements Credentials {
   }
 }
 
-/** @throws InvalidOptionError for what is no JWT */
+/** @throws InvalidOptionError if it is not a JWT */
 function issuedBy(idToken: string): Issued {
   const payload = idToken.split('.')[1] ?? '';
   try {

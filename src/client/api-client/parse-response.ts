@@ -6,7 +6,7 @@ import { ApiStatusError } from './api-status-error.js';
 import { dropNulls } from './drop-nulls.js';
 import { ApiProtocolError } from './transport-errors.js';
 
-/** A complete answer of the server. */
+/** A complete response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -16,16 +16,16 @@ export interface HttpAnswer {
   readonly text: string;
   /** `GET https://…/path`, for errors. */
   readonly request: string;
-  /** With what it was asked for. */
+  /** The credentials of the request. */
   readonly credentials: CredentialHeaders;
 }
 
-/** How much of a strange body an error shows. */
+/** Limit of the excerpt of an unknown body in an error. */
 const EXCERPT_LENGTH = 200;
 
 /**
  * The object in a successful answer.
- * @throws ApiStatusError when the server refused; ApiProtocolError when a success is not JSON
+ * @throws ApiStatusError if the server refused; ApiProtocolError if a success is not JSON
  */
 export function parseAnswer(answer: HttpAnswer): unknown {
   if (answer.status >= 400 || answer.status < 200) throw statusErrorOf(answer);
@@ -38,7 +38,7 @@ export function parseAnswer(answer: HttpAnswer): unknown {
   return dropNulls(body, answer.text);
 }
 
-/** The refusal in an answer. What is no `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
+/** The error in an answer. A body that is not a `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
 export function statusErrorOf(answer: HttpAnswer): ApiStatusError {
   const body = tryParse(answer.text);
   const details =
@@ -54,7 +54,7 @@ export function statusErrorOf(answer: HttpAnswer): ApiStatusError {
   });
 }
 
-/** A `metav1.Status` as it came over the wire. */
+/** A `metav1.Status` from the wire. */
 export function toApiStatus(body: unknown): ApiStatus {
   if (!isStatus(body)) return { code: 500, message: 'the server reported an error without a status' };
   return {
@@ -69,7 +69,7 @@ function isStatus(body: unknown): body is Partial<ApiStatus> {
   return typeof body === 'object' && body !== null && (body as { kind?: unknown }).kind === 'Status';
 }
 
-/** `undefined` for what is not a JSON object. */
+/** `undefined` if it is not a JSON object. */
 function tryParse(text: string): unknown {
   try {
     const value: unknown = parseJson(text);
@@ -85,7 +85,7 @@ function describeBody({ text, contentType }: HttpAnswer): string {
 }
 
 /**
- * An object that says at least who it is; whoever keeps objects by name relies on it.
+ * An object that has at least a name and type, which caches rely on.
  * @throws ApiProtocolError for anything else
  */
 export function identified<T extends KubernetesObject>(value: unknown, where: string): T {
@@ -96,19 +96,19 @@ export function identified<T extends KubernetesObject>(value: unknown, where: st
   );
 }
 
-/** A list as it comes; those of servers without versions have no resourceVersion. */
+/** A list from the wire; servers without versions send no resourceVersion. */
 export interface WireList<T extends KubernetesObject> {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items?: T[];
 }
 
 /**
- * A list, and nothing that could be taken for an empty one.
+ * A list, and nothing that could be mistaken for an empty one.
  * @throws ApiProtocolError for anything else
  */
 export function listIn<T extends KubernetesObject>(body: unknown, where: string): WireList<T> {
   const { items, kind = 'List', metadata } = (body ?? {}) as Partial<Record<string, unknown>>;
-  // Without items it says at least of when it is; an empty object, or a Status, is no list.
+  // A list without items must have a resourceVersion; an empty object or a Status is not a list.
   const hasItems = Array.isArray(items) || (items === undefined && typeof metadata === 'object' && metadata);
   if (!hasItems || !String(kind).endsWith('List'))
     throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body ?? null))}`);

@@ -7,10 +7,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SCHEMES = ['http:', 'https:', 'socks5:', 'socks5h:'];
 
 /**
- * The proxy to a server, by the environment's `HTTPS_PROXY` or `HTTP_PROXY` and `NO_PROXY`, upper or lower case, with the rules
- * of Go's programs, so that a pod's environment means the same to all of them: loopback is never proxied; `NO_PROXY` lists
- * `*`, addresses, networks (CIDR), domains (`a.com` with all below it, `.a.com` only those below), each with a port if need be.
- * Source: golang.org/x/net/http/httpproxy.
+ * The proxy for a server from the environment's `HTTPS_PROXY` or `HTTP_PROXY` and `NO_PROXY`, upper or lower case, with
+ * the rules of Go programs, so that a pod's environment has one meaning: loopback is never proxied; `NO_PROXY` lists
+ * `*`, addresses, networks (CIDR), domains (`a.com` with its subdomains, `.a.com` only the subdomains), each with an
+ * optional port. Source: golang.org/x/net/http/httpproxy.
  * @throws InvalidOptionError naming the variable
  */
 export function proxyFromEnvironment(serverUrl: string, env: Environment): string | undefined {
@@ -23,16 +23,16 @@ export function proxyFromEnvironment(serverUrl: string, env: Environment): strin
 }
 
 /**
- * A proxy's URL as it is used here.
+ * Normalizes a proxy URL.
  * @param field for the error
- * @throws InvalidOptionError for one that is none
+ * @throws InvalidOptionError if it is not a proxy URL
  */
 export function parseProxyUrl(text: string, field: string): string {
-  // As curl and Go take it: a host alone speaks HTTP.
+  // As in curl and Go, a bare host means http.
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (!url?.hostname || !SCHEMES.includes(url.protocol))
     throw new InvalidOptionError(field, `must be a URL with ${SCHEMES.map((s) => `${s}//`).join(', ')}`);
-  // Names are looked up by the proxy either way.
+  // The proxy resolves names in either case.
   return url.href.replace(/^socks5h:/, 'socks5:').replace(/\/$/, '');
 }
 

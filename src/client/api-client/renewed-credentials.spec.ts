@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 
-/** Hands out `t1`, `t2`, …, each good for so long. */
+/** Issues `t1`, `t2`, … with the given lifetime. */
 function issuer(goodForMs?: number, usableForMs?: number) {
   let count = 0;
   return vi.fn((): Promise<Issued> => {

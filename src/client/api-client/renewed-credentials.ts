@@ -2,23 +2,23 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 
-/** What somebody has given us to say who we are. */
+/** Issued credentials. */
 export interface Issued {
   readonly headers: CredentialHeaders;
-  /** From then on, milliseconds since the epoch, others are asked for. @default only when the server refuses them */
+  /** When to renew them, milliseconds since the epoch. @default only when the server refuses them */
   readonly renewAtMs?: number;
-  /** Until then they are good enough where others cannot be had. @default renewAtMs */
+  /** Until then they are still used if renewing fails. @default renewAtMs */
   readonly expiresAtMs?: number;
 }
 
-/** Whoever issues them is not asked again at once after a failure; all requests wait for it, so not much later either. */
+/** Pause after a failed issue. Short, because all requests wait for it. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 10_000;
 const YOUNG_MS = 2_000;
 
 /**
- * Credentials that are issued for a time: by a plugin, an identity provider, the cluster itself. Asked for once, however many
- * requests want them, and kept until they expire or the server refuses them.
+ * Credentials with a limited lifetime: from a plugin, an identity provider, the cluster itself. Concurrent requests
+ * share one issue; the result is cached until it expires or the server refuses it.
  */
 export class RenewedCredentials implements Credentials {
   private current: Issued | undefined;
@@ -27,7 +27,7 @@ export class RenewedCredentials implements Credentials {
   private failures = 0;
   private issuedAtMs = 0;
 
-  /** @param issue asks for new ones; `headers` must be another object each time */
+  /** @param issue requests new ones; `headers` must be a new object each time */
   constructor(
     private readonly issue: () => Promise<Issued>,
     private readonly clock: Clock,
@@ -47,7 +47,7 @@ export class RenewedCredentials implements Credentials {
 
   invalidate(refused: CredentialHeaders): boolean {
     if (this.current?.headers !== refused) return true;
-    // What was issued a moment ago is refused for another reason than its age.
+    // Credentials that were just issued are refused for another reason than their age.
     if (this.clock.monotonicNow() - this.issuedAtMs < YOUNG_MS) return false;
     this.current = undefined;
     return true;

@@ -15,12 +15,12 @@ export function collectionPath(type: ResourceType, namespace?: string): string {
 }
 
 /**
- * Path of one object, or of a part of it.
- * @throws InvalidOptionError without a name, or without the namespace that the type needs
+ * Path of one object or its subresource.
+ * @throws InvalidOptionError without a name, or without a namespace for a namespaced type
  */
 export function objectPath(type: ResourceType, ref: ObjectRef, subresource?: string): string {
   requireNamespace(type, ref.namespace);
-  // An empty name would address the whole collection, which a DELETE would empty.
+  // An empty name would address the whole collection, and a DELETE would empty it.
   if (!ref.name) throw new InvalidOptionError('metadata.name', `must be set for ${type.resource}`);
   const path = `${collectionPath(type, ref.namespace)}/${encodeURIComponent(ref.name)}`;
   return subresource ? `${path}/${subresource}` : path;
@@ -32,7 +32,7 @@ export function requireNamespace(type: ResourceType, namespace: string | undefin
   }
 }
 
-/** The query with a leading `?`, or nothing; `undefined` and empty values are left out. */
+/** The query with a leading `?`, or nothing; `undefined` and empty values are omitted. */
 export function queryString(values: Readonly<Record<string, QueryValue>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

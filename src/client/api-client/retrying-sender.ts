@@ -12,12 +12,12 @@ export interface SendRequest extends Omit<HttpRequest, 'timeoutMs' | 'mayStart'>
   readonly assertMayWrite?: () => void;
 }
 
-/** Either an answer, which may be a refusal, or the error that came instead. */
+/** An answer, which may be an error status, or a transport error. */
 type Attempt =
   | { readonly answered: true; readonly answer: HttpAnswer; readonly failure?: FailedAttempt }
   | { readonly answered: false; readonly error: unknown; readonly failure: FailedAttempt };
 
-/** Sends requests until they are answered for good: {@link decideRetry} decides, this one acts. */
+/** Sends requests with retries: {@link decideRetry} decides, this class acts. */
 export class RetryingSender {
   constructor(
     private readonly transport: HttpTransport,
@@ -30,7 +30,7 @@ export class RetryingSender {
       mayStart(request);
       const attempt = await this.attempt(request);
       if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
-        // Refused before anything was done, so a write may be repeated as well.
+        // Refused before anything was done, so a write may be retried as well.
         authenticatedAgain = true;
         if (this.options.connection.credentials.invalidate(attempt.answer.credentials)) continue;
       }
@@ -41,16 +41,16 @@ export class RetryingSender {
     }
   }
 
-  /** Begins an answer without end. Only credentials that were refused are tried again: who watches has a pace of its own. */
+  /** Starts an endless answer. Only retries refused credentials: a watch has a retry loop of its own. */
   async stream(request: HttpRequest): Promise<StreamingAnswer> {
     const answer = await this.transport.stream(request);
     const { credentials } = this.options.connection;
     if (answer.status !== 401 || !credentials.invalidate(answer.head.credentials)) return answer;
-    answer.scope.abort(new Error('another attempt takes its place'));
+    answer.scope.abort(new Error('replaced by another attempt'));
     return this.transport.stream(request);
   }
 
-  /** How long to wait for the next attempt; `undefined` when this was the last. */
+  /** The delay before the next attempt; `undefined` after the last one. */
   private delayBeforeNext(
     { method, path }: SendRequest,
     attempts: number,
@@ -65,7 +65,7 @@ export class RetryingSender {
         ? { code: String(failure.code), retryAfterMs: failure.retryAfterMs }
         : { code: '<error>' };
     metrics.retry({ method, ...told });
-    logger.debug('request is tried again', { method, path, attempts, failure, delayMs: decision.delayMs });
+    logger.debug('retrying the request', { method, path, attempts, failure, delayMs: decision.delayMs });
     return decision.delayMs;
   }
 
@@ -91,7 +91,7 @@ function startGuardOf(request: SendRequest): (() => void) | undefined {
   return request.guard || request.assertMayWrite ? () => mayStart(request) : undefined;
 }
 
-/** Undefined for what is no matter of the transport: it was not allowed to start. */
+/** Undefined if the transport is not the cause: the request was not allowed to start. */
 function transportFailureOf(error: unknown): FailedAttempt | undefined {
   if (hasCode(error, 'TIMEOUT')) return { type: 'timeout' };
   return error instanceof ApiConnectionError ? { type: 'connection' } : undefined;
@@ -102,7 +102,7 @@ function failureOf(answer: HttpAnswer): FailedAttempt | undefined {
   return { type: 'status', code: answer.status, retryAfterMs: answer.retryAfterMs };
 }
 
-/** Waits under both signals of a request; rejects with the reason of the first that aborts. */
+/** Sleeps under both signals of a request; rejects with the reason of the first that aborts. */
 async function sleepUnlessAborted(
   { clock }: Pick<CompiledHttpApiClientOptions, 'clock'>,
   delayMs: number,

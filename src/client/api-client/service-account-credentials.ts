@@ -8,9 +8,9 @@ import { bearer } from './credentials.js';
 import type { Issued } from './renewed-credentials.js';
 import { RenewedCredentials } from './renewed-credentials.js';
 
-/** How long a token is asked for; the API server may give another time. */
+/** Requested lifetime of a token; the API server may choose another. */
 const EXPIRATION_SECONDS = 3600;
-/** Another one is asked for when so much of its time is over, or a little sooner: not by everybody at the same instant. */
+/** Renew after this share of the lifetime, or slightly earlier: jitter spreads the renewals. */
 const RENEW_AT = 0.8;
 const JITTER = 0.1;
 
@@ -20,14 +20,14 @@ interface TokenRequest extends KubernetesObject {
 }
 
 export interface ServiceAccountCredentialsOptions {
-  /** May ask for its tokens: `create` of `serviceaccounts/token`. */
+  /** Needs permission to `create` `serviceaccounts/token`. */
   readonly client: Pick<ApiClient, 'create'>;
   readonly serviceAccount: ObjectRef;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
 
-/** Credentials of a service account: tokens of an hour, by the API's TokenRequest. */
+/** Credentials of a service account: tokens for an hour by the TokenRequest API. */
 export function serviceAccountCredentials(options: ServiceAccountCredentialsOptions): Credentials {
   return new RenewedCredentials(() => requestToken(options), options.clock);
 }
@@ -45,7 +45,8 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
   try {
     const { status } = await client.create(SERVICE_ACCOUNTS, wish, { subresource: 'token' });
     const expiresAtMs = Date.parse(status?.expirationTimestamp ?? '');
-    if (!status?.token || Number.isNaN(expiresAtMs)) throw new Error('the answer has no token with an end');
+    if (!status?.token || Number.isNaN(expiresAtMs))
+      throw new Error('the answer has no token with an expiry');
     const share = RENEW_AT - JITTER * random.next();
     const renewAtMs = askedAtMs + (expiresAtMs - askedAtMs) * share;
     return { headers: bearer(status.token), renewAtMs, expiresAtMs };
@@ -56,7 +57,7 @@ async function requestToken(options: ServiceAccountCredentialsOptions): Promise<
   }
 }
 
-/** The same server, on the same way, for somebody else: without the client certificate, which would say who we are. */
+/** The same server and route with other credentials, without the client certificate, which would override them. */
 export function connectionFor(connection: ClusterConnection, credentials: Credentials): ClusterConnection {
   let last: { readonly of: TlsMaterial; readonly bare: TlsMaterial } | undefined;
   const { namespace, proxyUrl, serverUrl, source } = connection;

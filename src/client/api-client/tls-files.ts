@@ -8,28 +8,28 @@ const PARTS = ['ca', 'cert', 'key'] as const;
 
 type Pem = (typeof PARTS)[number];
 
-/** Where one part of TLS's material comes from: bytes that stay, or a file that somebody may rotate. */
+/** Source of one part of the TLS material: constant bytes, or a file that may be rotated. */
 export type PemSource = { readonly data: Buffer } | { readonly path: string };
 
 export interface TlsFilesOptions {
   readonly sources: Readonly<Partial<Record<Pem, PemSource>>>;
-  /** What a part is called in errors. */
+  /** Name of each part in errors. */
   readonly names: Readonly<Record<Pem, string>>;
-  /** What does not come from files. */
+  /** Settings that do not come from files. */
   readonly fixed: Pick<TlsMaterial, 'serverName' | 'insecureSkipVerify'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Files are looked at again after this long. */
+/** Interval for rereading files. */
 const MAX_AGE_MS = 10_000;
 
-/** TLS's material from files that are read again now and then: certificates of short life are rotated under our feet. */
+/** TLS material from files that are reread now and then, because short-lived certificates are rotated. */
 export class TlsFiles {
   private material: TlsMaterial;
   private lookedAtMs: number;
 
-  /** @throws InvalidOptionError naming the file, where one cannot be read */
+  /** @throws InvalidOptionError naming a file that cannot be read */
   constructor(private readonly options: TlsFilesOptions) {
     this.lookedAtMs = options.clock.monotonicNow();
     this.material = this.read();
@@ -45,7 +45,7 @@ export class TlsFiles {
     return this.material;
   }
 
-  /** What cannot be read, or is only half written, costs nothing while the last may still be good. */
+  /** A file that cannot be read or is half written is ignored while the last material may still be valid. */
   private lookAgain(): void {
     const { sources } = this.options;
     if (!PARTS.some((part) => sources[part] && 'path' in sources[part])) return;
@@ -53,7 +53,9 @@ export class TlsFiles {
       const read = this.read();
       if (!isSame(read, this.material)) this.material = read;
     } catch (error) {
-      this.options.logger.warn('certificates could not be read again', { reason: errorMessage(error) });
+      this.options.logger.warn('could not reread certificates; keeping the old ones', {
+        reason: errorMessage(error),
+      });
     }
   }
 

@@ -1,4 +1,4 @@
-/** No answer came: the connection could not be made, broke, or fell silent. `cause` has the details. */
+/** No answer: the connection could not be made, broke, or fell silent. `cause` has the details. */
 export class ApiConnectionError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,9 +6,9 @@ export class ApiConnectionError extends Error {
   }
 }
 
-/** Something answered, but not in the Kubernetes API's language. */
+/** The answer does not follow the Kubernetes API's protocol. */
 export class ApiProtocolError extends Error {
-  /** The answer was larger than anything that is held in memory at once. */
+  /** The answer exceeded the size limit. */
   readonly tooLarge: boolean;
 
   constructor(message: string, options?: ErrorOptions & { readonly tooLarge?: boolean }) {

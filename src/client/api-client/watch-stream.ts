@@ -10,7 +10,7 @@ import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-/** Why a stream is cut when its reader stops; never seen by anyone. */
+/** Abort reason when the reader stops; never surfaced. */
 const READER_LEFT = new Error('the reader of the watch left');
 
 const DONE = { done: true, value: undefined } as const;
@@ -23,25 +23,25 @@ type BookmarkEvent = Extract<WatchEvent<never>, { type: 'BOOKMARK' }>;
 type Next<T> = IteratorResult<WatchEvent<T>, undefined>;
 
 /**
- * The events in the answer to a watch, which begins with the first `next`. Ends when the server ends it between two
- * events; leaving early closes the connection. For one reader, who waits for each event before asking for the next.
+ * The events of a watch, which starts with the first `next`. Ends when the server ends it between two events; leaving
+ * early closes the connection. For one reader, who awaits each event before requesting the next.
  *
- * No generator, and none around it: servers tell many events in one packet, and one that has come already costs a
- * promise here instead of several turns of nested generators.
+ * Not a generator: servers send many events in one packet, and a buffered event costs one promise here instead of
+ * several microtask turns of nested generators.
  */
 export class WatchStream<T extends KubernetesObject> implements AsyncIterableIterator<
   WatchEvent<T>,
   undefined
 > {
   private readonly splitter = new LineSplitter();
-  /** Lines that have come; those before `position` have been handed out. */
+  /** Buffered lines; those before `position` have been returned. */
   private lines: readonly string[] = [];
   private position = 0;
   private answer: StreamingAnswer | undefined;
   private chunks: AsyncIterator<Uint8Array> | undefined;
   private hasEnded = false;
 
-  /** @param isOf what the objects are called, whatever they call themselves. @default what they call themselves */
+  /** @param isOf the objects' type, which replaces their own. @default their own */
   constructor(
     private readonly open: () => Promise<StreamingAnswer>,
     private readonly isOf?: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
@@ -52,7 +52,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 
   next(): Promise<Next<T>> {
-    // The reader may have taken its time, and the signal may have aborted meanwhile.
+    // The reader may have paused, and the signal may have aborted in the meantime.
     const isHere = this.position < this.lines.length && this.answer?.scope.signal.aborted === false;
     return isHere ? this.take() : this.read();
   }
@@ -101,7 +101,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     throw statusErrorOf({ ...answer.head, text: await explained(answer, beginningOf(answer.body)) });
   }
 
-  /** Waits until there is a line to take; false when the server has ended the watch. */
+  /** Waits until a line is available; false when the server has ended the watch. */
   private async fill(answer: StreamingAnswer): Promise<boolean> {
     const chunks = (this.chunks ??= answer.body[Symbol.asyncIterator]());
     while (this.position >= this.lines.length) {
@@ -132,7 +132,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 }
 
-/** A Status is small, and streams have no limit of their own: what goes on and on is cut. */
+/** A Status is small, and streams have no limit of their own: a long body is cut off. */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

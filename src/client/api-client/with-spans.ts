@@ -10,23 +10,23 @@ import { WriteInterceptingClient } from './around-writes.js';
 import type { ApiClient } from './api-client.js';
 import { ApiStatusError, isConflict } from './api-status-error.js';
 
-/** Names of the attributes of an API write, span or event. */
+/** Attribute names of an API write, as span or event. */
 export const API_WRITE_ATTRIBUTES = {
   verb: 'k8s.verb',
   resource: 'k8s.resource',
   subresource: 'k8s.subresource',
-  /** `namespace/name`; the name alone of what has no namespace. */
+  /** `namespace/name`, or `name` if cluster-scoped. */
   key: 'k8s.object.key',
   statusCode: 'http.response.status_code',
   conflict: 'rollkeeper.conflict',
-  /** Of one that is an event. */
+  /** Only for an event. */
   tookMs: 'rollkeeper.took_ms',
 } as const;
 
 /**
- * `client`, whose writes are told of. One that succeeds below a span that is active, a sync say, is an event of that span:
- * verb, resource, object, status and how long it took. One that fails, and one outside of spans, has a span of its own; a
- * conflict is marked, since it is not unusual. Either way the server hears that there is nothing left to tell of the request.
+ * Wraps `client` so that every write is traced. A successful write below an active span, such as a sync, becomes an
+ * event of that span: verb, resource, object, status and duration. A failed write, or one outside of spans, gets its
+ * own span; a conflict is marked, since it is not unusual. Either way the server is told to create no span.
  */
 export function withSpans(client: ApiClient, tracer: Tracer, clock: Clock): ApiClient {
   const spans = new WriteSpans(tracer, clock);
@@ -44,13 +44,13 @@ class WriteSpans {
 
   around<T>(write: ApiWrite, send: () => Promise<T>): Promise<T> {
     const span = this.start(write);
-    // The context that is active names the trace as well.
+    // The active context is propagated even if not recorded.
     if (!span.isRecording()) return send();
     coverRequests(span);
     return context.with(trace.setSpan(context.active(), span), () => ending(span, send));
   }
 
-  /** As an event of `active`, which covers the request and is what the written object names. */
+  /** Records the write as an event of `active`, which covers the request and is named in the written object. */
   async note<T>(active: Span, write: ApiWrite, send: () => Promise<T>): Promise<T> {
     const startedMs = this.clock.monotonicNow();
     const tookMs = (): number => this.clock.monotonicNow() - startedMs;

@@ -5,12 +5,13 @@ import { annotateWithActiveSpan } from '@rollkeeper/machinery/trace-context';
 import type { ApiClient, WriteOptions } from './api-client.js';
 import { delegatingClient } from './around-writes.js';
 
-/** Objects that are ours: a trace noted on them is nobody else's business. */
+/** Types owned by our controllers, whose objects may carry a trace annotation. */
 const ANNOTATED: ReadonlySet<string> = new Set([REPLICA_SETS, PODS].map(qualifiedResource));
 
 /**
- * `client`, noting the active span on ReplicaSets and pods that are created or updated as a whole, so that whoever sees the
- * object goes on with the trace, on another replica and beside any API server. Changes no write that would not happen.
+ * Wraps `client` to annotate ReplicaSets and pods with the active span when they are created or updated as a whole.
+ * Observers of the object can continue the trace, on another replica and with any API server. Never causes an
+ * additional write.
  */
 export function withTraceAnnotations(client: ApiClient, clock: Pick<Clock, 'now'>): ApiClient {
   const annotated = <T extends KubernetesObject>(

@@ -2,12 +2,12 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/mach
 import type { ApiClient, DeleteOptions, ListOptions, PatchType, WriteOptions } from './api-client.js';
 
 /**
- * `client` for work that may lose its right to write. Once `signal` has aborted, no write starts, not even the
- * repeat of one that met 429; it rejects with the signal's reason. A write under way is let finish, so that its
- * outcome is known. Reads without a signal of their own are given this one.
+ * Wraps `client` for work that may lose its right to write. Once `signal` has aborted, no write starts, not even a
+ * retry after 429; it rejects with the signal's reason. A write in flight is allowed to finish, so that its outcome is
+ * known. Reads without a signal of their own get this one.
  *
- * @param assertMayWrite asked as well, for rights that end with time: a timer, and with it the signal, comes late when the
- * process was paused. Both are looked at before each attempt, and again right before its first byte goes out
+ * @param assertMayWrite an additional check for rights that expire: a timer, and so the signal, is late if the process
+ *   was paused. Both are checked before each attempt, and again right before its first byte is sent
  */
 export function withWriteGuard(
   client: ApiClient,

@@ -1,15 +1,15 @@
 import { apiStatusOf } from './api-status-error.js';
 
 /**
- * What the error of a write says about the write:
+ * What the error of a write says about its outcome:
  *
  * - `refused`: it was not stored.
- * - `failed`: the server has ended its work on it, and does not know, or cannot be trusted to know, whether it was stored.
- * - `none`: no answer came; it may never have arrived, be stored, or be stored in a moment.
+ * - `failed`: the server has finished, but it is unknown or unreliable whether the write was stored.
+ * - `none`: no answer; it may never have arrived, be stored, or be stored in a moment.
  */
 export type WriteAnswer = 'refused' | 'failed' | 'none';
 
-/** What Node's resolver and sockets, and undici, say of connections that were never made. */
+/** Error codes of Node's resolver and sockets, and of undici, for connections that were never established. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -19,13 +19,13 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The one place that says what is known of a write that did not succeed. */
+/** The only place that interprets a failed write. */
 export function writeAnswerOf(error: unknown): WriteAnswer {
   const status = apiStatusOf(error);
   if (!status) return wasNeverSent(error) ? 'refused' : 'none';
-  // 408 and 504 are what a server, or a proxy, says when it has stopped waiting for the work.
+  // A server or proxy answers 408 and 504 when it has stopped waiting for the work.
   if (status.code === 408 || status.code === 504) return 'none';
-  // 503 with Retry-After is priority and fairness, or a server that does not serve yet: before any work.
+  // 503 with Retry-After comes from priority and fairness, or a server that does not serve yet: before any work.
   if (status.code === 503 && status.details?.retryAfterSeconds !== undefined) return 'refused';
   return status.code >= 500 ? 'failed' : 'refused';
 }

@@ -25,8 +25,8 @@ export interface ApiEventRecorderDependencies extends EventSource {
 }
 
 /**
- * Writes events to the API in the background of whatever records them: a few at once, those about one object one after the
- * other. What is recorded before `run` waits for it. Best effort: when too much waits the oldest is dropped, with a warning.
+ * Writes events to the API in the background: a few at once, those about one object in order. Events recorded before
+ * `run` wait for it. Best effort: when too many wait, the oldest is dropped with a warning.
  */
 export class ApiEventRecorder implements EventRecorder {
   private readonly options: CompiledEventRecorderOptions;
@@ -34,7 +34,7 @@ export class ApiEventRecorder implements EventRecorder {
   private readonly queue: EventQueue;
   private readonly writer: EventWriter;
   private readonly metrics: EventRecorderMetrics;
-  /** Wakes a writer that has nothing to do, one each. */
+  /** Each wakes one idle writer. */
   private readonly idle: (() => void)[] = [];
   private hasRun = false;
   private dropped = 0;
@@ -48,7 +48,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.metrics = deps.metrics ?? noEventRecorderMetrics;
   }
 
-  /** Events dropped so far because too many waited. */
+  /** Events dropped so far because too many were waiting. */
   get droppedEvents(): number {
     return this.dropped;
   }
@@ -57,7 +57,7 @@ export class ApiEventRecorder implements EventRecorder {
     this.recordAs(this.deps.component, about, note);
   }
 
-  /** The same recorder, under another component's name: each controller has its own, as the genuine ones do. */
+  /** The same recorder for another component: each controller has its own name, as in Kubernetes. */
   as(component: string): EventRecorder {
     return { record: (about, note) => this.recordAs(component, about, note) };
   }
@@ -70,7 +70,7 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   /**
-   * Writes until aborted, then for `flushTimeoutMs` at most what still waits, each once, and resolves.
+   * Writes until aborted, then writes what is waiting for up to `flushTimeoutMs`, one attempt each, and resolves.
    * @throws IllegalStateError on a second call
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -105,7 +105,7 @@ export class ApiEventRecorder implements EventRecorder {
     };
   }
 
-  /** One writer's life: takes what is next until nothing is left after the stop, or until it is time to give up. */
+  /** One writer: takes the next event until nothing is left after the stop, or the flush timeout. */
   private async writeOn(limits: WriteLimits): Promise<void> {
     while (!limits.giveUp.aborted) {
       const series = this.queue.take();
@@ -121,9 +121,9 @@ export class ApiEventRecorder implements EventRecorder {
   private noteDropped(): void {
     this.dropped += 1;
     this.metrics.ended('dropped');
-    // The first, then every 100th: a flood of events must not become a flood of lines.
+    // The first, then every 100th: a flood of events must not become a flood of log lines.
     if (this.dropped % 100 !== 1) return;
-    this.deps.logger.warn('too many events wait to be written; the oldest are dropped', {
+    this.deps.logger.warn('too many events are waiting to be written; dropping the oldest', {
       dropped: this.dropped,
     });
   }

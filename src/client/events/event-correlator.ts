@@ -9,19 +9,19 @@ import { EventSpamFilter } from './event-spam-filter.js';
 import { RecentMap } from './recent-map.js';
 import { SimilarEvents } from './similar-events.js';
 
-/** One Event object, from its first occurrence on. `isWritten` belongs to the writer, `isQueued` to the queue. */
+/** One Event object, from its first occurrence. `isWritten` belongs to the writer, `isQueued` to the queue. */
 export interface EventSeries {
   event: EventObject;
-  /** The API server has it, with some earlier count. */
+  /** The API server has it, possibly with an earlier count. */
   isWritten: boolean;
-  /** It waits to be written; what happens meanwhile goes with it. */
+  /** It is queued; further occurrences are written with it. */
   isQueued: boolean;
 }
 
 /**
- * Turns what happened into Event objects: the same again raises the count, similar ones are combined, too many
- * about one object are left out. (client-go: `EventCorrelator`.) Unlike there, an occurrence of a series that still
- * waits to be written costs no token, as it costs no write.
+ * Turns occurrences into Event objects: repeats increase the count, similar ones are combined, and an object with too
+ * many is rate limited (client-go: `EventCorrelator`). Unlike there, an occurrence of a queued series takes no token,
+ * because it causes no write.
  */
 export class EventCorrelator {
   private readonly similar: SimilarEvents;
@@ -40,8 +40,8 @@ export class EventCorrelator {
   }
 
   /**
-   * Counts an occurrence; returns the series if it has to be queued for that.
-   * @param component who records, where it is not the source's own
+   * Counts an occurrence; returns the series if it has to be queued.
+   * @param component the recorder, if not the source's own
    */
   observe(
     about: DeepReadonly<KubernetesObject>,

@@ -3,7 +3,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { EventNote, EventType } from './event-recorder.js';
 
-/** `v1.Event`, as far as we write it. */
+/** The fields of `v1.Event` that we write. */
 export interface EventObject extends KubernetesObject {
   involvedObject: {
     apiVersion: string;
@@ -24,23 +24,23 @@ export interface EventObject extends KubernetesObject {
   reportingInstance: string;
 }
 
-/** Who records. */
+/** The recorder of an event. */
 export interface EventSource {
   /** For example `rollkeeper`. */
   readonly component: string;
   /**
-   * The node, where it matters on which one it happened, as a kubelet says it.
-   * @default none, as Kubernetes' controllers have it: which machine recorded tells nothing about the object
+   * The node, if it matters, as for a kubelet.
+   * @default none, as in Kubernetes' controllers: the recording machine says nothing about the object
    */
   readonly host?: string;
 }
 
-/** Cluster-scoped objects have their events here. */
+/** The namespace for events of cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
-/** Room for a dot and 16 hexadecimal digits within the 253 characters of a name. */
+/** Leaves room for a dot and 16 hexadecimal digits within the 253 characters of a name. */
 const MAX_NAME_PREFIX = 253 - 17;
 
-/** A first event about an object, counted once. */
+/** A first event about an object, with count 1. */
 export function newEvent(input: {
   readonly about: DeepReadonly<KubernetesObject>;
   readonly note: EventNote;
@@ -69,7 +69,7 @@ export function newEvent(input: {
   };
 }
 
-/** `<object>.<hex>`: nanoseconds as client-go has them, those below a millisecond by chance. */
+/** `<object>.<hex>`: nanoseconds as in client-go, with random digits below a millisecond. */
 export function newEventName(objectName: string, nowMs: number, random: RandomSource): string {
   const nanoseconds = BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(Math.floor(random.next() * 1_000_000));
   return `${objectName.slice(0, MAX_NAME_PREFIX)}.${nanoseconds.toString(16)}`;

@@ -9,14 +9,14 @@ interface Lane {
 }
 
 /**
- * Series that wait to be written, bounded. Of one object no more than one is out at a time, and they come out in the order in
- * which they went in; objects do not wait for each other.
+ * A bounded queue of series to write. At most one series per object is out at a time, in insertion order; objects do
+ * not wait for each other.
  */
 export class EventQueue {
   /** Of all objects, oldest first. */
   private readonly waiting = new Set<EventSeries>();
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes with something to write, the one that has waited longest first. */
+  /** Lanes with something to write, longest waiting first. */
   private readonly ready = new Set<Lane>();
 
   constructor(private readonly maxQueued: number) {}
@@ -25,7 +25,7 @@ export class EventQueue {
     return this.waiting.size;
   }
 
-  /** Returns whether the oldest had to make room. */
+  /** Returns whether the oldest series was dropped. */
   add(series: EventSeries): { dropped: boolean } {
     const lane = this.laneOf(series);
     series.isQueued = true;
@@ -37,7 +37,7 @@ export class EventQueue {
     return { dropped: true };
   }
 
-  /** The next to be written, undefined while there is none. Whoever takes it says when it is {@link done}. */
+  /** The next series to write, undefined if there is none. Call {@link done} when it is written. */
   take(): EventSeries | undefined {
     const [lane] = this.ready;
     const series = lane?.waiting.shift();
@@ -60,7 +60,7 @@ export class EventQueue {
     if (!oldest) return;
     this.forget(oldest);
     const lane = this.laneOf(oldest);
-    // The oldest of all is the oldest of its object.
+    // The oldest of all is also the oldest of its object.
     lane.waiting.shift();
     if (lane.waiting.length > 0) return;
     this.ready.delete(lane);
@@ -82,7 +82,7 @@ export class EventQueue {
   }
 }
 
-/** Whoever records: the events of two components about one object keep their order too. */
+/** Regardless of the recorder: events of two components about one object also stay in order. */
 function objectOf({ involvedObject: { kind, name, namespace, uid } }: EventObject): string {
   return uid ?? JSON.stringify([kind, namespace, name]);
 }

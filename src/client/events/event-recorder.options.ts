@@ -1,35 +1,35 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/** How events are gathered and written; the defaults are client-go's unless said otherwise. */
+/** How events are collected and written; the defaults are client-go's unless noted. */
 export interface EventRecorderOptions {
   /**
-   * Event objects that may wait to be written; beyond that the oldest is dropped. A thousand Deployments that roll out at once
+   * Limit of Event objects waiting to be written; beyond it the oldest is dropped. A thousand simultaneous rollouts
    * make some 6000 (our choice: client-go keeps 1000). @default 10000
    */
   maxQueued?: number;
   /**
-   * Writes under way at once, about different objects: at 5 ms each 1600 events a second, while it leaves most connections to
+   * Concurrent writes, about different objects: 1600 events a second at 5 ms each, while most connections are left to
    * the controllers (our choice: client-go writes one after the other). @default 8
    */
   maxConcurrentWrites?: number;
-  /** Similar events (all the same but the message) after which they are combined into one. @default 10 */
+  /** Number of similar events (only the message differs) after which they are combined into one. @default 10 */
   similarBeforeCombining?: number;
-  /** Time in which they count as similar, milliseconds. @default 600000 */
+  /** Time window for similar events, milliseconds. @default 600000 */
   similarWithinMs?: number;
-  /** Event writes that one object may cause at once. @default 25 */
+  /** Burst of event writes per object. @default 25 */
   burstPerObject?: number;
-  /** After the burst, one more each so many milliseconds. @default 300000 */
+  /** After the burst, one write per object each so many milliseconds. @default 300000 */
   refillEveryMs?: number;
-  /** Objects and events that are remembered for all this. @default 4096 */
+  /** Number of objects and events remembered for this. @default 4096 */
   remembered?: number;
-  /** Attempts to write one event before it is given up. @default 12 */
+  /** Attempts to write one event. @default 12 */
   maxAttempts?: number;
-  /** First wait between attempts, milliseconds; doubles (our choice: client-go waits 10 s). @default 100 */
+  /** First delay between attempts, milliseconds; doubles (our choice: client-go waits 10 s). @default 100 */
   retryBaseMs?: number;
-  /** Longest wait between attempts, milliseconds. @default 10000 */
+  /** Longest delay between attempts, milliseconds. @default 10000 */
   retryMaxMs?: number;
-  /** How long a stop may take to write what waits, milliseconds (our choice). @default 2000 */
+  /** Time to write waiting events on shutdown, milliseconds (our choice). @default 2000 */
   flushTimeoutMs?: number;
 }
 

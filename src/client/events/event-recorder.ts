@@ -2,26 +2,26 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 
 export type EventType = 'Normal' | 'Warning';
 
-/** What happened to an object, for people. */
+/** What happened to an object, in words for people. */
 export interface EventNote {
   readonly type: EventType;
-  /** UpperCamelCase word, the machine-readable cause. */
+  /** UpperCamelCase word: the machine-readable cause. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * Writes Events about objects: in the background, aggregated (a repeated event raises the count of the first),
- * best effort; never blocks or fails the sync that records it.
+ * Writes Events about objects: in the background, aggregated (a repeat increases the count of the first), best effort;
+ * never blocks or fails the sync that records it.
  */
 export interface EventRecorder {
   record(about: DeepReadonly<KubernetesObject>, note: EventNote): void;
 }
 
-/** What became of an event: with the API server, refused or not to be written within its attempts, or never tried. */
+/** The outcome of an event: written; refused or out of attempts; or never tried. */
 export type EventEnd = 'written' | 'failed' | 'dropped';
 
-/** What the recorder tells of itself. */
+/** Metrics of the recorder. */
 export interface EventRecorderMetrics {
   ended(end: EventEnd): void;
 }

@@ -6,7 +6,10 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** A token bucket for each object, so that one that is unwell cannot flood the API. (client-go: `EventSourceObjectSpamFilter`) */
+/**
+ * A token bucket per object, so that one failing object cannot flood the API. (client-go:
+ * `EventSourceObjectSpamFilter`)
+ */
 export class EventSpamFilter {
   private readonly buckets: RecentMap<Bucket>;
 
@@ -19,7 +22,7 @@ export class EventSpamFilter {
     this.buckets = new RecentMap(options.remembered);
   }
 
-  /** Takes a token, if there is one. @param nowMs by the monotonic clock */
+  /** Takes a token if there is one. @param nowMs by the monotonic clock */
   allows(objectKey: string, nowMs: number): boolean {
     const { burstPerObject, refillEveryMs } = this.options;
     const bucket = this.buckets.get(objectKey) ?? { tokens: burstPerObject, atMs: nowMs };

@@ -22,11 +22,11 @@ export interface EventWriterDependencies {
   readonly logger: Logger;
 }
 
-/** Until when an event is written. */
+/** Limits for writing an event. */
 export interface WriteLimits {
   /** Aborted: one more attempt each. */
   readonly stopping: AbortSignal;
-  /** Aborted: none any more. */
+  /** Aborted: no more attempts. */
   readonly giveUp: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export class EventWriter {
     >,
   ) {}
 
-  /** Whether it was written; if not, that was logged. Never rejects. */
+  /** Returns whether it was written; a failure is logged. Never rejects. */
   async write(series: EventSeries, { giveUp, stopping }: WriteLimits): Promise<boolean> {
     const { maxAttempts, retryBaseMs, retryMaxMs } = this.options;
     for (let attempt = 1; ; attempt++) {
@@ -65,7 +65,7 @@ export class EventWriter {
     this.deps.logger[level]('an event could not be written', fields);
   }
 
-  /** Creates or counts on. An event that expired on the server begins anew. */
+  /** Creates the event or updates its count. One that expired on the server is created again. */
   private async send(series: EventSeries, signal: AbortSignal): Promise<void> {
     const { event } = series;
     if (series.isWritten) {
@@ -84,7 +84,7 @@ export class EventWriter {
 
   private async create(series: EventSeries, signal: AbortSignal): Promise<void> {
     try {
-      // A copy of what changes, when it happens again while it is under way.
+      // A copy, because the series may change during the write.
       await this.deps.client.create<EventObject>(EVENTS, { ...series.event }, { signal });
     } catch (error) {
       // An earlier attempt whose answer was lost.

@@ -1,4 +1,4 @@
-/** A map of bounded size that forgets what was not used for longest. */
+/** A bounded map with LRU eviction. */
 export class RecentMap<V> {
   private readonly entries = new Map<string, V>();
 

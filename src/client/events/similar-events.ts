@@ -7,7 +7,7 @@ interface Group {
   lastMs: number;
 }
 
-/** Under which key an event is counted, and with which message it is shown. */
+/** The key under which an event is counted, and the message to show. */
 export interface Aggregated {
   readonly key: string;
   readonly message: string;
@@ -16,8 +16,8 @@ export interface Aggregated {
 export const COMBINED_PREFIX = '(combined from similar events): ';
 
 /**
- * Combines events that differ in their messages alone ("Created pod: a", "Created pod: b" …) once there are many of
- * them, so that 500 pods do not make 500 events. (Behaviour of client-go's `EventAggregator`.)
+ * Combines events that only differ in their messages ("Created pod: a", "Created pod: b" …) once there are many, so
+ * that 500 pods do not make 500 events. (Behaviour of client-go's `EventAggregator`.)
  */
 export class SimilarEvents {
   private readonly groups: RecentMap<Group>;
@@ -31,7 +31,7 @@ export class SimilarEvents {
     this.groups = new RecentMap(options.remembered);
   }
 
-  /** @param objectKey who records about what */
+  /** @param objectKey identifies recorder and object */
   aggregate(objectKey: string, note: EventNote, nowMs: number): Aggregated {
     const groupKey = JSON.stringify([objectKey, note.type, note.reason]);
     const group = this.groupOf(groupKey, nowMs);

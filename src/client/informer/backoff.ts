@@ -6,7 +6,7 @@ export interface BackoffLimits {
   readonly maxMs: number;
 }
 
-/** Delays that double, spread over their upper half so that many clients do not come back at the same instant. */
+/** Doubling delays, spread over their upper half so that many clients do not return at the same instant. */
 export class Backoff {
   private failures = 0;
 

@@ -4,15 +4,15 @@ import {
   isOnlyMetByList,
 } from '@rollkeeper/machinery/kubernetes';
 
-/** Of opaque versions, how many that went by are remembered. One that was forgotten costs a list, no more. */
+/** Limit of remembered opaque versions. A forgotten one costs a list, no more. */
 const REMEMBERED_OPAQUE = 10_000;
 
-/** How far a cache has come, by the versions that one watch and its lists have shown, in the order in which they came. */
+/** How far a cache has progressed, by the versions shown by its watch and lists, in the order of arrival. */
 export class CacheProgress {
   private newest: string | undefined;
-  /** Of a server whose versions are no numbers, those that went by: all that can be known of them. */
+  /** Versions seen on a server whose versions are not numbers: nothing else is known of them. */
   private readonly opaque = new Set<string>();
-  /** The newest version that somebody asked for and the server turned out not to have. */
+  /** The newest awaited version that the server turned out not to have. */
   private lostUpTo: string | undefined;
 
   /** Undefined before the first list. */
@@ -20,7 +20,7 @@ export class CacheProgress {
     return this.newest;
   }
 
-  /** Whether the cache shows this state, or a later one. Of an opaque version that was forgotten: no. */
+  /** Whether the cache shows this version or a later one. False for a forgotten opaque version. */
   hasSeen(version: string): boolean {
     if (this.newest === undefined) return false;
     const order = compareResourceVersions(this.newest, version);
@@ -31,24 +31,24 @@ export class CacheProgress {
   advanceTo(version: string): void {
     if (version === '') return;
     const order = this.newest === undefined ? undefined : compareResourceVersions(version, this.newest);
-    // Watches tell in the order of the changes: what cannot be compared is newer because it came later.
+    // A watch is ordered: an incomparable version is newer because it came later.
     if (order === undefined || order > 0) this.newest = version;
     this.remember(version);
   }
 
-  /** A list is the truth, also an older one: the server has gone back in time then. */
+  /** A list is authoritative, even an older one: the server has then gone back in time. */
   replaceBy(version: string, ofItems: Iterable<string | undefined>): void {
     for (const one of ofItems) if (one) this.remember(one);
     this.newest = version;
     this.remember(version);
   }
 
-  /** The cache shows what the server had after `version` was written: of an opaque one that counts as having seen it. */
+  /** The cache shows what the server had after `version` was written; for an opaque version that counts as seen. */
   noteMet(version: string): void {
     this.remember(version);
   }
 
-  /** The server is at `present`, and somebody has asked for `version`, which it therefore does not have, or no longer. */
+  /** The server is at `present`, so it does not have the awaited `version`, or no longer. */
   noteLost(version: string, present: string): void {
     const order = compareResourceVersions(version, present);
     if (order === undefined || order <= 0) return;
@@ -57,7 +57,7 @@ export class CacheProgress {
     if (isFurther) this.lostUpTo = version;
   }
 
-  /** Whether waiting for `version` alone may well be in vain: no event tells of it, or the server lost what was there. */
+  /** Whether waiting for `version` may never end: no event carries it, or the server lost it. */
   isDoubtful(version: string): boolean {
     if (isOnlyMetByList(version)) return true;
     return this.lostUpTo !== undefined && (compareResourceVersions(version, this.lostUpTo) ?? 1) <= 0;

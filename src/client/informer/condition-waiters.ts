@@ -3,7 +3,9 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Who waits for the cache to get somewhere. `check` costs one look at each waiter, nothing where there is none. */
+/**
+ * Waiters for a condition on the cache. `check` evaluates each waiter's condition; without waiters it costs nothing.
+ */
 export class ConditionWaiters {
   private readonly waiters = new Set<Waiter>();
 
@@ -32,7 +34,7 @@ export class ConditionWaiters {
     });
   }
 
-  /** Something has changed: lets go of everyone whose condition is met. */
+  /** Something has changed: releases every waiter whose condition is met. */
   check(): void {
     for (const waiter of this.waiters) {
       if (!waiter.isMet()) continue;

@@ -2,14 +2,14 @@ import { ApiProtocolError, ApiStatusError, WatchErrorEvent, isExpired } from '..
 import { compareResourceVersions } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * How everything is listed: streamed as the beginning of a watch, where the server can; in pages; in small pages, where
- * those were too large to be read; or, after pages have expired under it, in one piece.
+ * How to list: streamed as the start of a watch, if the server can; in pages; in small pages, if pages were too large;
+ * or, after pages have expired, in one piece.
  */
 export type ListWay = 'streamed' | 'pages' | 'small-pages' | 'whole';
 
 /**
- * What the reflector does next: list everything; watch what comes after a resourceVersion; or, before it goes on with a
- * watch that broke, check that the server still has that version and everything before it.
+ * The reflector's next action: list everything; watch from a resourceVersion; or, before resuming a broken watch, check
+ * that the server still has that version and everything before it.
  */
 export type ReflectorState =
   | { readonly step: 'list'; readonly way: ListWay }
@@ -19,15 +19,15 @@ export type ReflectorState =
 /**
  * Why a list or a watch failed.
  * - `expired`: the resourceVersion or continue token is too old (410)
- * - `gap`: an ERROR event, a resourceVersion that the server does not understand, or an answer that makes no sense
- * - `too-large`: an answer larger than we want to hold at once
+ * - `gap`: an ERROR event, a resourceVersion that the server does not understand, or a nonsensical answer
+ * - `too-large`: the answer exceeds the size limit
  * - `not-streamed`: the server does not stream lists
- * - `refused`: an answer that repeating does not change by itself (401, 403, 404, 500)
- * - `unavailable`: no answer, a broken or silent connection, or a server that is busy (429, 503, 504)
+ * - `refused`: an answer that a retry does not change (401, 403, 404, 500)
+ * - `unavailable`: no answer, a broken or silent connection, or a busy server (429, 503, 504)
  */
 export type FailureKind = 'expired' | 'gap' | 'too-large' | 'not-streamed' | 'refused' | 'unavailable';
 
-/** How a watch was: the newest version that it brought, or the one it began at, and how long it lasted. */
+/** The newest version that a watch brought, or its first one, and how long it lasted. */
 interface WatchLife {
   readonly resourceVersion: string;
   readonly livedMs: number;
@@ -35,9 +35,9 @@ interface WatchLife {
 
 export type StepOutcome =
   | { readonly type: 'listed'; readonly resourceVersion: string }
-  /** `way`: the one that was gone, which need not be the one that was wanted. */
+  /** `way`: the one that was used, which may differ from the requested one. */
   | { readonly type: 'list-failed'; readonly way: ListWay; readonly failure: FailureKind }
-  /** `early`: before the time that was agreed upon, as a server does that shuts down. */
+  /** `early`: before the agreed time, as when a server shuts down. */
   | ({ readonly type: 'watch-ended'; readonly early: boolean } & WatchLife)
   | ({ readonly type: 'watch-failed'; readonly failure: FailureKind } & WatchLife)
   /** We ended it ourselves: see {@link decideDoubt}. */
@@ -47,24 +47,24 @@ export type StepOutcome =
 
 export interface WatchStep {
   readonly next: ReflectorState;
-  /** Begin again at once, or after the next backoff. */
+  /** Continue immediately, or after the next backoff. */
   readonly wait: 'none' | 'backoff';
-  /** Things went well for long enough: the backoff starts anew (before `wait` is applied). */
+  /** The connection was good for long enough to reset the backoff (before `wait` is applied). */
   readonly healthy: boolean;
 }
 
 export const INITIAL_STATE: ReflectorState = { step: 'list', way: 'streamed' };
 
-/** A watch that lived this long shows a server in good health. */
+/** A watch that lasted this long proves a healthy server. */
 export const HEALTHY_AFTER_MS = 5_000;
-/** A watch that ends sooner than this is not repeated at once, or a confused server would be asked in a hot loop. */
+/** A shorter watch is not repeated immediately, or a confused server would be called in a hot loop. */
 export const SHORT_WATCH_MS = 1_000;
 
-/** The protocol of list and watch: from where we are and how it ended to what comes next. Pure. */
+/** The list-and-watch protocol: maps state and outcome to the next state. Pure. */
 export function decideWatchStep(state: ReflectorState, outcome: StepOutcome): WatchStep {
   switch (outcome.type) {
     case 'listed':
-      // No proof of health: a list that works and a watch that does not would else take turns without a pause.
+      // Not proof of health: otherwise a working list and a failing watch would alternate without a pause.
       return { next: watchFrom(outcome.resourceVersion), wait: 'none', healthy: false };
     case 'list-failed':
       return afterFailedList(state, outcome);
@@ -91,7 +91,7 @@ export function decideWatchStep(state: ReflectorState, outcome: StepOutcome): Wa
   }
 }
 
-/** What kind of failure an error of the API client is. */
+/** Classifies an error of the API client. */
 export function classifyFailure(error: unknown): FailureKind {
   if (isExpired(error)) return 'expired';
   if (error instanceof WatchErrorEvent) return 'gap';
@@ -102,9 +102,9 @@ export function classifyFailure(error: unknown): FailureKind {
 }
 
 /**
- * What follows when somebody has waited in vain for a version, and the server says where it is now: list again where it has
- * gone back, or where nothing can be told; watch again where it is ahead of a watch on which nothing arrives; else wait.
- * @param shown what the cache shows
+ * The reaction when a wait for a version timed out and the server has reported its current version: list again if the
+ * server went back or the versions are incomparable; watch again if it is ahead of a silent watch; otherwise wait.
+ * @param shown the cache's version
  */
 export function decideDoubt({
   isSilent,
@@ -137,9 +137,9 @@ function afterFailedList(
     case 'too-large':
       return listAgain('small-pages');
     default:
-      // Pages ask less of a server, and of whatever stands before it.
+      // Pages are less demanding for a server and its proxies.
       if (way === 'streamed') return listAgain('pages');
-      // Small ones in one piece would be too large once more.
+      // If small pages were needed, one piece would be too large again.
       return listAgain(failure === 'expired' && way === 'pages' ? 'whole' : way);
   }
 }
@@ -153,7 +153,7 @@ function afterFailedWatch(failure: FailureKind, { livedMs, resourceVersion }: Wa
     case 'not-streamed':
       return { next: INITIAL_STATE, wait: healthy ? 'none' : 'backoff', healthy };
     case 'refused':
-      // As client-go does: the list says more clearly what is wrong, or that all is well again.
+      // As in client-go: the list shows more clearly what is wrong, or that all is well again.
       return { next: INITIAL_STATE, wait: 'backoff', healthy };
     case 'unavailable':
       return { next: checkOf(resourceVersion), wait: 'backoff', healthy };
@@ -161,8 +161,8 @@ function afterFailedWatch(failure: FailureKind, { livedMs, resourceVersion }: Wa
 }
 
 /**
- * A server that was restored from a backup does not know the version any more: it would keep the watch open and say nothing
- * until it gets there once more. What is opaque tells nothing; such a server has to refuse what it does not know.
+ * A server restored from a backup does not know the version any more: it would accept the watch and send nothing until
+ * it reaches that version again. Opaque versions cannot be compared; such a server has to refuse unknown ones.
  */
 function afterCheck(state: ReflectorState, present: string): ReflectorState {
   if (state.step !== 'check') return INITIAL_STATE;

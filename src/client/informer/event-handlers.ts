@@ -7,11 +7,11 @@ interface Registration<T> {
 }
 
 /**
- * The handlers of one informer. Everyone sees every event in order, a handler that throws is logged and stops
- * nobody, and one that was removed is not called again, not even for the rest of a batch.
+ * The handlers of one informer. Each sees every event in order. A handler that throws is logged and does not affect
+ * others; a removed handler is not called again, not even for the rest of a batch.
  */
 export class EventHandlers<T> {
-  /** Replaced, never changed, so that a batch under way keeps the list it began with. */
+  /** Replaced, never changed, so that a batch in progress keeps its list. */
   private registrations: readonly Registration<T>[] = [];
 
   constructor(private readonly logger: Logger) {}
@@ -20,7 +20,7 @@ export class EventHandlers<T> {
     return this.registrations.length;
   }
 
-  /** Registers `handler` after showing it `initial`. Returns its removal. */
+  /** Registers `handler` after showing it `initial`. Returns a function that removes it. */
   add(handler: ResourceEventHandler<T>, initial: readonly ResourceEvent<T>[]): () => void {
     const registration: Registration<T> = { handler, active: true };
     this.registrations = [...this.registrations, registration];
@@ -31,7 +31,7 @@ export class EventHandlers<T> {
     };
   }
 
-  /** Shows the events of one change of the store; a handler added meanwhile has seen them as initial state. */
+  /** Dispatches the events of one change of the store; a handler added during that has seen them as initial state. */
   dispatch(events: readonly ResourceEvent<T>[]): void {
     const registrations = this.registrations;
     for (const event of events) {

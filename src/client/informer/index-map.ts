@@ -2,15 +2,15 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { IndexFunction } from './informer.js';
 
 /**
- * One index: values to the keys of the objects that have them. Kept up incrementally, never rebuilt. A value that only one
- * object has, as most do, costs no set.
+ * One index: values to the keys of the objects that have them. Updated incrementally, never rebuilt. A value with a
+ * single object, the usual case, needs no set.
  */
 export class IndexMap<T> {
   private readonly keysByValue = new Map<string, string | Set<string>>();
 
   constructor(private readonly valuesOf: IndexFunction<T>) {}
 
-  /** `key` was `old` and is `now`; either may be absent. */
+  /** Replaces `old` by `now` for `key`; either may be absent. */
   update(key: string, old: DeepReadonly<T> | undefined, now: DeepReadonly<T> | undefined): void {
     const before = old === undefined ? [] : this.valuesOf(old);
     const after = now === undefined ? [] : this.valuesOf(now);
@@ -32,7 +32,7 @@ export class IndexMap<T> {
 
   private remove(value: string, key: string): void {
     const keys = this.keysByValue.get(value);
-    // An owner that is gone must not stay here with nothing.
+    // Remove the value, or empty sets of deleted owners would accumulate.
     if (keys === key) this.keysByValue.delete(value);
     if (keys === undefined || typeof keys === 'string') return;
     keys.delete(key);

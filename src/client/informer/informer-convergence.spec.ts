@@ -9,15 +9,15 @@ import { OWNER_UID_INDEX } from './informer.js';
 import { StreamingLists } from './streaming-lists.js';
 
 /*
- * Whatever happens to the objects, the connection and the server's memory, in whatever order:
+ * For any sequence of changes to the objects, the connection and the server's history:
  *  1. in the end the cache equals the server;
- *  2. the events, replayed from nothing, give the same state, and each fits the one before it (no addition of what
- *     is there, no modification or deletion of what is not);
+ *  2. the events, replayed from nothing, give the same state, and each fits the one before it (no addition of an
+ *     existing object, no modification or deletion of a missing one);
  *  3. per object (UID) the resourceVersions never go back;
  *  4. the owner index finds what a scan finds;
- *  5. who waits for a write goes on in the end, and not before the cache shows what was written, or something later.
- * On servers that stream lists, refuse to, or take no notice of the wish; whose versions are numbers, or have no order;
- * for all namespaces at once, or for each by itself.
+ *  5. a wait for a write ends eventually, and not before the cache shows that write or something later. On servers that
+ *     stream lists, refuse to, or ignore the request; whose versions are numbers, or have no order; for all namespaces
+ *     at once, or for each by itself.
  */
 
 const names = ['p', 'q', 'r', 's', 't'];
@@ -50,7 +50,7 @@ const world = fc.record({
   namespaces: fc.constantFrom(undefined, ['a', 'b']),
 });
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
-/** Neither numbers, nor in the order of the alphabet. */
+/** Neither numbers nor in alphabetical order. */
 const opaque = (revision: number): string =>
   `x${String(revision * 7919)
     .split('')
@@ -109,7 +109,7 @@ async function perform(harness: InformerHarness, action: Step, waits: Waits): Pr
   }
 }
 
-/** Who waits for writes, and whether they went on too early. */
+/** Waits for writes, and whether any ended too early. */
 class Waits {
   pending = 0;
 
@@ -133,7 +133,7 @@ class Waits {
   }
 }
 
-/** Replays events into a map, noting any that does not fit what came before. */
+/** Replays events into a map and records any that does not fit the state before it. */
 function replayInto(harness: InformerHarness, violations: string[]): Map<string, string | undefined> {
   const state = new Map<string, string | undefined>();
   const newestByUid = new Map<string, number>();
@@ -141,7 +141,7 @@ function replayInto(harness: InformerHarness, violations: string[]): Map<string,
     const { metadata } = event.object;
     const key = keyOf(metadata);
     const version = harness.server.revisionOf(metadata.resourceVersion ?? '');
-    // Not by expect: what a handler throws is only logged.
+    // Not with expect: an error thrown by a handler is only logged.
     if (state.has(key) !== (event.type !== 'added')) violations.push(`${event.type} of ${key} does not fit`);
     if (version < (newestByUid.get(metadata.uid ?? '') ?? 0))
       violations.push(`${key} went back to ${version}`);

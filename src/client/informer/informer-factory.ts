@@ -15,7 +15,7 @@ import { StreamingLists } from './streaming-lists.js';
 import type { ContentTrim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
-/** Which objects of one type are wanted; unset means all. */
+/** Which objects of one type to cache; unset means all. */
 export interface InformerSelection {
   labelSelector?: string;
   fieldSelector?: string;
@@ -39,30 +39,30 @@ export interface InformerFactoryOptions extends Pick<
   logger: Logger;
   /** By `qualifiedResource`. @default everything */
   selections?: Readonly<Record<string, InformerSelection>>;
-  /** By `qualifiedResource`; a type that is missing only loses its managedFields. @default DEFAULT_TRIMS */
+  /** By `qualifiedResource`; for other types only managedFields are dropped. @default DEFAULT_TRIMS */
   trims?: ReadonlyMap<string, ContentTrim>;
 }
 
 /**
- * Lists of the metadata of many types, which are asked for together: so many at once, or all other requests would wait
- * behind them. One that takes long lets the next go ahead, for a type that hangs must not keep the others from being listed.
+ * Concurrent metadata lists: many types are listed at the same time, and all other requests would wait behind them. A
+ * slow list gives up its slot, so that a hanging type does not block the others.
  */
 const METADATA_LISTS_AT_ONCE = 8;
 const METADATA_LIST_GIVES_WAY_AFTER_MS = 1000;
-/** A type that we may not list, we may most often never list. */
+/** A type that we may not list will usually stay forbidden. */
 const METADATA_REFUSED_BACKOFF_MS = 30_000;
 
-/** With hundreds of types, each end of a watch is some requests per second: it may take a minute to notice a dead one. */
+/** With hundreds of types, each watch end costs some requests per second, so noticing a dead one may take a minute. */
 const METADATA_WATCH_TIMEOUT_SECONDS = 60;
 
-/** What {@link InformerFactory.metadataInformerFor} gives. */
+/** The result of {@link InformerFactory.metadataInformerFor}. */
 export interface MetadataInformer {
   readonly informer: Informer;
-  /** Whether it runs already, for others as well. */
+  /** Whether it already runs for other users. */
   readonly isShared: boolean;
 }
 
-/** One shared informer per type and part of it, all run together: the controllers' `InformerSource`. */
+/** One shared informer per type or part of it, all run together: the controllers' `InformerSource`. */
 export class InformerFactory {
   private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
   private readonly running: Promise<void>[] = [];
@@ -82,14 +82,14 @@ export class InformerFactory {
   }
 
   /**
-   * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
+   * The informer of `type`, created on the first call. One requested while the factory runs starts immediately.
    * @throws IllegalStateError for two versions of one resource, whose objects would be cached twice
    */
   informerFor<T extends KubernetesObject>(type: WholeType): Informer<T> {
     return this.informerOf<T>(type);
   }
 
-  /** The informer of a part of each object of a type: shared by those who want the same part, and by no others. */
+  /** The informer of a part of each object of a type: shared by callers that want the same part, and no others. */
   partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
     return this.informerOf<T>(type);
   }
@@ -111,9 +111,9 @@ export class InformerFactory {
   }
 
   /**
-   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where all
-   * objects of the type are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who
-   * runs it and may let it go.
+   * An informer that only keeps {@link trimToOwnership ownership data} of each object, without indexes. If all objects
+   * of the type are cached anyway, that informer is returned and shared; otherwise the caller owns it, runs it and may
+   * drop it.
    */
   metadataInformerFor(type: ResourceType): MetadataInformer {
     const { selections = {}, trims: _trims, ...options } = this.options;
@@ -132,17 +132,20 @@ export class InformerFactory {
     return { informer, isShared: false };
   }
 
-  /** Every informer there is. */
+  /** All informers. */
   all(): readonly Informer[] {
     return [...this.informers.values()];
   }
 
-  /** The informer of a qualified resource, if anybody has asked for one. */
+  /** The informer of a qualified resource, if one was requested. */
   find(resource: string): Informer | undefined {
     return this.informers.get(resource);
   }
 
-  /** What a cache must show to have seen every deletion that ours have seen, as far as they matter in `scope`. */
+  /**
+   * The versions that a cache must show to have seen every deletion that ours have seen, as far as they matter in
+   * `scope`.
+   */
   deletionsSeen(
     scope: VersionScope = {},
   ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
@@ -152,24 +155,24 @@ export class InformerFactory {
     });
   }
 
-  /** All informers that were asked for have their first list. */
+  /** All requested informers have their first list. */
   get hasSynced(): boolean {
     return this.all().every((informer) => informer.hasSynced);
   }
 
-  /** Resolves once all informers asked for so far have synced; rejects with the signal's reason. */
+  /** Resolves once all informers requested so far have synced; rejects with the signal's reason. */
   async waitForSync(signal: AbortSignal): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.waitForSync(signal)));
   }
 
-  /** Resolves once of each informer asked for so far there is a list, or the server's answer that there is none. */
+  /** Resolves once each informer requested so far has a list, or the server's answer that there is none. */
   async waitUntilSettled(signal: AbortSignal): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.waitUntilSettled(signal)));
   }
 
   /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.signal) throw new IllegalStateError('the informers run already');
+    if (this.signal) throw new IllegalStateError('the informers are already running');
     this.signal = signal;
     for (const informer of this.informers.values()) this.running.push(informer.run(signal));
     await aborted(signal);

@@ -1,9 +1,10 @@
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * A change of the cache. `initial` marks what the first list brought. A deletion that was only noticed by the
- * object's absence from a relist carries the last state we saw (`finalStateUnknown`). `modified` is of one object: where
- * another has its name by now, the first is `deleted` and the other `added`, so handlers need not compare UIDs.
+ * A change of the cache. `initial` marks objects of the first list. A deletion that was only noticed by the object's
+ * absence from a relist carries the last state seen (`finalStateUnknown`). `modified` always concerns one object: if
+ * another object has taken its name, there is a `deleted` for the first and an `added` for the other, so handlers need
+ * not compare UIDs.
  */
 export type ResourceEvent<T> =
   | { readonly type: 'added'; readonly object: DeepReadonly<T>; readonly initial: boolean }
@@ -19,7 +20,7 @@ export type ResourceEvent<T> =
 /** Called in the order of the events, synchronously: be quick, never throw. */
 export type ResourceEventHandler<T> = (event: ResourceEvent<T>) => void;
 
-/** Computes the values under which an object is found in an index. */
+/** Computes the index values of an object. */
 export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[];
 
 /** Names of the indexes that every informer has. */
@@ -27,29 +28,29 @@ export const OWNER_UID_INDEX = 'owner-uid';
 export const NAMESPACE_INDEX = 'namespace';
 
 /**
- * Read access to the cache. Objects are shared: never change one. Eventually consistent; per object the states
- * are seen in order, and some may be skipped: what a key names now may be another object than before, so compare UIDs.
+ * Read access to the cache. Objects are shared: never change one. Eventually consistent; the states of an object appear
+ * in order, and some may be skipped. A key may name another object than before, so compare UIDs.
  */
 export interface Lister<T> {
   get(key: string): DeepReadonly<T> | undefined;
   list(): readonly DeepReadonly<T>[];
-  /** Costs in proportion to the result alone. @throws IllegalStateError for an index that does not exist */
+  /** Costs in proportion to the result only. @throws IllegalStateError for an index that does not exist */
   byIndex(index: string, value: string): readonly DeepReadonly<T>[];
 }
 
 /**
- * Where a version matters. Namespaces that are watched one by one advance one by one, and a quiet one may stay behind for
- * long: who asks on behalf of an object names its namespace.
+ * The scope of a version. Separately watched namespaces advance separately, and a quiet one may lag behind for long:
+ * name the namespace when asking on behalf of an object.
  */
 export interface VersionScope {
-  /** @default all that the cache has */
+  /** @default everything in the cache */
   readonly namespace?: string;
 }
 
 /** Why a type's objects cannot be listed or watched at the moment. */
 export interface InformerTrouble {
   readonly reason: string;
-  /** The HTTP status of the answer; absent where none came. */
+  /** The HTTP status of the answer; absent without an answer. */
   readonly code?: number;
 }
 
@@ -60,40 +61,45 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   /** The first list is complete. */
   readonly hasSynced: boolean;
   /**
-   * The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. Where several
-   * namespaces are watched one by one, that of the one furthest behind.
+   * The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. With separately
+   * watched namespaces, that of the one furthest behind.
    */
   readonly lastSyncedResourceVersion: string | undefined;
-  /** Where several namespaces are watched one by one: those without a complete first list. @default none */
+  /** With separately watched namespaces: those without a complete first list. @default none */
   readonly unsyncedNamespaces?: readonly string[];
   /**
-   * The state that shows every deletion that this cache has seen, now or before: nothing that is cached says so. Of
-   * deletions that were noticed by absence, it is the list's. Undefined where none was seen.
+   * The version that shows every deletion this cache has ever seen; it cannot be derived from the cached objects. For
+   * deletions noticed by absence, it is the list's. Undefined if none was seen.
    */
   readonly newestDeletion?: string;
   /**
-   * The state at which everything was gone, or had never been, that this cache does not have. Undefined before the first list, or
-   * where it is not known.
+   * The version at which every object not in this cache was deleted or had never existed. Undefined before the first
+   * list, or if unknown.
    */
   absencesSeen?(scope?: VersionScope): string | undefined;
   /**
-   * What went wrong with the last list, or with a watch that the server refuses; a list that succeeds ends it. A watch that
-   * broke, or that came too late, is none: that is daily life.
+   * The error of the last list, or of a watch that the server refuses; a successful list clears it. A watch that broke
+   * or expired is not an error: that is routine.
    */
   readonly trouble?: InformerTrouble;
-  /** Adds an index; before `run` only. The same function under the same name again is no other index. */
+  /** Adds an index; before `run` only. Adding the same function under the same name again is a no-op. */
   addIndex(name: string, index: IndexFunction<T>): void;
-  /** Adds a handler. It first gets `added` (initial) for everything cached already. Returns its removal. */
+  /**
+   * Adds a handler. It first gets `added` (initial) for everything already cached. Returns a function that removes it.
+   */
   addEventHandler(handler: ResourceEventHandler<T>): () => void;
   /** Resolves once `hasSynced`; rejects with the signal's reason. */
   waitForSync(signal: AbortSignal): Promise<void>;
-  /** Resolves once `hasSynced`, or once the server has answered that there is no list; rejects with the signal's reason. */
+  /**
+   * Resolves once `hasSynced`, or once the server has answered that there is no list; rejects with the signal's reason.
+   */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
   /** Whether the cache shows the state at `resourceVersion` or a later one. */
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean;
   /**
-   * Resolves once the cache shows the state at `resourceVersion` or a later one; where the server turns out not to have it
-   * (any more), once the cache shows what the server had at some moment after the call. Rejects with the signal's reason.
+   * Resolves once the cache shows the state at `resourceVersion` or a later one. If the server turns out not to have it
+   * (any more), resolves once the cache shows what the server had at some moment after the call. Rejects with the
+   * signal's reason.
    */
   waitForResourceVersion(resourceVersion: string, signal: AbortSignal, scope?: VersionScope): Promise<void>;
   /** Lists and watches until aborted, surviving every error. Resolves on abort; a second call throws. */

@@ -13,7 +13,7 @@ export interface ListRequest<T> {
   readonly type: ResourceType;
   readonly scope: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   readonly pageSize: number;
-  /** Shrinks what is kept until the list is complete. */
+  /** Shrinks items until the list is complete. */
   readonly receive: (items: readonly T[]) => readonly T[];
   readonly signal: AbortSignal;
 }
@@ -23,13 +23,13 @@ export interface Listed<T> {
   readonly resourceVersion: string;
 }
 
-/** Small pages are so many times smaller. */
+/** How many times smaller small pages are. */
 const SMALLER = 20;
-/** A list that is streamed may take as long as one that is paged; silence is what ends it. */
+/** A streamed list may take as long as a paged one; only silence ends it. */
 const STREAM_TIMEOUT_SECONDS = 600;
 const STREAM_SILENCE_MS = 10_000;
 
-/** The server does not stream lists, or not so that one could tell where the list ends. */
+/** The server does not stream lists, or does not mark the end of a list. */
 export class NotStreamedError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`the server does not stream lists: ${reason}`, options);
@@ -37,7 +37,7 @@ export class NotStreamedError extends Error {
   }
 }
 
-/** Everything that there is now: by a consistent read that begins with the call. Throws what the client throws. */
+/** All current objects, by a consistent read that starts with the call. Throws the client's errors. */
 export function listEverything<T extends KubernetesObject>(
   way: ListWay,
   request: ListRequest<T>,
@@ -70,8 +70,8 @@ async function paged<T extends KubernetesObject>(
 }
 
 /**
- * A watch that begins with everything there is, up to the bookmark that says so (KEP-3157). The stream ends there: what
- * comes after is for a watch whose time is limited, so that a dead connection is noticed.
+ * Starts a watch with all existing objects and reads up to the bookmark that ends them (KEP-3157). The stream is closed
+ * there: the following watch has a time limit, so that a dead connection is noticed.
  * @throws NotStreamedError
  */
 async function streamed<T extends KubernetesObject>(request: ListRequest<T>): Promise<Listed<T>> {
@@ -111,8 +111,8 @@ function collect<T extends KubernetesObject>(
 }
 
 /**
- * 422 is how the API server itself refuses what it does not know or has switched off. One that takes no notice of the wish
- * sends what there is and then nothing, not even the end; pages will tell whether it is there at all.
+ * The API server answers 422 if the feature is unknown or disabled. A server that ignores it sends the existing objects
+ * but no end; pages will show whether it works at all.
  */
 function asNotStreamed(error: unknown): unknown {
   const isRefusal = error instanceof ApiStatusError && [400, 422].includes(error.code);

@@ -112,7 +112,7 @@ describe('a Reflector in trouble', () => {
     await clock.advance(60_000);
     const before = begun();
     await clock.advance(600_000);
-    // A check and a watch each time.
+    // One check and one watch each time.
     expect(begun() - before).toBeLessThanOrEqual(80);
     expect(begun() - before).toBeGreaterThanOrEqual(19);
     await clock.advance(600_000);

@@ -15,13 +15,13 @@ import { NotStreamedError, listEverything } from './list-everything.js';
 import type { StreamingLists } from './streaming-lists.js';
 import type { Reading } from './version-waiters.js';
 
-/** Who is shown the state of the server. Called synchronously; must not throw. */
+/** Receives the server's state. Called synchronously; must not throw. */
 export interface ReflectorSink<T> {
-  /** A page of a list that is not complete yet; may shrink the items before they are kept. */
+  /** A page of an incomplete list; may shrink the items before they are kept. */
   receivePage(items: readonly T[]): readonly T[];
-  /** Everything there is, as of the reading. */
+  /** All objects, as of the reading. */
   replace(items: readonly T[], reading: Reading): void;
-  /** A change after that, or a bookmark. */
+  /** A later change, or a bookmark. */
   apply(event: WatchEvent<T>): void;
   /** There is no list, or no watch, until the next `replace`. */
   fail(trouble: InformerTrouble): void;
@@ -32,12 +32,12 @@ export interface ReflectorConfig {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly pageSize: number;
-  /** The server ends a watch after so long, or up to a third more. */
+  /** The server ends a watch after this time, or up to a third more. */
   readonly watchTimeoutSeconds: number;
   /** Silence beyond the server's own timeout after which a connection is dead. */
   readonly idleGraceMs: number;
   readonly backoff: BackoffLimits;
-  /** Where the server refuses. */
+  /** Backoff if the server refuses. */
   readonly refusedBackoff: BackoffLimits;
 }
 
@@ -48,20 +48,20 @@ export interface ReflectorDependencies<T> {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** Where lists may be streamed. @default nowhere */
+  /** Tracks which servers stream lists. @default no streaming */
   readonly streamingLists?: StreamingLists;
 }
 
-/** A server that ends a watch so much before its time is not keeping to the time. */
+/** A watch that ends this much before its timeout ended early. */
 const EARLY_MS = 1_000;
 
-/** The watch under way. */
+/** The current watch. */
 interface OpenWatch {
   readonly doubt: (so: 'list' | 'watch') => void;
   lastHeardMs: number;
 }
 
-/** Why a watch of ours was ended by ourselves. */
+/** Abort reason of a watch that we ended ourselves. */
 class WatchDoubted extends Error {
   constructor(readonly so: 'list' | 'watch') {
     super('the watch shows less than the server has');
@@ -70,15 +70,15 @@ class WatchDoubted extends Error {
 }
 
 /**
- * Keeps a sink equal to the server's objects of one type: lists, watches from there, and lists again when the watch
- * has lost its place. {@link decideWatchStep} knows the protocol; here is the I/O. Survives every error.
+ * Keeps a sink in sync with the server's objects of one type: lists, watches from there, and lists again when the watch
+ * has lost its place. {@link decideWatchStep} implements the protocol; this class does the I/O. Survives every error.
  */
 export class Reflector<T extends KubernetesObject> {
   private readonly backoff: Backoff;
   private openWatch: OpenWatch | undefined;
   private reads = 0;
   private readonly refusedBackoff: Backoff;
-  /** The failure that was told last; one that goes on is not told again and again. */
+  /** The last reported failure; a persisting one is not reported again. */
   private told: string | undefined;
 
   constructor(
@@ -89,17 +89,17 @@ export class Reflector<T extends KubernetesObject> {
     this.refusedBackoff = new Backoff(config.refusedBackoff, deps.random);
   }
 
-  /** How many reads of the present have begun: lists, and {@link Reflector.readPresent}. */
+  /** Number of reads of the current state started so far: lists, and {@link Reflector.readPresent}. */
   get readsBegun(): number {
     return this.reads;
   }
 
-  /** How long the watch under way has brought nothing, milliseconds; undefined while there is none. */
+  /** How long the current watch has been silent, milliseconds; undefined without a watch. */
   get silentForMs(): number | undefined {
     return this.openWatch && this.deps.clock.monotonicNow() - this.openWatch.lastHeardMs;
   }
 
-  /** Until aborted, then resolves. */
+  /** Runs until aborted, then resolves. */
   async run(signal: AbortSignal): Promise<void> {
     let state = INITIAL_STATE;
     while (!signal.aborted) {
@@ -116,7 +116,7 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  /** The server's own newest version, of all its types: what a list would show, by reading one object at most. */
+  /** The server's current version, across all types: what a list would show, by reading one object at most. */
   async readPresent(signal: AbortSignal): Promise<Reading> {
     const read = ++this.reads;
     const { namespace } = this.config;
@@ -124,7 +124,7 @@ export class Reflector<T extends KubernetesObject> {
     return { read, resourceVersion };
   }
 
-  /** Ends the watch under way, to watch again on another connection or to list. Does nothing where none is under way. */
+  /** Ends the current watch, to watch again on another connection or to list. No-op without a watch. */
   doubtWatch(so: 'list' | 'watch'): void {
     this.openWatch?.doubt(so);
   }
@@ -175,7 +175,7 @@ export class Reflector<T extends KubernetesObject> {
   private async watch(from: string, signal: AbortSignal): Promise<StepOutcome> {
     const { type, client, sink, clock, random } = this.deps;
     const { watchTimeoutSeconds, idleGraceMs } = this.config;
-    // Spread, so that not all watches of all replicas end at the same instant.
+    // Jitter, so that not all watches of all replicas end at the same instant.
     const timeoutSeconds = Math.ceil(watchTimeoutSeconds * (1 + random.next() / 3));
     const beganMs = clock.monotonicNow();
     const doubted = new AbortController();
@@ -195,7 +195,7 @@ export class Reflector<T extends KubernetesObject> {
         ...this.scope(),
         resourceVersion,
         timeoutSeconds,
-        // Until its time is over a watch may be silent. That it then ends shows that it was alive.
+        // A watch may be silent until its timeout. Its end then shows that it was alive.
         silentUntilMs: timeoutSeconds * 1000,
         idleTimeoutMs: idleGraceMs,
         signal: either.signal,
@@ -223,13 +223,13 @@ export class Reflector<T extends KubernetesObject> {
     return { namespace, labelSelector, fieldSelector };
   }
 
-  /** Tells people, and whoever reads the cache, what went wrong. */
+  /** Reports the failure to logs and to readers of the cache. */
   private explain(verb: 'list' | 'check' | 'watch', error: unknown, signal: AbortSignal): FailureKind {
     const failure = classifyFailure(error);
     if (signal.aborted) return failure;
     const reason = errorMessage(error);
     this.tell({ verb, failure, reason });
-    // A list follows each of these, and says when it is over.
+    // A list follows each of these and reports its own failure.
     const isDailyLife = failure === 'expired' || failure === 'gap' || failure === 'too-large';
     if (!isDailyLife && (verb === 'list' || failure === 'refused'))
       this.deps.sink.fail({ reason, ...(error instanceof ApiStatusError && { code: error.code }) });
@@ -243,7 +243,7 @@ export class Reflector<T extends KubernetesObject> {
     const told = Object.values(what).join(' ');
     const isKnown = told === this.told;
     this.told = told;
-    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
+    // An expired or broken watch is routine; a refusal needs attention.
     if (isKnown) logger.debug('the API server still refuses or cannot be reached', fields);
     else if (fields.failure === 'expired' || fields.failure === 'gap') logger.info('listing again', fields);
     else if (fields.failure === 'too-large') logger.warn('listing in smaller pages', fields);
@@ -251,7 +251,7 @@ export class Reflector<T extends KubernetesObject> {
     else logger.warn('the API server cannot be reached', fields);
   }
 
-  /** Whether to go on. */
+  /** Returns whether to continue. */
   private async pause(outcome: StepOutcome, signal: AbortSignal): Promise<boolean> {
     const isRefused = 'failure' in outcome && outcome.failure === 'refused';
     try {

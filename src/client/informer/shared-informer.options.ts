@@ -14,36 +14,39 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   clock: Clock;
   random: RandomSource;
   logger: Logger;
-  /** Only these namespaces, each listed and watched by itself. No matter for types without namespaces. @default all */
+  /** Only these namespaces, each listed and watched separately. Ignored for cluster-scoped types. @default all */
   namespaces?: readonly string[];
   labelSelector?: string;
   fieldSelector?: string;
   /** Shrinks objects before they are cached. @default drops managedFields */
   trim?: Trim<T>;
-  /** Whether it has {@link NAMESPACE_INDEX} and {@link OWNER_UID_INDEX}, which cost memory for each object. @default true */
+  /**
+   * Whether to maintain {@link NAMESPACE_INDEX} and {@link OWNER_UID_INDEX}, which cost memory per object. @default
+   * true
+   */
   standardIndexes?: boolean;
   /** Freezes cached objects, for tests: a write to one throws. @default false */
   freeze?: boolean;
-  /** Shows handlers every cached object again (`modified` with itself) this often; 0 never. @default 0 */
+  /** Shows handlers every cached object again (`modified` with itself) at this interval; 0 never. @default 0 */
   resyncPeriodMs?: number;
-  /** Objects in one page of a list, as client-go's pager. @default 500 */
+  /** Objects per page of a list, as in client-go's pager. @default 500 */
   pageSize?: number;
   /**
-   * The server ends a watch after so long, or up to a third more; one that it does not end is dead. So this is what it takes
-   * to notice a connection on which nothing arrives any more, at the price of one request each time. @default 15
+   * The server ends a watch after this time, or up to a third more; a watch that it does not end is dead. So this
+   * bounds the time to notice a dead connection, at the price of one request each time. @default 15
    */
   watchTimeoutSeconds?: number;
-  /** Silence beyond that after which a connection counts as dead, milliseconds. @default 5000 */
+  /** Additional silence after which a connection counts as dead, milliseconds. @default 5000 */
   idleGraceMs?: number;
-  /** Who waits for a resourceVersion for longer than this, milliseconds, makes the server be asked for its own. @default 2000 */
+  /** After waiting this long for a resourceVersion, ask the server for its current one. Milliseconds. @default 2000 */
   doubtAfterMs?: number;
-  /** Where lists may be streamed. @default nowhere: they are listed in pages */
+  /** Tracks which servers stream lists. @default no streaming: lists are paged */
   streamingLists?: StreamingLists;
   /** First pause after a failure; doubles from there. @default 100 */
   firstBackoffMs?: number;
   /** Longest pause after a failure. @default 30000 */
   maxBackoffMs?: number;
-  /** Longest pause where the server refuses, which it will often do for good. @default as `maxBackoffMs` */
+  /** Longest pause if the server refuses, which is often permanent. @default as `maxBackoffMs` */
   maxRefusedBackoffMs?: number;
 }
 
@@ -71,7 +74,7 @@ export interface CompiledSharedInformerOptions {
   readonly freeze: boolean;
   readonly resyncPeriodMs: number;
   readonly doubtAfterMs: number;
-  /** One for each namespace, or one for all. */
+  /** One per namespace, or one for all. */
   readonly reflectors: readonly ReflectorConfig[];
 }
 

@@ -277,7 +277,7 @@ describe('the cache of a SharedInformer', () => {
     make();
     await harness.start();
     expect(() => harness.informer.addIndex('late', () => [])).toThrow('after run');
-    await expect(harness.informer.run(harness.signal)).rejects.toThrow('runs already');
+    await expect(harness.informer.run(harness.signal)).rejects.toThrow('already running');
   });
 
   it.each([

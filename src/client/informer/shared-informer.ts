@@ -26,9 +26,9 @@ import { dropManagedFields } from './trim.js';
 import { WatchedPart } from './watched-part.js';
 
 /**
- * The {@link Informer} that all controllers of a process share: its watches fill one store and tell all handlers.
- * A change is in the store before any handler hears of it, and handlers have heard of it before anyone who waits for
- * its resourceVersion goes on.
+ * The {@link Informer} that all controllers of a process share: its watches fill one store and notify all handlers. A
+ * change is in the store before any handler sees it, and handlers have run before any wait for its resourceVersion
+ * resolves.
  */
 export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly type: ResourceType;
@@ -131,12 +131,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} runs already`);
+    if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} is already running`);
     this.started = true;
     await Promise.all([...this.parts.map((part) => part.run(signal)), this.resync(signal)]);
   }
 
-  /** Which parts show the objects of a namespace. */
+  /** The parts that show the objects of a namespace. */
   private partsOf({ namespace }: VersionScope = {}): readonly WatchedPart<T>[] {
     const part = this.parts.find((candidate) => candidate.namespace === namespace);
     return part ? [part] : this.parts;
@@ -153,13 +153,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       const trimmed = trim(item);
       return this.config.freeze ? deepFreeze(trimmed) : trimmed;
     } catch (error) {
-      // Too much in the cache is better than an object missing from it.
+      // A cached object that is too large is better than a missing one.
       this.logger.error('an object could not be trimmed', { name: item.metadata.name, error });
       return item;
     }
   }
 
-  /** One object that an index function cannot cope with must not stop the whole cache. */
+  /** An object that an index function cannot handle must not stop the whole cache. */
   private indexValues(name: string, index: IndexFunction<T>, object: DeepReadonly<T>): readonly string[] {
     try {
       return index(object);
@@ -183,13 +183,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 }
 
-/** The older of two where they can be compared; a part that shows nothing yet is behind all others. */
+/** The older of two versions if they are comparable; a part without a version is behind all others. */
 function older(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return undefined;
   return (compareResourceVersions(a, b) ?? 0) <= 0 ? a : b;
 }
 
-/** Freezes a JSON value at every depth, so that whoever changes a cached object is stopped on the spot. */
+/** Freezes a JSON value at every depth, so that code which changes a cached object throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

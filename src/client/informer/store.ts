@@ -5,16 +5,16 @@ import { IndexMap } from './index-map.js';
 import type { IndexFunction, Lister, ResourceEvent } from './informer.js';
 
 /**
- * The cache behind a lister. Each writing method changes everything it has to in one synchronous step and gives the
- * differences as events: readers never see half of a change.
+ * The cache behind a lister. Each writing method applies its changes in one synchronous step and returns the
+ * differences as events: readers never see half a change.
  *
- * Invariant: per key the states only move forward, except for {@link ObjectStore.replace}, whose list is the truth.
+ * Invariant: per key the states only move forward, except in {@link ObjectStore.replace}, whose list is authoritative.
  */
 export class ObjectStore<T extends KubernetesObject> {
   private readonly objects = new Map<string, DeepReadonly<T>>();
   private readonly indexes = new Map<string, IndexMap<T>>();
 
-  /** All that readers get to see of the store. */
+  /** The read-only view of the store. */
   readonly lister: Lister<T> = {
     get: (key) => this.objects.get(key),
     list: () => [...this.objects.values()],
@@ -34,7 +34,7 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   /**
-   * The result of a list. `initial` marks what it adds. Deletions come first.
+   * Applies a list. `initial` marks its additions. Deletions come first.
    * @param namespace the only one that was listed. @default all
    */
   replace(items: readonly T[], initial: boolean, namespace?: string): ResourceEvent<T>[] {
@@ -53,7 +53,7 @@ export class ObjectStore<T extends KubernetesObject> {
     return events;
   }
 
-  /** An object was added or modified. Nothing happens when the cache shows this state or a later one. */
+  /** An object was added or modified. No-op if the cache shows this state or a later one. */
   upsert(item: T): ResourceEvent<T>[] {
     const object = item as DeepReadonly<T>;
     const key = keyOf(object.metadata);
@@ -62,13 +62,14 @@ export class ObjectStore<T extends KubernetesObject> {
     return this.put(key, old, object, false);
   }
 
-  /** An object was deleted; `item` is its last state. Ignored when the cache shows something later. */
+  /** An object was deleted; `item` is its last state. Ignored if the cache shows something later. */
   remove(item: T): ResourceEvent<T>[] {
     const object = item as DeepReadonly<T>;
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
     if (!old || compareAge(object, old) === 'older') return [];
-    // Deleted and created anew unseen, and now that one is deleted: of ours the end was never shown.
+    // The cached object was deleted and recreated unseen, and now the new one is deleted: report the end of the old
+    // one.
     if (old.metadata.uid !== object.metadata.uid) return [this.drop(key, old)];
     this.set(key, old, undefined);
     return [{ type: 'deleted', object, old, finalStateUnknown: false }];
@@ -83,7 +84,7 @@ export class ObjectStore<T extends KubernetesObject> {
     this.set(key, old, object);
     if (!old) return [{ type: 'added', object, initial }];
     if (old.metadata.uid === object.metadata.uid) return [{ type: 'modified', object, old }];
-    // Another object of the same name: nobody should have to compare UIDs to notice.
+    // Another object of the same name: report both, so that handlers need not compare UIDs.
     return [
       { type: 'deleted', object: old, finalStateUnknown: true },
       { type: 'added', object, initial },
@@ -113,7 +114,7 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 }
 
-/** The pages of a list can, when their snapshot has gone, show an object twice: the newer state counts. */
+/** After the snapshot of a paged list expires, an object can appear twice: the newer state counts. */
 function newestByKey<T extends KubernetesObject>(items: readonly T[]): Map<string, DeepReadonly<T>> {
   const fresh = new Map<string, DeepReadonly<T>>();
   for (const item of items) {
@@ -140,8 +141,8 @@ function isSameOrOlder(a: WithMetadata, b: WithMetadata): boolean {
 }
 
 /**
- * How `a` relates to `b`, which was shown before it. What cannot be compared is newer: watches tell of the changes of an object
- * in their order. So is an object without a resourceVersion.
+ * How `a` relates to `b`, which was seen before it. An incomparable version counts as newer, because a watch reports
+ * the changes of an object in order. So does an object without a resourceVersion.
  */
 function compareAge(a: WithMetadata, b: WithMetadata): 'older' | 'same' | 'newer' {
   const [versionOfA, versionOfB] = [a.metadata.resourceVersion, b.metadata.resourceVersion];

@@ -1,12 +1,12 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-/** After so long a server that did not stream lists is asked again: it may have been upgraded meanwhile. */
+/** A server that did not stream lists is asked again after this time: it may have been upgraded. */
 const REFUSAL_HOLDS_MS = 3_600_000;
 
 /**
- * Which servers do not stream lists, as far as was noticed. Shared by all informers of a process. An API group is the unit,
- * because each may be served by another server (aggregation).
+ * Remembers which servers do not stream lists. Shared by all informers of a process. Tracked per API group, because
+ * each may be served by another server (aggregation).
  */
 export class StreamingLists {
   private readonly refusedAtMs = new Map<string, number>();

@@ -2,26 +2,26 @@ import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, Pod, PodSpec, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { PODS, nodeNamedByAffinity, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
-/** Shrinks an object before it is cached; may change and return the object it is given. */
+/** Shrinks an object before it is cached; may change and return the given object. */
 export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
 
 /**
- * What a shared cache keeps of an object beside `apiVersion`, `kind` and `metadata`, which it always keeps: who owns an object
- * and whether it may go matters to others than those who look at its content.
+ * The content of an object that a shared cache keeps beside `apiVersion`, `kind` and `metadata`, which are always kept:
+ * ownership and deletion matter even to controllers that do not read the content.
  */
 export type ContentTrim<T extends KubernetesObject = KubernetesObject> = (
   object: T,
 ) => Omit<T, 'apiVersion' | 'kind' | 'metadata'>;
 
-/** Nobody here reads who manages which field. A PUT without them leaves them as they are. */
+/** managedFields are not read here. A PUT without them leaves them unchanged. */
 export function dropManagedFields<T extends KubernetesObject>(object: T): T {
   delete object.metadata.managedFields;
   return object;
 }
 
 /**
- * What tells who an object is, who owns it and whether it may go: all that the garbage collector reads of the many kinds
- * that nobody else looks at. Labels and annotations, often the most of the metadata, are left out.
+ * Identity, owners and deletion state: all that the garbage collector reads of types that are not cached otherwise.
+ * Labels and annotations, often most of the metadata, are dropped.
  */
 export function trimToOwnership<T extends KubernetesObject>(object: T): T {
   const { apiVersion, kind, metadata } = object;
@@ -34,18 +34,15 @@ export function trimToOwnership<T extends KubernetesObject>(object: T): T {
 }
 
 /**
- * A pod as the controllers read it: who owns it, where it runs, how it fares. Never PUT such a pod, patch it: most of
- * its spec is missing (`containers` is empty, because the type wants the field).
+ * The parts of a pod that the controllers read: owners, node and status. Never PUT such a pod, patch it: most of its
+ * spec is missing (`containers` is empty, because the type requires the field).
  */
 export function trimPod(pod: Pod): Pod {
   const { apiVersion, kind, metadata } = dropManagedFields(pod);
   return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
 }
 
-/**
- * As {@link trimPod}, for those who also read what a pod asks for, which claims it uses and how it is reached: env, other volumes
- * and the like go.
- */
+/** As {@link trimPod}, but keeps a pod's requests, claims and ports. Drops env, other volumes and the like. */
 export function trimPodKeepingSpec(pod: Pod): Pod {
   const { spec, status } = pod;
   const { containers = [] }: Partial<PodSpec> = spec;
@@ -68,14 +65,14 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
   };
 }
 
-/** The trims by `qualifiedResource`; every other type only loses its managedFields. */
+/** The trims by `qualifiedResource`; for every other type only managedFields are dropped. */
 export const DEFAULT_TRIMS: ReadonlyMap<string, ContentTrim> = new Map<string, ContentTrim>([
   [qualifiedResource(PODS), trimPod as unknown as ContentTrim],
 ]);
 
 /**
- * What the caches of such controllers keep.
- * @throws IllegalStateError where two of them want different parts of a type
+ * What the caches of these controllers keep.
+ * @throws IllegalStateError if two of them want different parts of a type
  */
 export function trimsFor(
   controllers: readonly { readonly trims?: ReadonlyMap<string, ContentTrim> }[],
@@ -91,7 +88,10 @@ export function trimsFor(
 
 const NO_TRIMS: ReadonlyMap<string, ContentTrim> = new Map();
 
-/** What the shared cache of a type keeps: the metadata but for the managedFields, and of the rest what its trim says. */
+/**
+ * The trim of a type's shared cache: keeps the metadata without managedFields, and the parts that the type's trim
+ * keeps.
+ */
 export function trimFor(type: ResourceType, trims: ReadonlyMap<string, ContentTrim> = DEFAULT_TRIMS): Trim {
   const trim = trims.get(qualifiedResource(type));
   if (!trim) return dropManagedFields;
@@ -102,12 +102,12 @@ export function trimFor(type: ResourceType, trims: ReadonlyMap<string, ContentTr
 }
 
 function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
-  // Only of a sidecar do restarts count when victims are ranked.
+  // Restarts only matter for a sidecar when pods are ranked for deletion.
   const sidecars = sidecarsOf(spec);
   return {
     containers: [],
     ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
-    // Of a pod that is meant for one node, and is not there yet.
+    // Only for a pod that is bound to one node by affinity and not scheduled yet.
     ...(spec && !spec.nodeName && nodeNamedByAffinity(spec) !== undefined && pick(spec, ['affinity'])),
     ...(sidecars.length > 0 && {
       initContainers: sidecars.map((container) => pick(container, ['name', 'restartPolicy'])),
@@ -125,7 +125,7 @@ function trimPodStatus(status: Pod['status']): Pod['status'] {
   const containers = (list: ContainerStatuses) =>
     list?.map((container) => ({
       ...pick(container, ['name', 'ready', 'started', 'restartCount', 'image', 'imageID']),
-      // Why a container is not ready is told to people; one that is ready has nothing to tell.
+      // Status messages show why a container is not ready; a ready one needs no explanation.
       ...(container.ready ? {} : pick(container, ['state', 'lastState'])),
     }));
   return {

@@ -2,7 +2,7 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import type { CacheProgress } from './cache-progress.js';
 
-/** What a read has found on the server; `read` counts the reads, so that one knows which of them began after a wait did. */
+/** The server's version found by a read; `read` counts reads, to tell which ones began after a wait did. */
 export interface Reading {
   readonly read: number;
   readonly resourceVersion: string;
@@ -13,7 +13,7 @@ interface Waiter {
   /** How many reads had begun when the wait did. */
   readonly since: number;
   readonly beganMs: number;
-  /** What a read that began later has found: nothing newer than that can have been meant. */
+  /** The version found by a later read: nothing newer can have been meant. */
   present?: string;
   readonly resolve: () => void;
 }
@@ -23,19 +23,19 @@ export interface VersionWaitersDependencies {
   readonly progress: CacheProgress;
   /** How many reads have begun. */
   readonly reads: () => number;
-  /** Somebody waits for too long: asks the server where it is. Must not reject. */
+  /** A wait is taking too long: asks the server for its version. Must not reject. */
   readonly doubt: () => Promise<void>;
-  /** A wait of this long is too long, milliseconds; from there the pauses double. */
+  /** Time after which a wait is too long, milliseconds; from there the pauses double. */
   readonly doubtAfterMs: number;
 }
 
 const LONGEST_DOUBT_PAUSE_MS = 16_000;
 
 /**
- * Who waits for a cache to show a resourceVersion. Most are met by the watch within milliseconds. Where that takes too long,
- * the server is asked: the watch may have died without a word, the server may have lost what is waited for (it was restored
- * from a backup), or the version may be of a kind that no event tells of. A wait is over once the cache shows what the
- * server had at a moment after the wait began, whatever that is called.
+ * Waits for a cache to show a resourceVersion. The watch usually satisfies them within milliseconds. If it takes too
+ * long, the server is asked: the watch may be dead, the server may have lost the version (restored from a backup), or
+ * no event carries it. A wait ends once the cache shows what the server had at a moment after the wait began, whichever
+ * version that is.
  */
 export class VersionWaiters {
   private readonly waiters = new Set<Waiter>();
@@ -50,7 +50,7 @@ export class VersionWaiters {
     return this.waiters.size;
   }
 
-  /** How long somebody has been waiting by now, milliseconds. */
+  /** Duration of the longest current wait, milliseconds. */
   get longestMs(): number {
     const nowMs = this.deps.clock.monotonicNow();
     // The first is the oldest.
@@ -58,7 +58,7 @@ export class VersionWaiters {
     return 0;
   }
 
-  /** From now on doubts may be had. */
+  /** Enables {@link VersionWaitersDependencies.doubt} from now on. */
   start(): void {
     this.isRunning = true;
     this.armFor(this.deps.doubtAfterMs);
@@ -95,7 +95,7 @@ export class VersionWaiters {
     });
   }
 
-  /** The cache has changed: lets go of everyone who was waiting for that. */
+  /** The cache has changed: releases every satisfied waiter. */
   check(): void {
     const { progress } = this.deps;
     for (const waiter of this.waiters) {
@@ -110,7 +110,7 @@ export class VersionWaiters {
     if (this.waiters.size === 0) this.disarm();
   }
 
-  /** A read that shows what there is now: who began to wait before it did needs to see no more than that. */
+  /** A fresh read satisfies every waiter that started earlier, once the cache shows its version. */
   learn({ read, resourceVersion }: Reading): void {
     const { progress } = this.deps;
     for (const waiter of this.waiters) {
@@ -143,7 +143,7 @@ export class VersionWaiters {
     await doubt();
     this.isDoubting = false;
     if (this.waiters.size === 0) return;
-    // Who came after the question was put has no answer yet.
+    // A waiter that started after the request has no answer yet.
     const isNew = ({ since, version }: Waiter): boolean => since > asked && progress.isDoubtful(version);
     const pauseMs = doublingDelayMs(this.doubts++, {
       firstMs: doubtAfterMs,

@@ -18,7 +18,7 @@ afterEach(async () => {
   expect(harness.server.openWatches, 'a stopped informer leaves no watch').toBe(0);
 });
 
-/** Whether a wait is over, by now. */
+/** Whether a wait has ended. */
 function waitFor(version: string, namespace?: string): { readonly isOver: boolean } {
   const done = vi.fn();
   const { informer, signal } = harness;
@@ -30,7 +30,7 @@ function waitFor(version: string, namespace?: string): { readonly isOver: boolea
   };
 }
 
-/** As in the KEP, but without any order: equal or not is all that can be told. */
+/** As in the KEP, but without an order: versions are only equal or not. */
 const opaque = (revision: number): string =>
   `x${String(revision * 7919)
     .split('')
@@ -94,7 +94,7 @@ describe('a server that forgets', () => {
     server.restore(backup, 120);
     await clock.advance(200);
     expect(harness.cached()).toEqual({ 'a/x': '101' });
-    // Without the list these would be older than what the watch was asked for, and never be told.
+    // Without the list these would be older than the start of the watch, and never be sent.
     server.put('a', 'x');
     await clock.advance(0);
     expect(harness.cached()).toEqual({ 'a/x': '121' });
@@ -121,7 +121,7 @@ describe('a server that forgets', () => {
     await clock.advance(200);
     expect(first.isOver).toBe(true);
 
-    // Whoever remembers the same is not held up any more, but must see what was written since.
+    // A waiter for the same version is not delayed any more, but must see what was written since.
     server.silenceWatches();
     server.put('a', 'x');
     const second = waitFor('5000');

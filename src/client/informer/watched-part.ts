@@ -19,18 +19,18 @@ export interface WatchedPartDependencies<T extends KubernetesObject> extends Omi
   readonly store: ObjectStore<T>;
   /** Shrinks an object before it is cached. */
   readonly prepare: (item: T) => T;
-  /** Told what a change of the store was, after it and before anyone who waits for it. */
+  /** Called with a change of the store, after it is applied and before waiters resolve. */
   readonly dispatch: (events: readonly ResourceEvent<T>[]) => void;
   /** See {@link VersionWaiters}. */
   readonly doubtAfterMs: number;
 }
 
 /**
- * What of an informer is listed and watched by itself: everything, or one namespace of several. How far the watch has come
- * is known here, and says nothing of the other parts.
+ * The part of an informer that is listed and watched as a unit: everything, or one of several namespaces. Tracks the
+ * progress of its watch, which says nothing about other parts.
  */
 export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T> {
-  /** The only namespace, where there are several parts. */
+  /** The namespace, if there are several parts. */
   readonly namespace: string | undefined;
   private readonly progress = new CacheProgress();
   private readonly waiters: VersionWaiters;
@@ -87,12 +87,12 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.waiters.stop();
   }
 
-  /** For the reflector. */
+  /** Called by the reflector. */
   receivePage(items: readonly T[]): readonly T[] {
     return items.map((item) => this.deps.prepare(item));
   }
 
-  /** For the reflector. */
+  /** Called by the reflector. */
   replace(items: readonly T[], reading: Reading): void {
     const { resourceVersion } = reading;
     this.lastTrouble = undefined;
@@ -113,7 +113,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.waiters.learn(reading);
   }
 
-  /** For the reflector. */
+  /** Called by the reflector. */
   apply(event: WatchEvent<T>): void {
     if (event.type === 'BOOKMARK') {
       this.progress.advanceTo(event.resourceVersion);
@@ -130,10 +130,10 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     this.waiters.check();
   }
 
-  /** For the reflector. */
+  /** Called by the reflector. */
   fail(trouble: InformerTrouble): void {
     this.lastTrouble = trouble;
-    // Nothing has changed but that.
+    // Only the progress has changed.
     this.deps.dispatch([]);
   }
 
@@ -142,12 +142,12 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     return type === 'DELETED' ? this.deps.store.remove(object) : this.deps.store.upsert(object);
   }
 
-  /** Somebody has waited for too long. Never rejects: while the server cannot be reached, the reflector says so. */
+  /** A wait is taking too long. Never rejects: while the server cannot be reached, the reflector reports that. */
   private async doubt(): Promise<void> {
     const { logger } = this.deps;
     const { signal } = this;
     const shown = this.progress.resourceVersion;
-    // There is a list under way, and it tells more.
+    // A list is in progress, which will tell more.
     if (!signal || signal.aborted || shown === undefined) return;
     try {
       const reading = await this.reflector.readPresent(signal);
@@ -155,7 +155,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       const silentForMs = Math.min(this.reflector.silentForMs ?? 0, this.waiters.longestMs);
       const isSilent = silentForMs >= this.deps.doubtAfterMs;
       const so = decideDoubt({ shown, present, isSilent });
-      // What an older world has shown says nothing of this one.
+      // If the server went back, the cache still shows the lost state, which must not satisfy any waiter.
       if (so !== 'list') this.waiters.learn(reading);
       const isStillInDoubt = this.waiters.size > 0 || isBefore(present, shown);
       if (so === 'wait' || !isStillInDoubt) return;

@@ -1,6 +1,6 @@
 /**
- * `work`, or a rejection with `signal.reason` as soon as `signal` aborts. The work itself goes on: it cannot be taken back,
- * and what it does may still happen.
+ * `work`, or a rejection with `signal.reason` as soon as `signal` aborts. The work itself continues and may still take
+ * effect.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
@@ -10,7 +10,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-/** As {@link abortable}, but resolves when `signal` aborts; a failure that comes later is nobody's. */
+/** As {@link abortable}, but resolves when `signal` aborts; a later failure is ignored. */
 export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stopListening = onAbort(signal, resolve);
@@ -29,8 +29,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `listener` once: when `signal` aborts, or at once where it has aborted already.
- * @returns what takes the listener off again; a signal that lives long keeps it otherwise
+ * Calls `listener` once: when `signal` aborts, or immediately if it already has.
+ * @returns removes the listener; otherwise a long-lived signal would keep it
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (signal.aborted) {

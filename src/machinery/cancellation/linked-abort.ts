@@ -1,7 +1,7 @@
 /**
- * A signal that aborts with the first of several, for as long as something runs; {@link LinkedAbort.close} ends the link
- * and leaves nothing behind on signals that live longer. What `AbortSignal.any` does by weak references, which cost the
- * garbage collector more than they save where the end is known.
+ * A signal that aborts with the first of its parents; {@link LinkedAbort.close} removes the link and leaves nothing
+ * behind on long-lived parents. `AbortSignal.any` does the same with weak references, which cost the garbage collector
+ * more than they save when the end is known.
  */
 export class LinkedAbort {
   private readonly controller = new AbortController();
@@ -19,12 +19,12 @@ export class LinkedAbort {
     return this.controller.signal;
   }
 
-  /** Aborts for a reason of its own, unless a parent came first. */
+  /** Aborts for a reason of its own, unless a parent was first. */
   abort(reason: Error): void {
     this.controller.abort(reason);
   }
 
-  /** From now on the signal stays as it is. */
+  /** Freezes the signal in its current state. */
   close(): void {
     for (const { onAbort, parent } of this.links) parent.removeEventListener('abort', onAbort);
   }

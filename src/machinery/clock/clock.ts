@@ -25,12 +25,11 @@ export interface Clock {
 /** Longest delay that a timer of the platform can hold; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The last second that RFC 3339 has a year for, milliseconds since the Unix epoch. */
+/** The last second of year 9999, beyond which RFC 3339 has no form. Milliseconds since the Unix epoch. */
 export const LAST_RFC3339_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * The instant as RFC 3339 with whole seconds, the form in which Kubernetes writes `metav1.Time`; at most the last that
- * can be written so.
+ * The instant as RFC 3339 with whole seconds, the form of Kubernetes' `metav1.Time`; capped at {@link LAST_RFC3339_MS}.
  */
 export function toRfc3339(epochMs: number): string {
   return `${new Date(Math.min(epochMs, LAST_RFC3339_MS)).toISOString().slice(0, -'.000Z'.length)}Z`;

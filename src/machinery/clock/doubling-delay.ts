@@ -1,17 +1,17 @@
 export interface DoublingDelay {
-  /** After the first failure, milliseconds. */
+  /** Delay after the first failure, milliseconds. */
   readonly firstMs: number;
-  /** The limit, milliseconds. */
+  /** Upper limit, milliseconds. */
   readonly longestMs: number;
 }
 
-/** With more doublings a number could no longer hold the product. */
+/** More doublings would overflow a number. */
 const MOST_DOUBLINGS = 60;
 
 /**
- * How long to wait after a failure: twice as long after each, up to a limit. It has no random part; where many clients wait at the same
- * time, add one.
- * @param failures in a row, before this one
+ * The delay after a failure: doubles with each failure, up to a limit. No jitter; add some if many clients wait at the
+ * same time.
+ * @param failures consecutive failures before this one
  */
 export function doublingDelayMs(failures: number, { firstMs, longestMs }: DoublingDelay): number {
   return Math.min(firstMs * 2 ** Math.min(failures, MOST_DOUBLINGS), longestMs);

@@ -8,15 +8,15 @@ interface PendingTimer {
 }
 
 /**
- * A clock that stands still until a test moves it. Timers fire in the order of their due times, ties in the order
- * in which they were set, and `now()` inside a callback is the callback's own due time.
+ * A clock that only moves when a test moves it. Timers fire in the order of their due times, ties in the order in which
+ * they were set, and `now()` inside a callback is the callback's own due time.
  */
 export class FakeClock implements Clock {
   private monotonicMs = 0;
   private order = 0;
   private readonly timers = new Set<PendingTimer>();
 
-  /** @param wallMs what `now()` says first, milliseconds since the epoch */
+  /** @param wallMs initial value of `now()`, milliseconds since the epoch */
   constructor(private wallMs = Date.UTC(2026, 0, 1)) {}
 
   now(): number {
@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
     return sleepOn(this, delayMs, signal);
   }
 
-  /** How many timers wait. A component that was stopped must leave none. */
+  /** Number of pending timers. A stopped component must leave none. */
   get pendingTimers(): number {
     return this.timers.size;
   }
@@ -62,8 +62,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * The same for a world in which much follows from a timer: `settle` waits until that is over. Called before the time moves
-   * and after it has, not between timers of one instant.
+   * As {@link advance}, for tests in which much follows from a timer: `settle` waits until that is done. Called before
+   * time moves and after each move, not between timers of one instant.
    */
   async advanceThrough(ms: number, settle: () => Promise<void>): Promise<void> {
     const endMs = this.monotonicMs + ms;
@@ -77,12 +77,12 @@ export class FakeClock implements Clock {
     await settle();
   }
 
-  /** Moves the wall clock alone, as an administrator or NTP would. */
+  /** Moves only the wall clock, as an administrator or NTP would. */
   jumpWallClock(ms: number): void {
     this.wallMs += ms;
   }
 
-  /** Sets the wall clock alone. */
+  /** Sets only the wall clock. */
   setWallClock(epochMs: number): void {
     this.wallMs = epochMs;
   }
@@ -110,7 +110,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything that is already resolved run: macrotask turns, because promise chains have no fixed length. */
+/** Runs everything that is already resolved. Uses macrotasks because promise chains have no fixed length. */
 async function fewTurns(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto';
 
-/** The only source of chance in the product, so that a test can fix it by a seed. */
+/** The only source of randomness in the product, so that a test can seed it. */
 export interface RandomSource {
   /** A number in [0, 1). */
   next(): number;
 }
 
-/** Chance from the operating system; good enough for names and jitter alike. */
+/** Randomness from the operating system; good enough for names and jitter. */
 export class SystemRandom implements RandomSource {
   next(): number {
     return randomInt(2 ** 32) / 2 ** 32;
   }
 }
 
-/** A repeatable sequence (mulberry32) for tests; the seed belongs in the test's output. */
+/** A repeatable sequence (mulberry32) for tests; print the seed in the test's output. */
 export class SeededRandom implements RandomSource {
   private state: number;
 
@@ -30,7 +30,7 @@ export class SeededRandom implements RandomSource {
   }
 }
 
-/** `baseMs` lengthened by up to `maxFactor` of itself, as client-go's `wait.Jitter` does. */
+/** `baseMs` extended by up to `maxFactor` of itself, like client-go's `wait.Jitter`. */
 export function jitter(baseMs: number, maxFactor: number, random: RandomSource): number {
   return baseMs + baseMs * maxFactor * random.next();
 }

@@ -1,6 +1,6 @@
 /**
- * Work that holds the one thread for a while takes turns: whoever awaits this goes on alone in a later round of the event
- * loop, one of them in each, and whatever else is ready comes in between.
+ * Yields to the event loop. Long work awaits this between pieces: one waiter continues per round of the event loop, and
+ * everything else that is ready runs in between.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -17,8 +17,8 @@ function giveTurn(): void {
 }
 
 /**
- * Calls back once everything that was ready at the same time has been looked at: the end of this turn of the event loop.
- * Lets requests that came together be answered together, at no delay.
+ * Calls back at the end of this turn of the event loop, after everything that was ready has run. Lets requests that
+ * arrived together be answered together, without delay.
  */
 export function atEndOfTurn(callback: () => void): void {
   setImmediate(callback);

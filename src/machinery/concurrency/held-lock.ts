@@ -3,19 +3,19 @@ import { KeyLockLostError } from '../errors/index.js';
 
 export interface HeldLockOptions {
   readonly clock: Clock;
-  /** How long the store keeps the lock for us after a request, milliseconds. */
+  /** How long the store keeps the lock after a request, milliseconds. */
   readonly durationMs: number;
-  /** What the signal says when no renewal came in time. */
+  /** Message of the signal's reason if no renewal came in time. */
   readonly expiredMessage: string;
 }
 
-/** This share of the lock's duration is held back, because clocks run at different speeds. */
+/** Safety margin as a share of the lock's duration, because clocks run at different speeds. */
 const SAFETY_SHARE = 0.05;
 
 /**
- * A lock in a store, held as far as our own clock can tell. The deadline is counted on the local monotonic clock from before the
- * request was sent, so that neither a slow answer nor a paused process nor a jump of the wall clock can make us believe in
- * a lock that is gone. Whoever renews it says so here.
+ * A lock in a store, as far as our own clock can prove that we hold it. The deadline is measured on the local monotonic
+ * clock from before the request was sent, so that neither a slow answer nor a paused process nor a jump of the wall
+ * clock can make us rely on an expired lock. The code that renews the lock reports it here.
  */
 export class HeldLock {
   private readonly lost = new AbortController();
@@ -37,9 +37,9 @@ export class HeldLock {
   }
 
   /**
-   * Looks at the clock instead of waiting for a timer: when the process was paused or its event loop blocked, what was
-   * waited for goes on before any timer fires. Once it has thrown, the signal has aborted.
-   * @throws KeyLockLostError when the lock may have expired or was lost
+   * Checks the clock instead of relying on a timer: after a pause of the process or a blocked event loop, awaited
+   * results continue before any timer fires. Once it has thrown, the signal has aborted.
+   * @throws KeyLockLostError if the lock may have expired or was lost
    */
   assertHeld(): void {
     if (this.options.clock.monotonicNow() >= this.heldUntilMs) this.expire();
@@ -47,7 +47,7 @@ export class HeldLock {
   }
 
   /**
-   * The store has granted the lock, or prolonged it.
+   * The store has granted or extended the lock.
    * @param sentAtMs monotonic clock, before the request was sent
    */
   renewed(sentAtMs: number): void {
@@ -56,19 +56,19 @@ export class HeldLock {
     this.deadline?.cancel();
     this.heldUntilMs = sentAtMs + durationMs * (1 - SAFETY_SHARE);
     const leftMs = this.heldUntilMs - clock.monotonicNow();
-    // Not left to a timer: nothing may begin under a lock that has run out.
+    // Not left to a timer: no work may start under an expired lock.
     if (leftMs <= 0) this.expire();
     else this.deadline = clock.setTimeout(() => this.expire(), leftMs);
   }
 
-  /** The store says that another has it. */
+  /** The store reports another holder. */
   lose(message: string): void {
     if (this.isOver) return;
     this.end();
     this.lost.abort(new KeyLockLostError(message));
   }
 
-  /** We do not need it any more. */
+  /** The lock is no longer needed. */
   letGo(): void {
     this.end();
   }

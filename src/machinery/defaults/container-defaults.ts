@@ -19,7 +19,7 @@ export function defaultContainer(container: Decoded<Container>): void {
   if (container.volumeMounts) for (const mount of container.volumeMounts) omitZero(mount, ['readOnly']);
 }
 
-/** An image without a tag means `latest`; one with a digest only has no tag. */
+/** An image without a tag means `latest`; one with only a digest has no tag. */
 export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const hasDigest = name.includes('@');
@@ -58,8 +58,8 @@ export function defaultHostPorts(container: Decoded<Container>): void {
 }
 
 /**
- * Removes fields that Kubernetes does not distinguish from absent: `false`, `0` and `''` of plain (not optional)
- * Go fields. It leaves them out when it writes an object.
+ * Removes fields that Kubernetes cannot tell from absent: `false`, `0` and `''` of plain (not optional) Go fields. It
+ * omits them when it writes an object.
  */
 export function omitZero<T extends object>(object: T, fields: readonly (keyof T)[]): void {
   for (const field of fields) {

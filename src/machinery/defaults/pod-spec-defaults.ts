@@ -5,7 +5,7 @@ import type { Deployment, PodSpec, PodTemplateSpec } from '../kubernetes/index.j
 import { omitZero, defaultContainer, defaultHostPorts } from './container-defaults.js';
 import { defaultVolume } from './volume-defaults.js';
 
-/** Fields of a pod spec that have a fixed default. */
+/** Fields of a pod spec with a fixed default. */
 const FIXED = {
   restartPolicy: 'Always',
   terminationGracePeriodSeconds: 30,

@@ -5,7 +5,7 @@ import { pullPolicyFor } from './container-defaults.js';
 /** rw-r--r-- */
 const DEFAULT_MODE = 0o644;
 
-/** What a source gets, by its name in the volume. Source: pkg/apis/core/v1/defaults.go. */
+/** Defaults of a source, by its field name in the volume. Source: pkg/apis/core/v1/defaults.go. */
 const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   secret: { defaultMode: DEFAULT_MODE },
   configMap: { defaultMode: DEFAULT_MODE },
@@ -18,7 +18,7 @@ const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
 
-/** Defaults of the source with that name, if it is one that has any. */
+/** Defaults of the named source, if it has any. */
 export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name: string): void {
   const defaults = SOURCE_DEFAULTS[name];
   const source = fields[name] as Record<string, unknown> | undefined;

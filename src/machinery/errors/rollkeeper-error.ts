@@ -1,4 +1,4 @@
-/** Stable machine-readable codes of our own errors. A retired code is never used again. */
+/** Stable machine-readable codes of our own errors. Retired codes are never reused. */
 export type ErrorCode =
   | 'INVALID_OPTION'
   | 'UNSUPPORTED'
@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'STORAGE_UNREADABLE'
   | 'STORAGE_UNAVAILABLE';
 
-/** A failure that its message tells whole: no bug, so that nobody needs its stack. */
+/** A failure that its message explains completely: not a bug, so the stack is not shown. */
 export abstract class ExpectedError extends Error {}
 
 /** Base of every error that Rollkeeper itself raises; `code` is for programs, `message` for people. */
@@ -52,33 +52,33 @@ export class InvalidOptionError extends RollkeeperError {
   }
 }
 
-/** Asked for something that we know of and do not have. Names it. */
+/** The request is for something known but not implemented. Names it. */
 export class UnsupportedError extends RollkeeperError {
   readonly code = 'UNSUPPORTED';
 }
 
-/** The caller broke the order of calls, for example `run` twice. */
+/** Methods were called in the wrong order, for example `run` twice. */
 export class IllegalStateError extends RollkeeperError {
   readonly code = 'ILLEGAL_STATE';
 }
 
-/** The new ReplicaSet of a Deployment cannot have its name: another object has it, again. */
+/** The new ReplicaSet of a Deployment cannot have its name: another object repeatedly has it. */
 export class NameTakenError extends RollkeeperError {
   readonly code = 'NAME_TAKEN';
 }
 
-/** We no longer hold the leader lease, or cannot prove that we do. Reason of the leading work's abort. */
+/** We no longer hold the leader lease, or cannot prove that we do. Abort reason of leading work. */
 export class LeaseLostError extends RollkeeperError {
   readonly code = 'LEASE_LOST';
 }
 
 /**
- * Refused where it was to have its effect, because it was done for a term of leadership that does not count there: a
- * newer one has begun, or nothing is known of any.
+ * The target refused an operation of a leadership term that is not valid there: a newer term has begun, or no term is
+ * known.
  */
 export class SupersededError extends RollkeeperError {
   readonly code = 'SUPERSEDED';
-  /** The epoch that counts there; 0: none does. */
+  /** The epoch valid there; 0 if none is. */
   readonly epoch: number;
 
   constructor(message: string, options: ErrorOptions & { readonly epoch: number }) {
@@ -87,15 +87,15 @@ export class SupersededError extends RollkeeperError {
   }
 }
 
-/** The lock of a key could not be renewed in time. Reason of an activation's abort. */
+/** The lock of a key could not be renewed in time. Abort reason of an activation. */
 export class KeyLockLostError extends RollkeeperError {
   readonly code = 'KEY_LOCK_LOST';
 }
 
-/** Somebody else works on this key right now. Come back a little later. */
+/** Another worker has this key right now. Retry a little later. */
 export class KeyLockHeldError extends RollkeeperError {
   readonly code = 'KEY_LOCK_HELD';
-  /** How long the lock lasts unless it is renewed, when known. */
+  /** Remaining duration of the lock unless it is renewed, if known. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {
@@ -104,22 +104,22 @@ export class KeyLockHeldError extends RollkeeperError {
   }
 }
 
-/** We are stopping. Reason of every abort that a clean stop causes. */
+/** We are stopping. Abort reason of every clean stop. */
 export class ShutdownError extends RollkeeperError {
   readonly code = 'SHUTDOWN';
 }
 
-/** Trying again cannot help until the object changes: the key is parked at once, with a try now and then. */
+/** Retrying cannot help until the object changes: the key is parked at once, with a rare retry. */
 export class TerminalError extends RollkeeperError {
   readonly code = 'TERMINAL';
 }
 
-/** A bounded wait ran out. */
+/** A bounded wait timed out. */
 export class TimeoutError extends RollkeeperError {
   readonly code = 'TIMEOUT';
 }
 
-/** A sync took longer than it may. Reason of its abort; its key is tried again with backoff. */
+/** A sync exceeded its time limit. Reason of its abort; its key is retried with backoff. */
 export class SyncTimeoutError extends RollkeeperError {
   readonly code = 'SYNC_TIMEOUT';
 }
@@ -129,7 +129,7 @@ export class StaleCacheError extends RollkeeperError {
   readonly code = 'STALE_CACHE';
 }
 
-/** A write of an earlier sync came to no answer, and the server may still be at work on it. Come back a little later. */
+/** A write of an earlier sync has no answer, and the server may still be executing it. Retry a little later. */
 export class WriteUnderWayError extends RollkeeperError {
   readonly code = 'WRITE_UNDER_WAY';
 
@@ -141,12 +141,12 @@ export class WriteUnderWayError extends RollkeeperError {
   }
 }
 
-/** Stored by a newer release, which we must not misread. Its own replicas take care of it; we come back later. */
+/** Stored by a newer release, which we must not misread. Replicas of that release handle it; we retry later. */
 export class NewerStateError extends RollkeeperError {
   readonly code = 'NEWER_STATE';
 }
 
-/** A process could not come up; the message is the one line a user is shown. */
+/** The process could not start; the message is the one line shown to the user. */
 export class StartupError extends RollkeeperError {
   readonly code = 'STARTUP';
 }
@@ -159,12 +159,12 @@ export function hasCode(error: unknown, code: ErrorCode): boolean {
   return false;
 }
 
-/** Whether work ended because it was told to stop, rather than by a fault of its own. */
+/** Whether work ended because it was cancelled rather than by a fault of its own. */
 export function isCancellation(error: unknown): boolean {
   return hasCode(error, 'SHUTDOWN') || hasCode(error, 'LEASE_LOST') || hasCode(error, 'KEY_LOCK_LOST');
 }
 
-/** A message for people out of whatever was thrown. */
+/** A readable message for any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { errorMessage } from '../errors/index.js';
 import { ownField } from '../kubernetes/index.js';
 
-/** On a pod: what commands in its containers answer. With a dot and a container's name behind it, what they do in that one. */
+/**
+ * Annotation on a pod: the answers of commands in its containers. With a dot and a container's name appended, it
+ * applies to that container only.
+ */
 export const EXEC_ANNOTATION = 'node.rollkeeper.dev/exec';
 /** In the annotation: any other command. */
 const ANY = '*';
 
-/** What a command answers that is never run. */
+/** The canned answer of a command, which is never run. */
 export interface ExecAnswer {
   readonly stdout: string;
   readonly stderr: string;
@@ -29,19 +32,19 @@ const answers = z.record(
   ]),
 );
 
-/** @throws Error that says what is wrong with the annotation's text */
+/** @throws Error describing the problem in the annotation's text */
 export function readExecAnswers(text: string): ExecAnswers {
   try {
     return answers.parse(parseYaml(text));
   } catch (error) {
     const problem = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
-    throw new Error(`the annotation ${EXEC_ANNOTATION} is no map from commands to answers: ${problem}`, {
+    throw new Error(`the annotation ${EXEC_ANNOTATION} is not a map of commands to answers: ${problem}`, {
       cause: error,
     });
   }
 }
 
-/** Undefined where the container has no such command. */
+/** Undefined if the container has no such command. */
 export function answerTo(known: ExecAnswers, command: readonly string[]): ExecAnswer | undefined {
   return ownField(known, command.join(' ')) ?? ownField(known, ANY);
 }

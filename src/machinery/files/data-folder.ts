@@ -6,22 +6,23 @@ import { makeFolder } from './make-folder.js';
 import { assertOwnFolder, assertTrusted, unlessMissing } from './own-files.js';
 import { placeOf, processOwner } from './process-owner.js';
 
-/** What is kept in a data folder and believed at the next start. */
+/** Files in a data folder that the next start trusts. */
 const KEPT = [
   ...['token', 'admin-token', 'redis-password', 'service-account.key', 'kubeconfig', 'run.json'],
   ...['ca.key', 'ca.crt', 'apiserver.key', 'apiserver.crt'],
 ];
-/** Folders in it, whose content is as much ours. */
+/** Folders in it whose content must be ours as well. */
 const FOLDERS = ['logs', 'redis', 'redis/appendonlydir'];
 
 export interface DataFolder {
-  /** Whether other users share it: another user owns it, or others may look into it. */
+  /** Whether other users share it: another user owns it, or others may read it. */
   readonly isShared: boolean;
 }
 
 /**
- * Makes the folder that everything is kept in, for this user alone; one that is there has to be ours, with all in it that a start goes by.
- * @throws StartupError naming what cannot be trusted, or why there can be no such folder
+ * Creates the folder for all data, accessible to this user only. An existing folder, and everything in it that a start
+ * relies on, has to be ours.
+ * @throws StartupError naming what cannot be trusted, or why the folder cannot be created
  */
 export async function claimDataFolder(dataDir: string): Promise<DataFolder> {
   try {

@@ -1,21 +1,21 @@
-/** What the system says of a file or folder. */
+/** The system's metadata of a file or folder. */
 export interface FileFacts {
   readonly uid: number;
   readonly gid: number;
-  /** With the bits of its sort or without. */
+  /** With or without the file type bits. */
   readonly mode: number;
 }
 
-/** Who this process is. */
+/** The user and groups of this process. */
 export interface ProcessOwner {
   readonly uid: number;
   readonly groups: ReadonlySet<number>;
 }
 
 /**
- * Where a file or folder is: `volume`, the root of a volume of this container; `in-volume`, below it; else `machine`. A volume comes from
- * the one who started the container: Kubernetes hands an empty one over as root's with mode 0777, and opens others to a group that
- * the process is in (`fsGroup`), files included.
+ * Where a file or folder is: `volume`, the root of a volume of this container; `in-volume`, below it; else `machine`. A
+ * volume is set up by the one who started the container: Kubernetes mounts an empty one as root's with mode 0777, and
+ * opens others, files included, to a group of the process (`fsGroup`).
  */
 export type Place = 'machine' | 'volume' | 'in-volume';
 
@@ -30,8 +30,8 @@ const GROUP_READS = 0o050;
 const OTHERS_READ = 0o005;
 
 /**
- * Whether a folder can only hold what this user, or root, has put there. A folder of root's that everybody may write to counts as the
- * root of a volume alone.
+ * Whether a folder can only hold what this user, or root, has put there. A world-writable folder of root's is only
+ * trusted as the root of a volume.
  */
 export function judgeFolder(folder: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
   if (!isOwned(folder, self, place)) return 'foreign';
@@ -40,22 +40,22 @@ export function judgeFolder(folder: FileFacts, self: ProcessOwner, place: Place)
   return isOpen(folder, self, place) ? 'writable' : undefined;
 }
 
-/** Whether the content of a file can only come from this user, or from root. */
+/** Whether only this user, or root, can have written the content of a file. */
 export function judgeFile(file: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
   return isOwned(file, self, place) ? judgeNamedFile(file, self, place) : 'foreign';
 }
 
-/** The same of a file that somebody has named on purpose, whose owner is their choice. */
+/** As {@link judgeFile}, for a file that the user named explicitly, whose owner is the user's choice. */
 export function judgeNamedFile(file: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
   return isOpen(file, self, place) ? 'writable' : undefined;
 }
 
-/** Whether a symbolic link can only lead to where this user, or root, wanted it to. Its mode means nothing. */
+/** Whether a symbolic link can only lead to where this user, or root, wanted it to. Its mode is irrelevant. */
 export function judgeLink(link: FileFacts, self: ProcessOwner): Distrust | undefined {
   return link.uid === self.uid || link.uid === ROOT ? undefined : 'link';
 }
 
-/** Whether other users share a folder: it belongs to another user, or others may look into it. */
+/** Whether other users share a folder: another user owns it, or others may read it. */
 export function isShared(folder: FileFacts, { uid }: ProcessOwner): boolean {
   if (folder.uid !== uid || (folder.mode & OTHERS_READ) !== 0) return true;
   return (folder.mode & GROUP_READS) !== 0 && !isGroupOfOwner(folder);
@@ -71,7 +71,9 @@ function isOpen(file: FileFacts, { groups }: ProcessOwner, place: Place): boolea
   return place === 'machine' || !groups.has(file.gid);
 }
 
-/** Linux distributions give each user a group of the same number, in which nobody else is; many let it write by default. */
+/**
+ * Linux distributions give each user a group with the same number and no other members; many let it write by default.
+ */
 function isGroupOfOwner({ gid, uid }: FileFacts): boolean {
   return gid === uid;
 }

@@ -2,9 +2,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing. Node's own `recursive` never ends where a folder cannot be made and the system says
- * that its parent is missing, as below /proc, and reports a read-only file system as a missing folder.
- * @returns whether the folder was made now
+ * Creates a folder and its missing parents. Node's own `recursive` never ends if a folder cannot be created and the
+ * system reports its parent as missing, as below /proc, and it reports a read-only file system as a missing folder.
+ * @returns whether the folder was created now
  * @throws the system's error
  */
 export async function makeFolder(
@@ -30,7 +30,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** False where another process was faster. */
+/** False if another process was faster. */
 async function makeOne(folder: string, mode: number): Promise<boolean> {
   try {
     await mkdir(folder, { mode });
@@ -38,7 +38,7 @@ async function makeOne(folder: string, mode: number): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return false;
-    // Its parent was there a moment ago: the system makes no folders in it.
+    // Its parent existed a moment ago: the system allows no folders in it.
     if (code === 'ENOENT')
       throw Object.assign(new Error(`no folder can be made in ${dirname(folder)}`, { cause: error }), {
         code,

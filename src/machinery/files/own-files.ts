@@ -6,12 +6,12 @@ import type { Distrust, ProcessOwner } from './decide-trust.js';
 import { placeOf, processOwner } from './process-owner.js';
 import { judgeFile, judgeFolder, judgeLink, judgeNamedFile } from './decide-trust.js';
 
-/** A file or folder that other users of the machine can have prepared. */
+/** A file or folder that other users of the machine could have planted. */
 export class UntrustedFileError extends StartupError {}
 
 /**
- * What the system says of a folder, itself and not a link to it.
- * @throws UntrustedFileError; the system's error where there is none
+ * The metadata of a folder itself; a link is not followed.
+ * @throws UntrustedFileError; the system's error if there is none
  */
 export async function assertOwnFolder(path: string): Promise<Stats> {
   const self = processOwner();
@@ -23,14 +23,17 @@ export async function assertOwnFolder(path: string): Promise<Stats> {
 }
 
 export interface ReadOwnFileOptions {
-  /** What the file is left with, where others had more rights to it. @default as it is */
+  /** The mode to set if others had more rights. @default unchanged */
   readonly mode?: number;
-  /** Whether somebody has named this very file, so that links in its path and its owner are their choice. @default false */
+  /**
+   * Whether the user named this very file, so that links in its path and its owner are the user's choice. @default
+   * false
+   */
   readonly isNamed?: boolean;
 }
 
 /**
- * The content of a file of ours; undefined where there is none.
+ * The content of one of our files; undefined if there is none.
  * @throws UntrustedFileError; the system's error
  */
 export async function readOwnFile(
@@ -74,7 +77,7 @@ export function openOwnLog(path: string): number {
   }
 }
 
-/** The content of a file that somebody has named, which is not to be one that others may change. @throws UntrustedFileError */
+/** The content of a file that the user named; others must not be able to change it. @throws UntrustedFileError */
 export function readNamedSecret(path: string): string {
   const fd = openSync(path, 'r');
   try {
@@ -96,7 +99,7 @@ export function assertTrusted(path: string, facts: Stats, distrust: Distrust | u
   if (distrust !== undefined) throw new UntrustedFileError(explain(path, facts, distrust));
 }
 
-/** Where `path` leads; a link is followed where it is ours. */
+/** The target of `path`; a link is followed if it is ours. */
 async function withoutLink(path: string, self: ProcessOwner | undefined): Promise<string> {
   const facts = await lstat(path);
   if (!facts.isSymbolicLink()) return path;
@@ -119,7 +122,7 @@ function openNotFollowing(path: string, flags: number): number {
   }
 }
 
-/** For a rejection: passes over what is not there. */
+/** For a rejection: ignores a missing file. */
 export function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT') return undefined;
   throw error;

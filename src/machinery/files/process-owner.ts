@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Place, ProcessOwner } from './decide-trust.js';
 
-/** Undefined on systems without owners of files, where nothing is judged. */
+/** Undefined on systems without file owners, where nothing is checked. */
 export function processOwner(): ProcessOwner | undefined {
   const uid = process.geteuid?.();
   if (uid === undefined) return undefined;
@@ -18,16 +18,16 @@ export function placeOf(path: string): Place {
   return 'machine';
 }
 
-/** By the text of Linux' `/proc/self/mountinfo`, whose fifth field is the place, with what would end it written in octal. */
+/** Parses Linux' `/proc/self/mountinfo`: the fifth field is the mount point, with separators escaped in octal. */
 export function mountPointsIn(mountInfo: string): ReadonlySet<string> {
   const places = mountInfo.split('\n').flatMap((line) => line.split(' ')[4] ?? []);
   const plain = (place: string): string =>
     place.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)));
-  // All of a container is below its root.
+  // Everything in a container is below its root.
   return new Set(places.map(plain).filter((place) => place !== '/'));
 }
 
-/** As the common engines mark their containers. */
+/** Markers that the common engines leave in their containers. */
 function isContainer(env: NodeJS.ProcessEnv): boolean {
   const isMarked = ['/.dockerenv', '/run/.containerenv'].some((file) => existsSync(file));
   return isMarked || env['KUBERNETES_SERVICE_HOST'] !== undefined;

@@ -1,9 +1,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /**
- * Writes a file beside `path` and puts it there once it is whole and on the disk. Whenever the process ends, and whoever reads
- * meanwhile, `path` is what it was, or has all of `content`; written in place, it would be empty for a moment.
- * @param options.mode of the file, less what the umask takes, whatever the file before it had
+ * Replaces a file atomically: writes a draft beside `path` and renames it once it is complete and on disk. At any
+ * moment, also after a crash, `path` has either the old content or all of the new one; written in place, it would be
+ * empty for a moment.
+ * @param options.mode of the file, less the umask, regardless of the mode before
  * @throws the system's error; `path` is untouched then
  */
 export async function replaceFile(
@@ -14,7 +15,7 @@ export async function replaceFile(
   const draft = `${path}.${process.pid}.tmp`;
   try {
     await rm(draft, { force: true });
-    // Made anew: what another process puts there meanwhile, a link say, is not written through.
+    // Created exclusively: a link that another process puts there is not followed.
     await writeFile(draft, content, { mode, flag: 'wx', flush: true });
     await rename(draft, path);
   } catch (error) {

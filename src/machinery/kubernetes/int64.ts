@@ -1,29 +1,29 @@
 import type { CollectionTag, ScalarTag, Tags } from 'yaml';
 
 /**
- * An integer of the API. What a double holds exactly is a `number`; any other is a `bigint`. So each integer has one
- * form, and `===` compares. `<` and its like take both; arithmetic does not: {@link toDouble} first, where near enough
- * is good enough.
+ * An integer of the API. One that a double holds exactly is a `number`; any other is a `bigint`. So each integer has
+ * one form and `===` works. `<` and the like accept both; arithmetic does not: use {@link toDouble} first if an
+ * approximation will do.
  */
 export type Int64 = number | bigint;
 
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 
-/** The one form of this integer, whatever its size. */
+/** The canonical form of this integer. */
 export function exactInteger(value: bigint): Int64 {
   const double = Number(value);
   return Number.isSafeInteger(double) ? double : value;
 }
 
-/** A number that was read as the int64 that it is; `undefined` for what is none. */
+/** A number that was read, as an int64; `undefined` if it is none. */
 export function toInt64(value: unknown): Int64 | undefined {
   if (Number.isSafeInteger(value)) return value as number;
   if (typeof value === 'number') return Number.isInteger(value) ? inRange(BigInt(value)) : undefined;
   return typeof value === 'bigint' ? inRange(value) : undefined;
 }
 
-/** The nearest double: for durations and the like, of which nobody can tell the difference. */
+/** The nearest double: for durations and the like, where the difference does not matter. */
 export function toDouble(value: Int64): number {
   return Number(value);
 }
@@ -32,10 +32,10 @@ function inRange(value: bigint): Int64 | undefined {
   return value >= MIN && value <= MAX ? exactInteger(value) : undefined;
 }
 
-/** As Go's `strconv.ParseInt(text, 10, 64)`: `undefined` where that fails, also for what no int64 can hold. */
+/** Like Go's `strconv.ParseInt(text, 10, 64)`: `undefined` if that fails, also for what exceeds int64. */
 export function parseInt64(text: string): bigint | undefined {
   if (!/^[+-]?\d+$/.test(text)) return undefined;
-  // No int64 has more digits, and reading a million of them takes its time.
+  // No int64 has more digits, and parsing a million of them is slow.
   const digits = text.replace(/^[+-]?0*(?=\d)/, '');
   if (digits.length > 19) return undefined;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
@@ -43,8 +43,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /**
- * `customTags` for the `yaml` package: integers are read as by {@link parseJson}, whatever their base. What it writes
- * needs nothing of the kind.
+ * `customTags` for the `yaml` package: integers of every base are read as {@link parseJson} does. Writing needs no
+ * tags.
  */
 export function exactIntegerTags(tags: Tags): Tags {
   return tags.map((tag) => (typeof tag !== 'string' && isInteger(tag) ? exactly(tag) : tag));

@@ -4,7 +4,7 @@ import { cloneJson, sameJson } from './json-values.js';
 import { exactInteger } from './int64.js';
 import { holdsLargeInteger, parseJson, stringifyJson } from './json-text.js';
 
-/** JSON as the API speaks it: any value, with integers of any size among the others. */
+/** API JSON: any value, including integers of any size. */
 const { value: jsonWithIntegers } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -16,7 +16,7 @@ const { value: jsonWithIntegers } = fc.letrec((tie) => ({
   ),
 }));
 
-/** Text around a number: what stands before it, and after. */
+/** The text before and after a number. */
 const places: readonly (readonly [string, string])[] = [
   ['', ''],
   ['{"a":', '}'],

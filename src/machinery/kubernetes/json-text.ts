@@ -1,32 +1,32 @@
 /**
- * The one way from text to objects and back. Integers in Kubernetes are int64, and some of them no double can hold:
- * these become `bigint` (see {@link Int64}), and come out as they went in. A text without one is read by
- * `JSON.parse` alone, after a look at every sixteenth character.
+ * The only conversion between text and objects. Kubernetes integers are int64, and a double cannot hold all of them:
+ * large ones become `bigint` (see {@link Int64}), and are written back exactly. A text without large integers is parsed
+ * by `JSON.parse` alone, after a look at every sixteenth character.
  */
 
 /** The digits of 2^53, below which no integer is lost. */
 const LONG = 16;
 const MAX_SAFE = String(Number.MAX_SAFE_INTEGER);
-/** What a double can hold has no more digits; a longer one becomes Infinity, as `JSON.parse` has it. */
+/** Any finite double has at most this many digits; a longer number becomes Infinity, as in `JSON.parse`. */
 const MAX_DIGITS = 309;
 
 const INTEGER = /^-?\d+$/;
-/** A number with a fraction or an exponent, where a value may be; strings that look like it are taken for one. */
+/** A number with a fraction or an exponent where a value may be. Also matches strings that look like one. */
 const FRACTION = /(?:^|[:[,])\s*-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)\s*(?:[,}\]]|$)/;
 
 const LARGE_INTEGER = new RegExp(String.raw`^-?\d{${LONG},${MAX_DIGITS}}$`);
 
-/** @throws SyntaxError for what is no JSON */
+/** @throws SyntaxError if it is not JSON */
 export function parseJson(text: string): unknown {
   return holdsLargeInteger(text) ? json.parse(text, keepInteger) : JSON.parse(text);
 }
 
-/** By the object or list that holds them, and their key there: how whole numbers are written that are written as fractions. */
+/** Keyed by the containing object or list, then by key: the source text of whole numbers written as fractions. */
 export type WrittenFractions = ReadonlyMap<unknown, ReadonlyMap<string, string>>;
 
 /**
- * As {@link parseJson}, which takes `3.0` and `3` for the same; Go takes only the latter for an integer.
- * @throws SyntaxError for what is no JSON
+ * As {@link parseJson}, which does not distinguish `3.0` from `3`; Go only accepts the latter as an integer.
+ * @throws SyntaxError if it is not JSON
  */
 export function parseJsonWithFractions(text: string): {
   readonly value: unknown;
@@ -46,27 +46,27 @@ export function parseJsonWithFractions(text: string): {
 }
 
 /**
- * The value as JSON, `bigint` included; indented by `space` characters if that is given.
- * @throws TypeError for what refers to itself
+ * The value as JSON, `bigint` included; indented by `space` characters if given.
+ * @throws TypeError for circular references
  */
 export function stringifyJson(value: unknown, space?: number): string {
   try {
     return space === undefined ? JSON.stringify(value) : JSON.stringify(value, undefined, space);
   } catch (error) {
-    // Nothing that is asked beforehand is as cheap as this for objects without one.
+    // Trying and failing is cheaper than checking in advance for objects without a bigint.
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(value, writeIntegers, space);
   }
 }
 
-/** A replacer of `JSON.stringify` that writes `bigint`, for those who call it themselves. */
+/** A replacer for `JSON.stringify` that writes `bigint`. */
 export function writeIntegers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? json.rawJSON(String(value)) : value;
 }
 
 /**
- * Whether `text`, if it is JSON, may hold an integer that no double can; strings that look like it are taken for one.
- * Sixteen digits in a row cover one position in sixteen, so only these are looked at.
+ * Whether `text`, if it is JSON, may hold an integer beyond a double's range; strings that look like one count too. A
+ * run of sixteen digits covers one position in sixteen, so only these are checked.
  */
 export function holdsLargeInteger(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
@@ -81,7 +81,7 @@ export function holdsLargeInteger(text: string): boolean {
   return false;
 }
 
-/** Whether the digits stand where a number may, are all of it, and are too many. */
+/** Whether the digits form a complete number, where a number may be, with too many digits. */
 function isLargeInteger(text: string, start: number, end: number): boolean {
   const before = text[text[start - 1] === '-' ? start - 2 : start - 1];
   if (before !== undefined && !':,[ \n\r\t'.includes(before)) return false;
@@ -100,12 +100,12 @@ function keepInteger(_key: string, value: unknown, { source }: SourceOfValue): u
   return LARGE_INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/** What stands in the text for a value that is neither a list nor an object. */
+/** The source text of a primitive value. */
 interface SourceOfValue {
   readonly source?: string;
 }
 
-/** Parts of ECMAScript that the compiler's library does not know yet. */
+/** Parts of ECMAScript that the compiler's library lacks. */
 const json = JSON as unknown as {
   parse(
     text: string,

@@ -1,6 +1,6 @@
 /**
- * Whether two values are the same JSON: the order of fields and fields without a value mean nothing. Asked for every change
- * that is seen, hence without anything made on the way.
+ * Whether two values are the same JSON: the order of fields is ignored, and so are undefined fields. Runs for every
+ * change seen, so it allocates nothing.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -18,19 +18,19 @@ function sameFields(a: JsonFields, b: JsonFields): boolean {
   return true;
 }
 
-/** Whether a value is what JSON calls an object: no array, and not null. */
+/** Whether a value is a JSON object: not an array, not null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * A deep copy of what JSON can hold: an eighth of what `structuredClone` costs, which is made for all there is. A value
- * of `undefined` stays.
+ * A deep copy of a JSON value, at an eighth of the cost of `structuredClone`, which handles every type. Keeps
+ * `undefined` fields.
  */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
-  // Spread first: unlike an assignment it makes `__proto__` a field like any other.
+  // Spread first: unlike an assignment, it makes `__proto__` an ordinary field.
   const copy = { ...value } as Record<string, unknown>;
   for (const key in copy) {
     const field = copy[key];
@@ -39,15 +39,15 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Fields by name, as JSON has them: any text is a name, also one that every JavaScript object seems to have. */
+/** JSON fields by name. Any text is a valid name, also one that every JavaScript object inherits. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** The value of a field that is there itself; what an object only inherits (`constructor`, `__proto__`) is none. */
+/** The value of an own field; inherited ones (`constructor`, `__proto__`) do not count. */
 export function ownField<T>(fields: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** Sets a field. Unlike an assignment it makes `__proto__` a field like any other, and changes no prototype. */
+/** Sets a field. Unlike an assignment, it makes `__proto__` an ordinary field and changes no prototype. */
 export function setField<T>(fields: Record<string, T>, name: string, value: NoInfer<T>): void {
   if (name !== '__proto__') fields[name] = value;
   else Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true });

@@ -9,7 +9,7 @@ const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const SET_BASED = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const EQUALITY = /^([^=!<>\s]+)\s*(==|=|!=|>|<)\s*([^=!<>\s]*)$/;
 
-/** A text that is no label selector. */
+/** The text is not a valid label selector. */
 export class LabelSelectorSyntaxError extends Error {
   constructor(text: string, problem: string) {
     super(`unable to parse requirement: ${problem} in ${JSON.stringify(text)}`);
@@ -18,8 +18,8 @@ export class LabelSelectorSyntaxError extends Error {
 }
 
 /**
- * Compiles a label selector as people and the API's parameter write it: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b)`,
- * `a`, `!a`, `a>1`, `a<1`, joined by commas. An empty text is no selector.
+ * Compiles a label selector in text form, as used by people and the API's parameter: `a=b`, `a==b`, `a!=b`,
+ * `a in (b,c)`, `a notin (b)`, `a`, `!a`, `a>1`, `a<1`, joined by commas. An empty text is no selector.
  * @throws LabelSelectorSyntaxError
  */
 export function parseLabelSelector(text: string): LabelMatcher | undefined {
@@ -28,7 +28,7 @@ export function parseLabelSelector(text: string): LabelMatcher | undefined {
   return (labels) => matchers.every((matches) => matches(labels));
 }
 
-/** Splits at the commas outside of parentheses. */
+/** Splits at commas outside of parentheses. */
 function splitRequirements(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

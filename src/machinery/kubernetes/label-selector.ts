@@ -11,12 +11,12 @@ export interface LabelSelector {
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
-/** Tells whether a set of labels is selected. */
+/** Whether a set of labels is selected. */
 export type LabelMatcher = (labels: Labels) => boolean;
 
 /**
  * Compiles a selector. An absent selector matches nothing.
- * @throws InvalidOptionError for an operator that Kubernetes does not know
+ * @throws InvalidOptionError for an operator unknown to Kubernetes
  */
 export function compileLabelSelector(
   selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
@@ -33,7 +33,9 @@ export function compileLabelSelector(
   return (labels) => matchers.every((matches) => matches(labels));
 }
 
-/** As {@link compileLabelSelector}; `undefined` for what it would throw at, which whoever works on the object tells of. */
+/**
+ * As {@link compileLabelSelector}, but `undefined` for an invalid selector, which the object's own controller reports.
+ */
 export function tryCompileLabelSelector(
   selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
 ): LabelMatcher | undefined {

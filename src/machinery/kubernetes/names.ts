@@ -1,11 +1,11 @@
 import type { RandomSource } from '../clock/index.js';
 import type { KubernetesObject } from './objects.js';
 
-/** Pattern of an RFC 1123 label, which the names of most things in a cluster are; at most 63 characters. */
+/** Pattern of an RFC 1123 label, the form of most names in a cluster; at most 63 characters. */
 export const DNS_1123_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-/** The same, beginning with a letter. */
+/** The same, starting with a letter. */
 export const DNS_1035_LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
-/** The longest label, value of a label, or part of a host name. */
+/** Maximum length of a label, a label value, or a part of a host name. */
 export const MAX_LABEL_LENGTH = 63;
 
 const LABEL = new RegExp(`^${DNS_1123_LABEL}$`);
@@ -14,13 +14,16 @@ export function isDnsLabel(text: string): boolean {
   return text.length <= MAX_LABEL_LENGTH && LABEL.test(text);
 }
 
-/** Of which Kubernetes makes names: no vowels, so that no word appears by chance, and nothing that reads like another letter. */
+/**
+ * The characters of generated names in Kubernetes: no vowels, so that no words appear by chance, and no characters that
+ * look alike.
+ */
 export const SAFE_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 const SUFFIX_LENGTH = 5;
 const MAX_PREFIX_LENGTH = MAX_LABEL_LENGTH - SUFFIX_LENGTH;
 
-/** A name of at most 63 characters that begins with `prefix`, as apiserver's `names.SimpleNameGenerator` makes it. */
+/** A name of at most 63 characters that starts with `prefix`, like apiserver's `names.SimpleNameGenerator`. */
 export function generatedName(prefix: string, random: RandomSource): string {
   let suffix = '';
   while (suffix.length < SUFFIX_LENGTH)
@@ -28,7 +31,7 @@ export function generatedName(prefix: string, random: RandomSource): string {
   return prefix.slice(0, MAX_PREFIX_LENGTH) + suffix;
 }
 
-/** Gives an object without a name one made from its `generateName`. */
+/** Names an object without a name by its `generateName`. */
 export function applyGeneratedName({ metadata }: KubernetesObject, random: RandomSource): void {
   if (metadata.name || !metadata.generateName) return;
   metadata.name = generatedName(metadata.generateName, random);

@@ -12,7 +12,7 @@ type RequiredTerms = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDu
 type Term = RequiredTerms['nodeSelectorTerms'][number];
 type Requirement = NonNullable<Term['matchExpressions']>[number];
 
-/** The only field of a node that a term may match. */
+/** The only node field that a term may match. */
 const NAME_FIELD = 'metadata.name';
 
 export function tolerates(
@@ -26,7 +26,7 @@ export function tolerates(
   );
 }
 
-/** Whether the pod asks for such a node: by its `nodeSelector`, and by what its node affinity requires. */
+/** Whether the node satisfies the pod's `nodeSelector` and required node affinity. */
 export function isNodeSelected(
   { affinity, nodeSelector = {} }: PodSpec,
   { metadata }: ReadableNode,
@@ -40,7 +40,7 @@ export function isNodeSelected(
   );
 }
 
-/** Whether one of the terms is met by the node; where there are none at all, every node will do. */
+/** Whether the node matches one of the terms; without terms, every node matches. */
 export function isSelectedByTerms(
   required: RequiredTerms | undefined,
   { metadata }: Pick<ReadableNode, 'metadata'>,
@@ -48,7 +48,7 @@ export function isSelectedByTerms(
   return !required || required.nodeSelectorTerms.some((term) => isMet(term, metadata));
 }
 
-/** The one node that the pod's affinity names, as that of a DaemonSet's pod does. */
+/** The one node that the pod's affinity names, as for a DaemonSet's pod. */
 export function nodeNamedByAffinity(spec: PodSpec): string | undefined {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   for (const { matchFields = [] } of required?.nodeSelectorTerms ?? [])
@@ -57,7 +57,7 @@ export function nodeNamedByAffinity(spec: PodSpec): string | undefined {
   return undefined;
 }
 
-/** A term without any requirement selects nothing. */
+/** A term without requirements selects nothing. */
 function isMet(
   { matchExpressions = [], matchFields = [] }: Term,
   metadata: ReadableNode['metadata'],

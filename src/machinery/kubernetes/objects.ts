@@ -14,7 +14,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** `metav1.ObjectMeta`, with times as the RFC 3339 text that the API speaks. */
+/** `metav1.ObjectMeta`, with times as RFC 3339 text. */
 export interface ObjectMeta {
   name: string;
   namespace?: string;
@@ -32,19 +32,19 @@ export interface ObjectMeta {
   managedFields?: unknown[];
 }
 
-/** Anything that the Kubernetes API stores. */
+/** Any object that the Kubernetes API stores. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
 }
 
-/** An object whose fields beyond the metadata are not looked at with types. */
+/** An object with untyped fields beyond the metadata. */
 export interface UnstructuredObject extends KubernetesObject {
   [field: string]: unknown;
 }
 
-/** The models call every integer a `number`. These fields are int64, and somebody computes with them. */
+/** The models type every integer as `number`. These fields are int64 and are computed with. */
 type WithInt64<T, Field extends keyof T> = Omit<T, Field> & { [Name in Field]?: Int64 };
 
 export type PodTemplateSpec = coreV1.PodTemplateSpec;
@@ -93,19 +93,19 @@ export interface Lease extends KubernetesObject {
 
 export interface LeaseCandidate extends KubernetesObject {
   spec: {
-    /** The Lease that is stood for; immutable. */
+    /** The Lease that the candidate competes for; immutable. */
     leaseName: string;
     /** Semver without `v`. */
     binaryVersion: string;
     emulationVersion?: string;
     strategy?: string;
-    /** When the coordinator last wanted to know whether the candidate is there, and when that last said so. */
+    /** When the coordinator last pinged the candidate, and when the candidate last answered. */
     pingTime?: string;
     renewTime?: string;
   };
 }
 
-/** `T` with every property, at every depth, read-only: the type of what a cache hands out. */
+/** `T` with every property read-only at every depth: the type of cached objects. */
 export type DeepReadonly<T> = T extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object

@@ -2,7 +2,7 @@ import type { DeepReadonly, KubernetesObject, OwnerReference } from './objects.j
 
 type Readable = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
 
-/** The owner reference that names the managing controller, if the object has one. */
+/** The owner reference of the managing controller, if any. */
 export function controllerOf(object: Readable): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
@@ -20,7 +20,7 @@ export function ownerUids({ metadata: { ownerReferences } }: Readable): readonly
 
 const NONE: readonly string[] = [];
 
-/** The reference by which `owner` manages a child of its own. */
+/** The controller reference from a child to `owner`. */
 export function newControllerRef(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   return {
     apiVersion: owner.apiVersion,

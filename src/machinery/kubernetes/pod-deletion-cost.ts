@@ -1,9 +1,9 @@
-/** Annotation by which a user says which pods to spare: the lower the cost, the sooner the pod goes. */
+/** Annotation that ranks pods for deletion: the lower the cost, the sooner the pod is deleted. */
 export const POD_DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
 /**
- * The cost that a text names; undefined where it names none. A plus sign and leading zeros are refused, those behind a minus sign are
- * not. Source: GetDeletionCostFromPodAnnotations in pkg/apis/core/helper/helpers.go.
+ * The parsed cost; undefined if the text is invalid. A plus sign and leading zeros are refused, except zeros after a
+ * minus sign. Source: GetDeletionCostFromPodAnnotations in pkg/apis/core/helper/helpers.go.
  */
 export function parseDeletionCost(text: string): number | undefined {
   if (!/^(?:0|-\d+|[1-9]\d*)$/.test(text)) return undefined;

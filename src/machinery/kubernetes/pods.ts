@@ -8,17 +8,17 @@ interface PodState {
   };
 }
 
-/** Whether the pod has ended for good: phase Succeeded or Failed. */
+/** Whether the pod has finished: phase Succeeded or Failed. */
 export function isPodFinished({ status }: Pick<PodState, 'status'>): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** Whether the pod is being deleted and has not ended yet (Kubernetes' `IsPodTerminating`). */
+/** Whether the pod is being deleted and has not finished yet (Kubernetes' `IsPodTerminating`). */
 export function isPodTerminating(pod: PodState): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** Whether the pod counts towards the wanted number: neither ended nor being deleted (`IsPodActive`). */
+/** Whether the pod counts as a replica: neither finished nor being deleted (`IsPodActive`). */
 export function isPodActive(pod: PodState): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
 }
@@ -36,7 +36,10 @@ export function readyConditionOf<Condition extends { readonly type?: string }>({
   return status?.conditions?.find(({ type }) => type === 'Ready');
 }
 
-/** What an annotation of a pod says of one of its containers: `NAME.CONTAINER` goes before `NAME`, which is for all of them. */
+/**
+ * The value of a pod's annotation for one container: `NAME.CONTAINER` takes precedence over `NAME`, which applies to
+ * all of them.
+ */
 export function containerAnnotation(
   { annotations = {} }: { readonly annotations?: Readonly<Record<string, string>> | undefined },
   name: string,

@@ -7,20 +7,20 @@ export interface Quantity {
   readonly format: 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 }
 
-/** What Kubernetes says about text that is no quantity. */
+/** Kubernetes' message for an invalid quantity. */
 export const QUANTITY_SYNTAX =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE])|([KMGTPE]i)|[eE]([+-]?\d+))?$/;
-/** How many of its parts {@link Quantity.nanos} counts make one. */
+/** {@link Quantity.nanos} per unit. */
 export const NANOS = 1_000_000_000n;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const MAX_EXPONENT = 40;
-/** Nobody means more digits than these, and reading a million of them takes seconds. */
+/** No real quantity has more digits, and parsing a million of them takes seconds. */
 const MAX_LENGTH = 256;
 
-/** @returns undefined when `text` is no quantity */
+/** @returns undefined if `text` is not a quantity */
 export function parseQuantity(text: string): Quantity | undefined {
   const known = parsed.get(text);
   if (known) return known;
@@ -32,7 +32,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return quantity;
 }
 
-/** Objects name the same few quantities again and again, and arithmetic with bigints is slow. */
+/** Objects repeat the same few quantities, and bigint arithmetic is slow. */
 const parsed = new Map<string, Quantity>();
 const MAX_PARSED = 1000;
 
@@ -48,16 +48,16 @@ function readQuantity(text: string): Quantity | undefined {
   return { nanos: sign === '-' ? -value : value, format };
 }
 
-/** A quantity as objects carry it. */
+/** A quantity in the form that objects carry. */
 export type Amount = string | number;
 export type Amounts = Readonly<Record<string, Amount>>;
 
-/** In billionths; what is absent, or no quantity, is nothing. */
+/** In billionths; 0 if absent or invalid. */
 export function nanosOf(amount: Amount | undefined): bigint {
   return parseQuantity(String(amount ?? '0'))?.nanos ?? 0n;
 }
 
-/** Digits after billionths are rounded up, as Kubernetes does. */
+/** Digits beyond billionths are rounded up, as Kubernetes does. */
 function scaled(
   digits: bigint,
   decimals: number,
@@ -78,7 +78,7 @@ function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by;
 }
 
-/** The one way in which the API writes this value: `0.5` becomes `500m`, `1024Ki` becomes `1Mi`. */
+/** The canonical form of this value in the API: `0.5` becomes `500m`, `1024Ki` becomes `1Mi`. */
 export function formatQuantity(quantity: Quantity): string {
   const { nanos, format } = quantity;
   if (nanos === 0n) return '0';
@@ -108,7 +108,7 @@ function withoutFactors(value: bigint, factor: bigint, most: number): { value: b
 
 const PLAIN = /^(?:0|[1-9]\d{0,2})(?:m|Mi|Gi|Ki)?$/;
 
-/** {@link formatQuantity} of {@link parseQuantity}; undefined when `text` is no quantity. */
+/** {@link formatQuantity} of {@link parseQuantity}; undefined if `text` is not a quantity. */
 export function canonicalQuantity(text: string): string | undefined {
   if (PLAIN.test(text) && !text.startsWith('0')) return text;
   const quantity = parseQuantity(text.trim());

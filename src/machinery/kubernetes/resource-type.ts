@@ -1,16 +1,16 @@
-/** A kind of object as the API addresses it. */
+/** A resource type of the API. */
 export interface ResourceType {
   /** API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
-  /** Lower-case plural, the word in the path: `deployments`. */
+  /** Lower-case plural, as in the path: `deployments`. */
   readonly resource: string;
   readonly kind: string;
   readonly namespaced: boolean;
 }
 
 export const DEPLOYMENTS: ResourceType = type('apps', 'v1', 'deployments', 'Deployment', true);
-/** The same by a custom resource, for clusters whose own Deployment controller cannot be switched off. */
+/** The same as a custom resource, for clusters whose own Deployment controller cannot be switched off. */
 export const ROLLKEEPER_DEPLOYMENTS: ResourceType = type(
   'rollkeeper.dev',
   'v1',
@@ -47,7 +47,7 @@ export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace'
 export const RESOURCE_QUOTAS: ResourceType = type('', 'v1', 'resourcequotas', 'ResourceQuota', true);
 export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
 export const LEASES: ResourceType = type('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
-/** In the API only where coordinated leader election is switched on, since Kubernetes 1.33. */
+/** Only served where coordinated leader election is enabled, since Kubernetes 1.33. */
 export const LEASE_CANDIDATES: ResourceType = type(
   'coordination.k8s.io',
   'v1beta1',
@@ -76,13 +76,13 @@ function type(
   return { group, version, resource, kind, namespaced };
 }
 
-/** Which object: `namespace` is absent for cluster-scoped ones. */
+/** Identifies an object: `namespace` is absent for cluster-scoped ones. */
 export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** The key of an object in queues, locks and caches: `namespace/name`, or `name` where there is no namespace. */
+/** The key of an object in queues, locks and caches: `namespace/name`, or `name` if cluster-scoped. */
 export function keyOf(ref: ObjectRef): string {
   return ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name;
 }

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 /** A decimal number without leading zeros, of any length. */
 const COMPARABLE = /^(?:0|[1-9]\d*)$/;
 
-/** Begins what {@link newerResourceVersion} makes of two versions that cannot be compared. No server hands out such a one. */
+/** Prefix that {@link newerResourceVersion} gives to a pair of incomparable versions. No server uses it. */
 const BOTH = '?';
 
 /**
- * Order of two resourceVersions of one resource type: negative when `a` is older, 0 when they are equal. Only decimal numbers
- * have an order, which Kubernetes 1.35 and newer promise of theirs (KEP-5504); other servers may use anything, and of
- * what is opaque only equality is known: `undefined`.
+ * Order of two resourceVersions of one resource type: negative if `a` is older, 0 if they are equal. Only decimal
+ * numbers have an order, as Kubernetes 1.35 and newer guarantee (KEP-5504). Other servers may use anything; opaque
+ * versions can only be compared for equality: `undefined` if they differ.
  */
 export function compareResourceVersions(a: string, b: string): number | undefined {
   if (a === b) return 0;
@@ -23,8 +23,8 @@ export function isComparableResourceVersion(version: string): boolean {
 }
 
 /**
- * What a cache must show to have seen both: the newer; of two that cannot be compared a name for the pair, which stands in no
- * answer of a server, so that nothing but a fresh list meets it ({@link isOnlyMetByList}). The other one where one is missing.
+ * The version a cache must show to have seen both: the newer one. For two incomparable versions, a name for the pair
+ * that no server sends, so that only a fresh list satisfies it ({@link isOnlyMetByList}). If one is missing, the other.
  */
 export function newerResourceVersion(a: string | undefined, b: string): string;
 export function newerResourceVersion(a: string | undefined, b: string | undefined): string | undefined;
@@ -38,14 +38,14 @@ export function newerResourceVersion(a: string | undefined, b: string | undefine
 /** resourceVersions by qualified resource (`replicasets.apps`). */
 export type ResourceVersions = Readonly<Record<string, string>>;
 
-/** What a cache must show to have seen both: {@link newerResourceVersion} of each resource. */
+/** The versions a cache must show to have seen both: {@link newerResourceVersion} of each resource. */
 export function newestOfEach(a: ResourceVersions, b: ResourceVersions): ResourceVersions {
   const newest: Record<string, string> = { ...a };
   for (const resource in b) newest[resource] = newerResourceVersion(newest[resource], b[resource] ?? '');
   return newest;
 }
 
-/** Whether `version` names a pair that cannot be compared: no event and no bookmark will ever show it. */
+/** Whether `version` names an incomparable pair: no event and no bookmark will ever show it. */
 export function isOnlyMetByList(version: string): boolean {
   return version.startsWith(BOTH);
 }

@@ -2,8 +2,8 @@ import { ownField } from './json-values.js';
 
 /**
  * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in
- * `equality.Semantic.DeepEqual` of k8s.io/apimachinery. An object that holds nothing but such values is empty, too;
- * Go tells an empty optional struct from an absent one, which no controller does.
+ * `equality.Semantic.DeepEqual` of k8s.io/apimachinery. An object that only holds such values is empty too. Go
+ * distinguishes an empty optional struct from an absent one; no controller does.
  */
 export function semanticEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;

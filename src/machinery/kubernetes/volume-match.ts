@@ -9,23 +9,23 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 
 export interface MatchOptions {
-  /** The volume must be within reach of it. @default anywhere */
+  /** The volume must be accessible from it. @default any node */
   readonly node?: DeepReadonly<Node>;
-  /** Only a volume that is kept for this very claim will do: the others are the scheduler's to choose. @default false */
+  /** Only a volume reserved for this very claim matches: the scheduler chooses the others. @default false */
   readonly isDelayed?: boolean;
-  /** Names of volumes that are spoken for. @default none */
+  /** Names of volumes already taken. @default none */
   readonly taken?: ReadonlySet<string>;
 }
 
-/** Whether the volume is this claim's: either names it, or has been given to it. */
+/** Whether the volume belongs to this claim: reserved for it or bound to it. */
 export function isBoundTo({ spec: { claimRef } }: Pick<Volume, 'spec'>, { metadata }: Claim): boolean {
   if (!claimRef || claimRef.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
   return !claimRef.uid || claimRef.uid === metadata.uid;
 }
 
 /**
- * The volume that a claim gets: the one that is kept for it; else, of those that have all it asks for and are free, the smallest.
- * Source: `FindMatchingVolume` in k8s.io/component-helpers/storage/volume.
+ * The volume for a claim: one reserved for it; otherwise the smallest free one that satisfies it. Source:
+ * `FindMatchingVolume` in k8s.io/component-helpers/storage/volume.
  */
 export function findVolume(
   claim: Claim,
@@ -47,8 +47,8 @@ export function findVolume(
 }
 
 /**
- * Why a claim cannot have the volume that it asks for by name; undefined where it can.
- * Source: `checkVolumeSatisfyClaim` in k/k pkg/controller/volume/persistentvolume.
+ * Why a claim cannot have the volume it names; undefined if it can. Source: `checkVolumeSatisfyClaim` in k/k
+ * pkg/controller/volume/persistentvolume.
  */
 export function mismatchOf(volume: Volume, claim: Claim): string | undefined {
   if (!isLargeEnough(volume, claim)) return 'requested PV is too small';
@@ -59,8 +59,8 @@ export function mismatchOf(volume: Volume, claim: Claim): string | undefined {
 }
 
 /**
- * The merge patch that gives a volume to a claim, and succeeds only from the state that was looked at; undefined where it has it.
- * Source: `GetBindVolumeToClaim` in k8s.io/component-helpers/storage/volume.
+ * The merge patch that binds a volume to a claim, with a precondition on the observed state; undefined if it is bound
+ * already. Source: `GetBindVolumeToClaim` in k8s.io/component-helpers/storage/volume.
  */
 export function givingPatch({ metadata, spec }: Volume, claim: Claim): object | undefined {
   const { name, namespace, resourceVersion, uid } = claim.metadata;

@@ -8,7 +8,7 @@ import type {
 import type * as storageV1 from '../generated/types/storage-v1.js';
 import type { DeepReadonly, KubernetesObject, Pod } from './objects.js';
 
-/** Volumes and the claims to them: the words that the API server, the controllers and the nodes share. */
+/** Volumes and claims: the vocabulary shared by the API server, the controllers and the nodes. */
 
 export interface PersistentVolumeClaim extends KubernetesObject {
   spec: PersistentVolumeClaimSpec;
@@ -32,33 +32,33 @@ export type StorageClass = KubernetesObject &
     | 'volumeBindingMode'
   >;
 
-/** Keeps a claim until no pod uses it any more. */
+/** Finalizer: keeps a claim until no pod uses it any more. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
-/** Keeps a volume for as long as it is bound. */
+/** Finalizer: keeps a volume while it is bound. */
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
 
 /** Annotation of a claim: both sides of its binding have been written once. */
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-/** Annotation of either side: nobody asked for this very partner, so it may be given up. */
+/** Annotation of either side: the controller chose the partner, so the binding may be undone. */
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
-/** Annotation of a volume: who made it, and so takes it away. */
+/** Annotation of a volume: the provisioner that made it and deletes it. */
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
-/** Annotation of a claim, written by the scheduler: where its first pod shall run. */
+/** Annotation of a claim, set by the scheduler: the node of its first pod. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-/** Annotation of a claim: who shall make its volume. */
+/** Annotation of a claim: the provisioner that should create its volume. */
 export const STORAGE_PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 
 export const DEFAULT_STORAGE_CLASS = 'storageclass.kubernetes.io/is-default-class';
 export const BETA_DEFAULT_STORAGE_CLASS = 'storageclass.beta.kubernetes.io/is-default-class';
 
-/** Makes volumes that hold nothing: the provisioner of the class `standard`. */
+/** The provisioner of the class `standard`; its volumes hold no data. */
 export const SIMULATED_PROVISIONER = 'simulator.rollkeeper.dev/volumes';
-/** The name in classes whose volumes people make themselves. */
+/** The provisioner of classes whose volumes are created by hand. */
 export const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
 
 const BETA_STORAGE_CLASS = 'volume.beta.kubernetes.io/storage-class';
 
-/** The class of a claim or a volume: empty for none, undefined where a claim leaves it to the default. */
+/** The class of a claim or a volume: empty for none, undefined if a claim leaves it to the default. */
 export function storageClassNameOf({
   metadata,
   spec,
@@ -66,7 +66,7 @@ export function storageClassNameOf({
   return metadata.annotations?.[BETA_STORAGE_CLASS] ?? spec?.storageClassName;
 }
 
-/** The default class: of several the one that was made last, of equally old ones the first by name. */
+/** The default class: the most recently created one, on a tie the first by name. */
 export function newestDefault<T extends DeepReadonly<KubernetesObject>>(
   classes: readonly T[],
   annotations: readonly string[] = [DEFAULT_STORAGE_CLASS, BETA_DEFAULT_STORAGE_CLASS],
@@ -78,7 +78,7 @@ export function newestDefault<T extends DeepReadonly<KubernetesObject>>(
   return newest;
 }
 
-/** The names of the claims that a pod uses, in its namespace. */
+/** The names of the claims used by a pod, in its namespace. */
 export function claimNamesOf({ metadata, spec }: DeepReadonly<Pod>): readonly string[] {
   return (spec.volumes ?? []).flatMap(({ ephemeral, name, persistentVolumeClaim }) => {
     if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
@@ -86,7 +86,7 @@ export function claimNamesOf({ metadata, spec }: DeepReadonly<Pod>): readonly st
   });
 }
 
-/** How the claim of a pod's ephemeral volume is called. */
+/** The name of the claim for a pod's ephemeral volume. */
 export function ephemeralClaimName(pod: string, volume: string): string {
   return `${pod}-${volume}`;
 }

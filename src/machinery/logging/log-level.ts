@@ -3,17 +3,17 @@ import { InvalidOptionError } from '../errors/index.js';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The level of every logger of this process: one, so that it can be changed while the process runs. */
+/** One level for all loggers of the process, so that it can be changed at run time. */
 let current: LogLevel = 'info';
 
-/** The least level that is written now. */
+/** The lowest level written now. */
 export function getLogLevel(): LogLevel {
   return current;
 }
 
 /**
- * Changes the level of every logger of this process at once, those that exist already included.
- * @throws InvalidOptionError for a word that is no level
+ * Changes the level of every logger of this process, including existing ones.
+ * @throws InvalidOptionError for an unknown level
  */
 export function setLogLevel(level: string): void {
   current = parseLogLevel(level);

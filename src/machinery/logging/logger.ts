@@ -2,19 +2,19 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
- * Structured logging as the capabilities see it. `info` is for decisions and transitions, `debug` for single
- * syncs and requests, `warn` for what is retried, `error` for what a person must look at.
+ * Structured logging. `info` is for decisions and transitions, `debug` for single syncs and requests, `warn` for what
+ * is retried, `error` for what needs a person's attention.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger whose every line carries `fields` as well. */
+  /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger;
 }
 
-/** Says nothing; the default of optional loggers. */
+/** Logs nothing; the default of optional loggers. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

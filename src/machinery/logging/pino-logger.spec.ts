@@ -6,7 +6,7 @@ const module = fileURLToPath(new URL('./pino-logger.ts', import.meta.url));
 
 const levels = fileURLToPath(new URL('./log-level.ts', import.meta.url));
 
-/** What a process prints on stderr that runs `script`. */
+/** The stderr output of a process that runs `script`. */
 function printed(script: string): Record<string, unknown>[] {
   const imports = `
     import { createPinoLogger } from ${JSON.stringify(module)};

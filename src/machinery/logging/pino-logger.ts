@@ -11,15 +11,15 @@ export type LogFormat = 'json' | 'pretty';
 export interface PinoLoggerOptions {
   /** The level of the whole process from now on: see {@link setLogLevel}. @default 'info' */
   level?: LogLevel;
-  /** One JSON object a line, or coloured text for people. @default 'json' */
+  /** One JSON object per line, or coloured text for people. @default 'json' */
   format?: LogFormat;
   /** Fields of every line, for example the process's role. */
   base?: LogFields;
 }
 
 /**
- * The process's logger on stderr. Lines written inside a span carry its `trace_id` and `span_id`; what can be told to be a
- * secret is hidden.
+ * The process's logger on stderr. Lines written inside a span carry its `trace_id` and `span_id`; recognizable secrets
+ * are redacted.
  */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   setLogLevel(parseLogLevel(options.level ?? 'info'));
@@ -30,7 +30,7 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   return new PinoAdapter(
     pino(
       {
-        // Ours is the level that counts, because it can be changed.
+        // Our own level decides, because it can change.
         level: 'debug',
         base: redactFields(options.base ?? {}) as LogFields,
         messageKey: 'message',
@@ -46,12 +46,12 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   );
 }
 
-/** So much is kept, in bytes, of lines that cannot be written; of what comes then the oldest stays. */
+/** Limit in bytes of buffered lines that could not be written; later lines are dropped. */
 const MAX_UNWRITTEN = 1_000_000;
 
 /**
- * A log that cannot be written, to a file on a full disk for example, must not end the process: the lines are kept and
- * written with one that succeeds again, and those beyond {@link MAX_UNWRITTEN} are lost.
+ * A log that cannot be written, for example to a file on a full disk, must not end the process: lines are buffered and
+ * written with the next successful write. Those beyond {@link MAX_UNWRITTEN} are lost.
  */
 function stderr(): DestinationStream {
   const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN });
@@ -59,7 +59,7 @@ function stderr(): DestinationStream {
   return destination;
 }
 
-/** Nothing else of an error is logged: clients hang requests on theirs, and with them passwords and tokens. */
+/** No other fields of an error are logged: clients attach requests to them, with passwords and tokens. */
 function loggedError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { cause, message, name, stack } = error;

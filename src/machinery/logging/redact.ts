@@ -1,10 +1,10 @@
 const HIDDEN = '(hidden)';
-/** Names of fields whose values are secrets, whatever they look like. A fencing token is a number, and no secret. */
+/** Names of fields whose values are secrets. A fencing token is a number, not a secret. */
 const SECRET_NAME =
   /password|secret|authorization|cookie|private.?key|(?<!fencing[._-]?)token(?!s?[_-]?(count|file))/i;
 const MAX_DEPTH = 8;
 
-/** Logins in URLs, passwords in queries, bearer tokens and private keys, wherever in a text they stand. */
+/** Logins in URLs, passwords in queries, bearer tokens and private keys, anywhere in a text. */
 const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^\s/"']+@/g, `$1${HIDDEN}@`],
   [/\b((?:\w+-)?password|passwd|pass|token|secret)=[^\s&"']+/gi, `$1=${HIDDEN}`],
@@ -13,14 +13,14 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
 ];
 
-/** A text without the secrets that can be told by their form. */
+/** The text with recognizable secrets redacted. */
 export function redactText(text: string): string {
   let redacted = text;
   for (const [pattern, replacement] of SECRET_TEXTS) redacted = redacted.replace(pattern, replacement);
   return redacted;
 }
 
-/** A value for a log line: texts redacted, fields with telling names hidden. What is too deep is left out. */
+/** A value for a log line: texts redacted, fields with secret names hidden. Too deep values are omitted. */
 export function redactFields(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -2,9 +2,9 @@ import type { ZodType } from 'zod';
 import { InvalidOptionError } from '../errors/index.js';
 
 /**
- * Validates options once, with defaults filled in.
- * @param prefix put before the option's name in errors, for example `leaderElection`
- * @throws InvalidOptionError naming the first option that is wrong
+ * Validates options once and fills in defaults.
+ * @param prefix prepended to the option's name in errors, for example `leaderElection`
+ * @throws InvalidOptionError naming the first invalid option
  */
 export function compileOptions<Compiled>(
   schema: ZodType<Compiled>,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const MODULE = join(import.meta.dirname, 'fast-strings.ts');
 
-/** Runs `script` in a process of its own, since what one class does to all strings lasts as long as the process. */
+/** Runs `script` in a separate process: the effect of one class on all strings is permanent. */
 function run(script: string): unknown {
   const isFast = 'const isFast = () => %HasFastProperties(String.prototype);';
   const args = ['--allow-natives-syntax', '--no-warnings', '--input-type=module'];

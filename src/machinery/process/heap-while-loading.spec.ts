@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
-/** What `program` prints, in a process of its own: the heap of a test is as it is. It has the module as `heap`. */
+/**
+ * The output of `program` in a separate process, which has the module as `heap`: the heap of the test process is
+ * already set up.
+ */
 function run(program: string): string {
   const module = JSON.stringify(new URL('./heap-while-loading.ts', import.meta.url).href);
   const args = ['--input-type=module', '-e', `import * as heap from ${module};\n${program}`];
   return execFileSync(process.execPath, args, { encoding: 'utf8' }).trim();
 }
 
-/** What new space holds after 64 MB have been kept, MiB. */
+/** Size of new space in MiB after 64 MB have been retained. */
 function sizeAfterWork(before: string): number {
   const size = run(`
     import { getHeapSpaceStatistics } from 'node:v8';
@@ -21,7 +24,7 @@ function sizeAfterWork(before: string): number {
   return Number(size);
 }
 
-/** Whether something that nobody holds is still there. */
+/** Whether an unreferenced object is still in memory. */
 function remains(before: string): string {
   return run(`
     import { setImmediate as turn } from 'node:timers/promises';
@@ -46,8 +49,8 @@ describe('the heap of a process that loads', () => {
   });
 
   it('may be told how far it grows before it is collected again', () => {
-    // The most that is held at once while all but 40 MB of it is garbage, MiB. Of arrays that are too large for the young generation's
-    // pages: what becomes of small objects depends on when V8 has compiled the loop.
+    // The peak memory in MiB while all but 40 MB is garbage. Uses arrays too large for the young generation's pages:
+    // for small objects the result depends on when V8 compiles the loop.
     const most = (growsByPercent: string): number =>
       Number(
         run(`

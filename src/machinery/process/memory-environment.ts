@@ -1,20 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** What an operator says of the young generation's size goes before what we say. */
+/** The operator's setting of the young generation's size takes precedence over ours. */
 const YOUNG_GENERATION = '--max-semi-space-size';
 
-/** What a process of ours shall have less of: memory, as in a container with a limit, or time, as where people wait for all of them. */
+/** What a process should save: memory, as in a container with a limit, or time, as when people wait for it. */
 export type Favour = 'memory' | 'time';
 
-/** MiB; V8 lets them grow to 16 by itself. */
+/** MiB; V8's own limit is 16. */
 const SEMI_SPACE_MIB: Readonly<Record<Favour, number>> = { memory: 8, time: 16 };
 
 /**
- * The environment for a process of ours that shall have little memory, where `env` does not say otherwise; the image's Dockerfile
- * has the same. One arena for malloc, where glibc gives each thread of V8 its own, and semi-spaces of 8 MiB: a quarter to a third less
- * at the peak of rollouts. The smaller semi-spaces cost a seventh more CPU where everything was just started on two busy cores, so
- * whoever favours time has them of 16 (docs/PERFORMANCE.md). The thresholds are glibc's own of the start; said aloud they stay there,
- * and what is larger goes back to the system when it is freed. All count from the start of a process only.
+ * The environment for a process that should use little memory, where `env` has no setting of its own; the image's
+ * Dockerfile has the same. One arena for malloc, where glibc gives each thread of V8 its own, and semi-spaces of 8 MiB:
+ * a quarter to a third less at the peak of rollouts. The smaller semi-spaces cost a seventh more CPU when everything
+ * was just started on two busy cores, so favouring time keeps them at 16 MiB (docs/PERFORMANCE.md). The thresholds are
+ * glibc's initial ones; setting them keeps glibc from raising them, so larger blocks return to the system when freed.
+ * All of these only take effect at process start.
  */
 export function withMemoryDefaults(env: NodeJS.ProcessEnv, favours: Favour = 'memory'): NodeJS.ProcessEnv {
   const { NODE_OPTIONS = '' } = env;
@@ -33,9 +34,9 @@ export function withMemoryDefaults(env: NodeJS.ProcessEnv, favours: Favour = 'me
 const HEAP_GROWTH = '--heap-growing-percent';
 
 /**
- * Lets the heap of this process grow by so many percent of what a collection has left before the next one, unless its command line says
- * otherwise. V8 by itself waits for up to four times as much, and what its heap has once had it gives back only when it is idle. Cannot be
- * said in `NODE_OPTIONS`; V8 looks at it at each collection.
+ * Limits the heap's growth between collections to this percentage of what the last one left, unless the command line
+ * has a setting. V8's own limit is up to four times that, and it returns memory only when idle. `NODE_OPTIONS` does not
+ * allow this flag; V8 reads it at each collection.
  */
 export function limitHeapGrowth(percent: number): void {
   if (!process.execArgv.some((arg) => arg.startsWith(HEAP_GROWTH)))

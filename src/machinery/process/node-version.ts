@@ -1,7 +1,7 @@
-/** The oldest Node that the product and its kit run on: `engines` of package.json, which a bundle does not have beside it. */
+/** The oldest supported Node: `engines` of package.json, which a bundle does not have beside it. */
 export const OLDEST_NODE = '22.19.0';
 
-/** What is wrong with a Node of this version, in one line; undefined when nothing is. */
+/** The problem with this version of Node, in one line; undefined if there is none. */
 export function nodeProblem(version: string, oldest: string): string | undefined {
   const [has, needs] = [version, oldest].map((text) => text.replace(/^v/, '').split('.').map(Number));
   const differing = needs?.findIndex((number, index) => number !== has?.[index]) ?? -1;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const module = fileURLToPath(new URL('./process-lifecycle.ts', import.meta.url));
 
-/** Runs `work` in a process of its own, asks it to stop once it says so, and tells how it ended. */
+/** Runs `work` in a separate process, asks it to stop once it is ready, and returns how it ended. */
 async function stopped(work: string): Promise<{ code: number | null; stderr: string }> {
   const script = `
     import { runUntilStopped } from ${JSON.stringify(module)};

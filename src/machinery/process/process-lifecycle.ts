@@ -9,34 +9,34 @@ import {
   isCancellation,
 } from '../errors/index.js';
 
-/** What a process tells the supervisor that started it. */
+/** Messages from a process to its supervisor. */
 export type ChildMessage =
-  /** May come again, when something of it has changed. */
+  /** Sent again when it changes. */
   | {
       readonly type: 'ready';
       readonly url?: string;
       readonly adminUrl?: string;
       readonly identity?: string;
-      /** By which the admin pages are known, SHA-256; absent: they speak plain HTTP. */
+      /** SHA-256 fingerprints of the admin pages' certificates; absent: plain HTTP. */
       readonly certificates?: readonly string[];
-      /** It has ended so long after a stop was asked for, milliseconds. */
+      /** Upper bound on the shutdown, milliseconds. */
       readonly stopsWithinMs?: number;
     }
   | { readonly type: 'failed'; readonly message: string };
 
-/** Tells the supervisor, if there is one. */
+/** Sends a message to the supervisor, if there is one. */
 export function tellParent(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-/** What has nothing more to do ends by itself before this. */
+/** A process with nothing left to do exits by itself before this. */
 const LEFT_BEHIND_MS = 500;
 
 /**
- * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
- * failure of its own ends the process with exit code 1 (2 for wrong options) and one line for the person who started it.
- * @param work `endWithin` bounds its stop: so long after it was asked for, milliseconds, the process is ended, whatever it
- *   still does. Without that the work is waited for.
+ * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor stops it. A failure of
+ * the work ends the process with exit code 1 (2 for invalid options) and one line for the user.
+ * @param work may call `endWithin` to bound its shutdown: this many milliseconds after a stop was requested, the
+ *   process exits, even if work is left. Otherwise the work is awaited.
  */
 export async function runUntilStopped(
   work: (signal: AbortSignal, endWithin: (graceMs: number) => void) => Promise<void>,
@@ -73,7 +73,7 @@ export async function runUntilStopped(
     process.off('SIGTERM', onTerminate);
     process.off('disconnect', onDisconnect);
     if (process.connected) process.disconnect();
-    // A timer that a library has left behind (a client that reconnects for ever) must not keep a stopped process alive.
+    // A timer that a library left behind (a client that reconnects forever) must not keep a stopped process alive.
     if (stopper.signal.aborted) void endSoon();
   }
 }
@@ -85,7 +85,7 @@ async function endSoon(): Promise<void> {
 
 function giveUp(graceMs: number): never {
   process.stderr.write(
-    `rollkeeper: not stopped within ${graceMs} ms; what was under way is left to others\n`,
+    `rollkeeper: not stopped within ${graceMs} ms; unfinished work is left to other replicas\n`,
   );
   process.exit(1);
 }
@@ -99,10 +99,13 @@ export async function runOnce(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Of a command that was typed wrong: nothing has been tried. */
+/** For invalid command-line usage: nothing was attempted. */
 export const USAGE_EXIT_CODE = 2;
 
-/** Reports a fatal error and sets the exit code, 2 for options that are wrong; expected kinds as one line, bugs with their stack. */
+/**
+ * Reports a fatal error and sets the exit code, 2 for invalid options; expected errors as one line, bugs with their
+ * stack.
+ */
 export function failProcess(error: unknown): void {
   const expected = error instanceof ExpectedError;
   const text = expected || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message);

@@ -1,4 +1,4 @@
-// Imported first by each door of the package: an older Node fails here, before a dependency fails on it in words of its own.
+// Imported first by each entry point: an older Node fails here with a clear message, before it fails in a dependency.
 import { OLDEST_NODE, nodeProblem } from './node-version.js';
 
 const problem = nodeProblem(process.version, OLDEST_NODE);

@@ -40,7 +40,7 @@ describe('a linked context', () => {
       (context, _, index) => context.setValue(key!, index),
       EMPTY_CONTEXT,
     );
-    // A chain of so many would be deeper than the stack.
+    // A chain this long would overflow the stack.
     expect(deep.getValue(KEYS[1]!)).toBeUndefined();
     expect(deep.getValue(key!)).toBe(99_999);
   });

@@ -2,8 +2,8 @@ import type { Context } from '@opentelemetry/api';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 
 /**
- * A context that holds one value and asks the one it was made from for the others. The API's own copies all values into a
- * map of its own each time, and ours are made for every span and hold next to nothing.
+ * A context that holds one value and delegates others to its parent. The API's own contexts copy all values into a new
+ * map each time; ours are created for every span and hold next to nothing.
  */
 class LinkedContext implements Context {
   constructor(
@@ -16,7 +16,7 @@ class LinkedContext implements Context {
     return key === this.key ? this.value : this.parent.getValue(key);
   }
 
-  /** In place of its own value where it is the same: spans below spans make no chain, and hold no span that has ended. */
+  /** Replaces its own value if the key is the same: nested spans form no chain and retain no ended span. */
   setValue(key: symbol, value: unknown): Context {
     return new LinkedContext(key, value, key === this.key ? this.parent : this);
   }
@@ -26,7 +26,7 @@ class LinkedContext implements Context {
   }
 }
 
-/** The empty context to begin spans in: `ROOT_CONTEXT` in all it says. */
+/** The empty context to start spans in: equivalent to `ROOT_CONTEXT`. */
 export const EMPTY_CONTEXT: Context = {
   getValue: (key) => ROOT_CONTEXT.getValue(key),
   setValue: (key, value) => new LinkedContext(key, value, ROOT_CONTEXT),

@@ -4,8 +4,8 @@ import { EMPTY_CONTEXT } from './linked-context.js';
 import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
 /**
- * Marks the span that tells all there is to tell of the requests made below it, so that the server needs none. The mark is
- * on the span, not in the context, which is inherited: a span below that one covers nothing of itself.
+ * Marks a span that already describes its child requests; the server then creates none. The mark is on the span, not in
+ * the context, which is inherited: a span below it covers nothing.
  */
 const COVERS = Symbol('rollkeeper: covers its requests');
 const REQUEST = Symbol('rollkeeper: the request that is covered');
@@ -17,25 +17,25 @@ interface MarkedSpanContext extends SpanContext {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** From here on, `span` covers the requests made in its context: a client's span around one request, say. */
+/** From here on, `span` covers the requests made in its context, for example a client's span around one request. */
 export function coverRequests(span: Span): void {
   (span.spanContext() as MarkedSpanContext)[COVERS] = true;
 }
 
-/** Filled in by the transport, for who tells of a request as a part of another span. */
+/** Filled in by the transport, for callers that record a request as part of another span. */
 export interface CoveredRequest {
   statusCode?: number;
 }
 
 /**
- * Runs `work`, of whose requests there is nothing to tell that the span does not say already.
- * @param request told with which status it was answered
+ * Runs `work`, whose requests need no spans because the given span describes them.
+ * @param request receives the status of the answer
  */
 export function coveredBySpan<T>(spanContext: SpanContext, work: () => T, request?: CoveredRequest): T {
   return context.with(trace.setSpanContext(context.active(), covering(spanContext, request)), work);
 }
 
-/** Says with which status the request was answered that is made in this context. */
+/** Records the response status of the request made in this context. */
 export function tellStatus(statusCode: number): void {
   const span = trace.getActiveSpan();
   const spanContext: MarkedSpanContext | undefined = span?.spanContext();
@@ -44,15 +44,15 @@ export function tellStatus(statusCode: number): void {
   else span?.setAttribute('http.response.status_code', statusCode);
 }
 
-/** Whether the context's span covers the request that is made, or served, in it. */
+/** Whether the context's span covers the request made, or served, in it. */
 export function isCovered(requestContext: Context): boolean {
   const spanContext: MarkedSpanContext | undefined = trace.getSpanContext(requestContext);
   return spanContext?.[COVERS] === true;
 }
 
 /**
- * Names the active span to the server, as W3C Trace Context has it. Of one that covers the request, `tracestate` says so
- * with the span's id: whatever puts a span of its own in between names itself in `traceparent`, and the two differ.
+ * Sends the active span to the server as W3C Trace Context. For a covering span, `tracestate` carries its id: if a
+ * proxy adds a span in between, `traceparent` names that span and the two differ.
  */
 export function writeTraceHeaders(headers: Record<string, string>): void {
   const active = context.active();
@@ -62,7 +62,7 @@ export function writeTraceHeaders(headers: Record<string, string>): void {
   if (isCovered(active)) headers['tracestate'] = `${VENDOR}=${spanContext.spanId}`;
 }
 
-/** The context that a request's headers name, covered where they say so. */
+/** The context from a request's headers, covered if they say so. */
 export function readTraceHeaders({ traceparent, tracestate }: Headers): Context {
   const parent = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
   if (!parent) return EMPTY_CONTEXT;

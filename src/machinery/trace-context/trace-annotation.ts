@@ -6,26 +6,26 @@ import { coveredBySpan, isCovered } from './request-trace.js';
 import { contextOfTraceparent, formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
 /**
- * Names the span of the last traced write of an object: `00-<trace>-<span>-01;at=<RFC 3339>`. Who sees the change goes on
- * with that trace. Belongs to the object alone: it is never copied to another one, and never asks for anything.
+ * The span of an object's last traced write: `00-<trace>-<span>-01;at=<RFC 3339>`. Observers of the change continue
+ * that trace. It belongs to this object only: it is never copied to another one and never causes work.
  */
 export const TRACE_ANNOTATION = 'rollkeeper.dev/traceparent';
 
 /**
- * A change seen so long after the write that the annotation names is another story: it begins a trace of its own, with a
- * link. Needed where others write without tracing (a kubelet), so that the annotation outlives its cause.
+ * A change seen this long after the annotated write is unrelated: it begins a trace of its own, with a link. Needed
+ * because other clients (a kubelet) write without tracing, so the annotation outlives its cause.
  */
 export const TRACE_CONTINUES_MS = 15 * 60_000;
 
 const AT = ';at=';
-/** Where the trace's id begins: after the version, `00-`. */
+/** Offset of the trace id: after the version, `00-`. */
 const AT_TRACE_ID = 3;
 
 interface Annotated {
   readonly metadata: { annotations?: Record<string, string> };
 }
 
-/** Notes the active span on an object that is about to be written. See {@link activeAnnotation}. */
+/** Annotates an object about to be written with the active span. See {@link activeAnnotation}. */
 export function annotateWithActiveSpan(object: Annotated, nowMs: number): void {
   const value = activeAnnotation(nowMs);
   if (value === undefined) return;
@@ -33,8 +33,8 @@ export function annotateWithActiveSpan(object: Annotated, nowMs: number): void {
 }
 
 /**
- * The annotation's value for the active span: one that records here, or one elsewhere that covers the request which is
- * served. Undefined outside of both.
+ * The annotation's value for the active span: one recorded here, or a remote one that covers the request being served.
+ * Undefined without either.
  */
 export function activeAnnotation(nowMs: number): string | undefined {
   const active = context.active();
@@ -45,22 +45,22 @@ export function activeAnnotation(nowMs: number): string | undefined {
 
 let lastSecond = { second: 0, text: '' };
 
-/** RFC 3339, remembered: writes come by the hundred in a second. */
+/** RFC 3339, cached: there are hundreds of writes in a second. */
 function secondOf(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastSecond.second) lastSecond = { second, text: toRfc3339(nowMs) };
   return lastSecond.text;
 }
 
-/** Where the trace of an object's last write goes on. */
+/** The trace that an object's last write continues. */
 export interface AnnotatedTrace {
   readonly parent: Context;
   readonly links: Link[];
 }
 
 /**
- * Reads the annotation: the parent while it is fresh, later a link.
- * @param options.byLastWrite whether it was the last write that is being followed; if not, it is a link only
+ * Reads the annotation: a parent while it is fresh, later a link.
+ * @param options.byLastWrite whether the change being followed is the last write; if not, it is only a link
  */
 export function traceOf(
   object: ReadableObject,
@@ -75,17 +75,20 @@ export function traceOf(
     : { parent: EMPTY_CONTEXT, links: linksTo([traceparent]) };
 }
 
-/** The write that an object names as its last one, however long ago. */
+/** The annotated last write of an object, regardless of its age. */
 export function writeOf(object: ReadableObject): SpanContext | undefined {
   return parseTraceparent(readAnnotation(object).traceparent);
 }
 
-/** Whether the last write that an object names belongs to the trace. Parses nothing: asked of every change of a burst. */
+/**
+ * Whether an object's annotated last write belongs to the trace. Does not parse: it is called for every change of a
+ * burst.
+ */
 export function isWrittenIn(object: ReadableObject, traceId: string): boolean {
   return object?.metadata.annotations?.[TRACE_ANNOTATION]?.startsWith(traceId, AT_TRACE_ID) ?? false;
 }
 
-/** Runs `work`, whose requests only end what the last write of the object began: its span tells of them as well. */
+/** Runs `work`, whose requests only finish what the object's last write began: its span covers them as well. */
 export function coveredByWriteOf<T>(object: ReadableObject, work: () => T): T {
   const write = writeOf(object);
   return write ? coveredBySpan(write, work) : work();

@@ -3,8 +3,8 @@ import { TraceFlags, context, isSpanContextValid, trace } from '@opentelemetry/a
 import { EMPTY_CONTEXT } from './linked-context.js';
 
 /**
- * W3C Trace Context, as far as a queue and an annotation need it: https://www.w3.org/TR/trace-context/. Written out
- * here because the SDK's propagator only reads and writes whole carriers, and only once one is registered.
+ * W3C Trace Context, as far as a queue and an annotation need it: https://www.w3.org/TR/trace-context/. Implemented
+ * here because the SDK's propagator only reads and writes whole carriers, and only once registered.
  */
 const SAMPLED: number = TraceFlags.SAMPLED;
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -25,19 +25,19 @@ export function parseTraceparent(text: string | undefined): SpanContext | undefi
   };
 }
 
-/** The context in which a span becomes a child of the one that `traceparent` names; a root where it names none. */
+/** The context in which a span becomes a child of the one that `traceparent` names; a root if it names none. */
 export function contextOfTraceparent(traceparent: string | undefined): Context {
   const parent = parseTraceparent(traceparent);
   return parent ? trace.setSpanContext(EMPTY_CONTEXT, parent) : EMPTY_CONTEXT;
 }
 
-/** Names the active span; undefined outside of spans, and where tracing is off. */
+/** The active span as `traceparent`; undefined outside of spans, and if tracing is off. */
 export function activeTraceparent(): string | undefined {
   const active = trace.getSpanContext(context.active());
   return active && isSpanContextValid(active) ? formatTraceparent(active) : undefined;
 }
 
-/** Links to the spans that are named, invalid ones left out. */
+/** Links to the named spans; invalid ones are left out. */
 export function linksTo(traceparents: readonly string[] | undefined): Link[] {
   return (traceparents ?? []).flatMap((traceparent) => {
     const spanContext = parseTraceparent(traceparent);

@@ -12,14 +12,14 @@ import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { ActorQueue, CausedAdds } from '@rollkeeper/runtime/actor-queue/actor-queue';
 
 export interface RedisActorQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
-  /** As of the RedisActorRuntime. */
+  /** Options of the RedisActorRuntime. */
   actorOptions?: ActorOptions;
 }
 
 /**
- * A {@link BullMqWorkQueue} that keeps the actors of its keys up to date in the same Redis steps: an add records its causes,
- * and the start of a run takes the actor's lock. That saves two commands per run, and nothing can happen in between.
- * For one Redis server, not for a Cluster.
+ * A {@link BullMqWorkQueue} that updates the actors of its keys in the same Redis steps: an add records its causes, and
+ * the start of a run acquires the actor's lock. That saves two commands per run and leaves no gap between them. For one
+ * Redis server, not for a Cluster.
  */
 export class RedisActorQueue extends BullMqWorkQueue<{ early: EarlyAcquisition }> implements ActorQueue {
   private readonly steps: RedisActorSteps;
@@ -41,9 +41,9 @@ export class RedisActorQueue extends BullMqWorkQueue<{ early: EarlyAcquisition }
 }
 
 export interface RedisActorStepsDependencies {
-  /** The controller whose queue it is for. */
+  /** The controller that the queue belongs to. */
   controller: string;
-  /** As of the RedisActorRuntime. @default 'rollkeeper' */
+  /** The key prefix of the RedisActorRuntime. @default 'rollkeeper' */
   keyPrefix?: string;
   clock: Clock;
   options?: ActorOptions;
@@ -61,12 +61,12 @@ export class RedisActorSteps {
     this.lockDurationMs = lockDurationMs;
   }
 
-  /** Goes with an add. */
+  /** Sent with an add. */
   recordCauses(key: string, causes: ResourceVersions): LuaCall {
     return this.calls.recordCauses({ controller: this.dependencies.controller, key }, causes);
   }
 
-  /** Goes with the start of a run; what is read from the reply is for `ActorRuntime.activate`. */
+  /** Sent with the start of a run; pass the parsed reply to `ActorRuntime.activate`. */
   acquire(key: string): StepAtStart<{ early: EarlyAcquisition }> {
     const { clock, controller } = this.dependencies;
     const owner = randomUUID();

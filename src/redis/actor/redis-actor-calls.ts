@@ -16,12 +16,12 @@ const scripts = {
   forget: new LuaScript(new URL('./lua/forget-1.lua', import.meta.url)),
 };
 
-/** Begins the fields of unanswered writes; see the scripts. */
+/** Prefix of the fields that hold unanswered writes; see the scripts. */
 const UNANSWERED = 'unanswered:';
 
 export const STATE_VERSION: ActorState['version'] = 1;
 
-/** The commands on actors in Redis, to be sent by whoever has a connection. */
+/** The commands on actors in Redis, for the caller to send on its own connection. */
 export class RedisActorCalls {
   constructor(
     private readonly keyPrefix: string,
@@ -45,7 +45,7 @@ export function pairs(versions: ResourceVersions): string[] {
   return Object.entries(versions).flat();
 }
 
-/** How many, and each as text. */
+/** The count, then each write as text. */
 export function encoded(writes: readonly UnansweredWrite[]): (string | number)[] {
   return [writes.length, ...writes.map(encodeUnansweredWrite)];
 }

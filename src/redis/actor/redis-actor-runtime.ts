@@ -26,7 +26,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
     const redis = createRedisConnection({
       url: redisUrl,
       connectionName: 'rollkeeper-actors',
-      // A renewal that hangs must leave time for another.
+      // A renewal that hangs must leave time for another attempt.
       commandTimeoutMs: Math.ceil(lockDurationMs / 3),
       logger,
     });
@@ -40,7 +40,7 @@ export class RedisActorRuntime extends StoredActorRuntime {
     await this.redis.ping();
   }
 
-  /** After the last activation has ended. */
+  /** Call it after the last activation has ended. */
   async close(): Promise<void> {
     this.redis.disconnect();
   }

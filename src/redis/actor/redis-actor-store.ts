@@ -11,7 +11,7 @@ import type {
 import type { UnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
 import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
 
-/** Actors in Redis: one hash each, under a hash tag of its own, and one script per operation. */
+/** Actors in Redis: one hash per actor, with its own hash tag, and one script per operation. */
 export class RedisActorStore implements ActorStore {
   private readonly calls: RedisActorCalls;
 

@@ -10,9 +10,9 @@ import { describeRedis, parseRedisUrl } from './redis-target.js';
 
 export interface CheckRedisOptions {
   readonly clock: Clock;
-  /** How long a server that is not there yet, or loads its data, is waited for. */
+  /** How long to wait for a server that is not up yet or is loading its data. */
   readonly timeoutMs: number;
-  /** What to call the URL in errors. @default 'redis-url' */
+  /** Name of the URL in errors. @default 'redis-url' */
   readonly option?: string;
   readonly signal?: AbortSignal;
   readonly logger?: Logger;
@@ -20,13 +20,13 @@ export interface CheckRedisOptions {
 
 const RETRY_MS = 50;
 const LONGEST_RETRY_MS = 500;
-/** What waiting does not mend: logins, permissions, certificates, and servers that speak something else. */
+/** Errors that waiting does not fix: logins, permissions, certificates, other protocols. */
 const FINAL =
   /NOAUTH|WRONGPASS|NOPERM|invalid username|Protocol error|Unknown RESP type|certificate|altname|wrong version number|cluster support disabled/i;
 
 /**
- * Waits until Redis answers and makes sure that we can live on it: version 7 or newer, never evicting, no replica,
- * and of the kind that the URL says. In a Cluster, every master.
+ * Waits until Redis answers and checks that it is usable: version 7 or newer, no eviction, not a replica, and of the
+ * kind that the URL names. Checks every master of a Cluster.
  * @throws StartupError with one line that says what is wrong, without user and password
  * @throws InvalidOptionError
  */

@@ -1,6 +1,6 @@
 import type { RedisTarget } from './redis-target.js';
 
-/** What `INFO` says of one server, as far as it concerns us. */
+/** The facts from one server's `INFO` that matter here. */
 export interface RedisFacts {
   readonly version: string;
   readonly mode: string;
@@ -10,7 +10,7 @@ export interface RedisFacts {
 
 const OLDEST_MAJOR = 7;
 
-/** Valkey and others name the Redis version that they are compatible with. */
+/** Valkey and others report the Redis version that they are compatible with. */
 export function parseRedisFacts(info: string): RedisFacts {
   const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
   return {
@@ -21,7 +21,7 @@ export function parseRedisFacts(info: string): RedisFacts {
   };
 }
 
-/** Why we cannot live on this server, to be read after its address; `undefined` when we can. */
+/** Why this server cannot be used, to be read after its address; `undefined` if it can. */
 export function decideRedisFitness(kind: RedisTarget['kind'], facts: RedisFacts): string | undefined {
   if (facts.mode === 'sentinel') return 'is a Sentinel; name it as redis+sentinel://host,host/MASTER';
   if (kind !== 'cluster' && facts.mode === 'cluster')

@@ -4,20 +4,21 @@ import type { RunScriptOptions } from './stored-script.js';
 import { StoredScript } from './stored-script.js';
 
 /**
- * A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it, or one that a library brings.
- * As in BullMQ's scripts a line `--- @include "includes/NAME"` stands for the file of that name, without its `.lua`, from there.
+ * A script from `lua/<verb>-<number of keys>.lua` (`n` for any number) beside the adapter that owns it, or one that a
+ * library brings. As in BullMQ's scripts, a line `--- @include "includes/NAME"` includes that file, without its `.lua`,
+ * from the same folder.
  */
 export class LuaScript {
   readonly source: string;
   readonly sha: string;
   private readonly script: StoredScript;
-  /** Absent: any number. */
+  /** Absent: any number of keys. */
   readonly numberOfKeys: number | undefined;
 
   /**
-   * @param from written as `new URL('../../base/redis/lua/acquire-1.lua', import.meta.url)`, in place of which the build puts the text of the file:
-   *   a program that a bundler makes of ours has no files beside it
-   * @param flags of a script that begins with `#!lua`, in place of those that it has
+   * @param from written as `new URL('../../base/redis/lua/acquire-1.lua', import.meta.url)`; the build replaces it by
+   *   the text of the file, because a bundled program has no files beside it
+   * @param flags replace those of a script that begins with `#!lua`
    */
   constructor(from: URL | { readonly source: string; readonly numberOfKeys?: number }, flags?: string) {
     const { numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
@@ -27,7 +28,7 @@ export class LuaScript {
     this.sha = this.script.sha;
   }
 
-  /** What {@link run} would send, for `runInOneStep`. */
+  /** The call that {@link run} would send, for `runInOneStep`. */
   call(keys: readonly string[], args: readonly LuaArgument[] = []): LuaCall {
     if (this.numberOfKeys !== undefined && keys.length !== this.numberOfKeys)
       throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
@@ -47,7 +48,7 @@ export class LuaScript {
 
 export type LuaArgument = string | number | Buffer;
 
-/** A script with what it is to work on. */
+/** A script with its keys and arguments. */
 export interface LuaCall {
   readonly script: LuaScript;
   readonly keys: readonly string[];
@@ -60,7 +61,7 @@ function readScript(file: URL): { source: string; numberOfKeys: number | undefin
   return { source: withIncludes(file), numberOfKeys: count === 'n' ? undefined : Number(count) };
 }
 
-/** The text of a script, with the files that it includes in the place of each such line. */
+/** The text of a script, with included files in the place of their lines. */
 function withIncludes(file: URL): string {
   return readFileSync(file, 'utf8').replaceAll(/^--- @include "(.+)"$/gm, (_line, name: string) =>
     readFileSync(new URL(`${name}.lua`, file), 'utf8').trimEnd(),

@@ -2,13 +2,13 @@ import type { RedisConnection } from './redis-connection.js';
 
 const SCAN_COUNT = 1000;
 
-/** `text` as part of a pattern that takes it for nothing but itself. */
+/** `text` escaped for use in a pattern. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&');
 }
 
 /**
- * Removes every key that fits the pattern, on all servers of a Cluster, a batch after the other.
+ * Removes every key that matches the pattern, on all servers of a Cluster, batch by batch.
  * @param onBatch awaited after each
  */
 export async function removeMatchingKeys(

@@ -7,7 +7,7 @@ const take = new LuaScript(new URL('../work-queue/lua/park-2.lua', import.meta.u
 const forget = new LuaScript(new URL('../actor/lua/forget-1.lua', import.meta.url));
 const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{a}'])];
 
-/** A server that answers with how many keys it was sent, and refuses what `refuses` says. */
+/** A server that answers with the number of keys it was sent, and fails where `refuses` returns an error. */
 function aServer(refuses: (keys: readonly unknown[]) => Error | undefined = () => undefined) {
   const commands: unknown[][] = [];
   const evalsha = async (_sha: string, count: number, ...rest: unknown[]): Promise<unknown> => {

@@ -4,15 +4,15 @@ import { StoredScript } from './stored-script.js';
 
 /** Connections to servers that refuse keys of different hash tags in one command. */
 const refused = new WeakSet<RedisConnection>();
-/** By the hashes of the scripts; there are a handful of combinations. */
+/** By the hashes of the scripts; there are only a few combinations. */
 const joined = new Map<string, StoredScript>();
 
 /**
- * Runs scripts in one step, as one command, in their order: all of them happen, with nothing in between. One that replies
- * with an error ends it there: what comes after it does not happen, and the error is that of the command.
+ * Runs scripts atomically, as one command, in order. If one replies with an error, the rest do not run, and the command
+ * fails with that error.
  *
- * Where the keys have different hash tags this is not for a Cluster. A server that turns out to be one behind a
- * proxy (CROSSSLOT) is sent neighbours of the same tag in one step each, one step after the other, from then on.
+ * Scripts whose keys have different hash tags cannot run in a Cluster. If the server turns out to be one behind a proxy
+ * (CROSSSLOT), neighbouring scripts of the same tag are sent as one step each, one step after the other, from then on.
  * @returns the replies, `null` for nil and false
  */
 export async function runInOneStep(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
@@ -47,12 +47,12 @@ async function runByTag(redis: RedisConnection, calls: readonly LuaCall[]): Prom
   return replies;
 }
 
-/** The keys of one call have the same. */
+/** All keys of one call have the same tag. */
 function tagOf(call: LuaCall | undefined): string {
   return hashTagOf(call?.keys[0] ?? '');
 }
 
-/** What a Cluster finds the slot of a key by. */
+/** The part of a key that determines its slot in a Cluster. */
 export function hashTagOf(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
 }
@@ -64,7 +64,7 @@ function joinedOf(scripts: readonly LuaScript[]): StoredScript {
   return script;
 }
 
-/** Each keeps its own KEYS and ARGV: as parameters they hide those of the whole. */
+/** Each script keeps its own KEYS and ARGV: its parameters shadow the globals. */
 function sourceOf(scripts: readonly LuaScript[]): string {
   return `
 local parts = {

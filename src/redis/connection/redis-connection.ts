@@ -8,7 +8,7 @@ import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
 import { parseRedisUrl } from './redis-target.js';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-/** A client of one server (found by Sentinels or not), or of a Cluster. Keys of one command share a hash tag. */
+/** A client of one server (with or without Sentinels), or of a Cluster. Keys of one command share a hash tag. */
 export type RedisConnection = Redis | Cluster;
 
 export interface RedisConnectionOptions {
@@ -17,28 +17,28 @@ export interface RedisConnectionOptions {
   /** Shown by `CLIENT LIST`. */
   connectionName: string;
   /**
-   * `fail-fast`: a command waits at most `commandTimeoutMs`, also while the link is down, and rejects.
-   * `blocking`: for connections that wait for work or messages; commands are held until the link is back.
+   * `fail-fast`: a command waits at most `commandTimeoutMs`, also while disconnected, and rejects. `blocking`: for
+   * connections that wait for work or messages; commands are held until reconnected.
    * @default 'fail-fast'
    */
   mode?: 'fail-fast' | 'blocking';
   /** @default 2000 */
   commandTimeoutMs?: number;
   /**
-   * Commands of one turn of the event loop travel in one batch, one batch at a time: more throughput, more latency.
-   * Never in a Cluster, whose batches would have to be split by slot.
+   * Commands of one turn of the event loop are sent as one batch, one batch at a time: more throughput, more latency.
+   * Never in a Cluster, where batches would have to be split by slot.
    * @default on for `fail-fast`
    */
   autoPipelining?: boolean;
   /**
-   * Whether a command that was sent and not answered when the link broke is sent again. Without, it fails by
-   * `commandTimeoutMs`; its author learns that it may have happened.
+   * Whether to resend a command that was sent but not answered when the connection broke. Otherwise it fails by
+   * `commandTimeoutMs`, and its caller knows that it may have been executed.
    * @default true
    */
   resendUnanswered?: boolean;
-  /** Whether shard channels can be subscribed to in a Cluster, where that takes connections of its own. @default false */
+  /** Whether shard channels can be subscribed to in a Cluster, which takes separate connections. @default false */
   shardChannels?: boolean;
-  /** Whether a broken link is built again. Without, the first failure is final. @default true */
+  /** Whether to reconnect after a failure. Otherwise the first failure is final. @default true */
   reconnect?: boolean;
   logger?: Logger;
 }
@@ -47,8 +47,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 const CLUSTER_RETRY_MS = 100;
 
 /**
- * A Redis client that connects on its first command (or `connect()`), reconnects for ever with a backoff of
- * 50 ms … 1 s, and never throws an unhandled `error` event. The caller closes it.
+ * A Redis client that connects on its first command (or `connect()`), reconnects forever with a backoff of 50 ms … 1 s,
+ * and never throws an unhandled `error` event. The caller closes it.
  *
  * @throws InvalidOptionError for a URL, or a file named in it, that cannot be read
  */
@@ -58,7 +58,7 @@ export function createRedisConnection(options: RedisConnectionOptions): RedisCon
     target.kind === 'cluster' ? createCluster(target, options) : createSingle(target, options);
   connection.on('error', (error: unknown) =>
     options.logger?.warn('redis connection failed', {
-      // The text alone: the error carries the command, and with it the password of a login that failed.
+      // Only the text: the error carries the command, and so the password of a failed login.
       error: errorMessage(lastNodeError(error)),
       connection: options.connectionName,
     }),
@@ -66,7 +66,7 @@ export function createRedisConnection(options: RedisConnectionOptions): RedisCon
   return connection;
 }
 
-/** Of a Cluster of which no node answered, what the last one said. */
+/** The last node's error, if no node of a Cluster answered. */
 export function lastNodeError(error: unknown): unknown {
   return (error as { lastNodeError?: unknown } | undefined)?.lastNodeError ?? error;
 }
@@ -112,12 +112,12 @@ function createCluster(target: RedisTarget, options: RedisConnectionOptions): Cl
       enableAutoPipelining: false,
       shardedSubscribers: options.shardChannels ?? false,
       clusterRetryStrategy: retryStrategyOf(rest),
-      // A node that is gone closes all that was sent to it, answered or not: there is no telling them apart.
+      // When a node is lost, all commands sent to it fail, and there is no way to tell which were executed.
       retryDelayOnFailover: (options.resendUnanswered ?? true) ? CLUSTER_RETRY_MS : 0,
       retryDelayOnClusterDown: CLUSTER_RETRY_MS,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
       redisOptions: { ...nodeOptions(target, options), maxRetriesPerRequest: null },
-      // Certificates are for names; addresses that they were resolved to would not match.
+      // Certificates are issued for names; resolved addresses would not match.
       ...(target.tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
     },
     isFailFast(options) ? commandTimeoutMs(options) : undefined,
@@ -149,8 +149,8 @@ function retryStrategyOf({ reconnect = true }: RedisConnectionOptions): Backoff 
 }
 
 /**
- * A server that has become a replica has done nothing: the link is built again, which finds the new master, and what
- * it refused is sent there. One that let go of a waiting command because of that is left as well.
+ * A server that was demoted to a replica has not executed the command: reconnecting finds the new master, and the
+ * command is sent again there. UNBLOCKED, which a demoted server sends to blocked commands, also means reconnecting.
  */
 function whatToDoAboutReply(error: Error): false | 1 | 2 {
   if (error.message.startsWith('READONLY')) return 2;
@@ -171,18 +171,18 @@ function readTlsFiles({ servername, ...files }: RedisTlsFiles): TlsOptions {
   return { ...(Object.fromEntries(read) as TlsOptions), ...(servername === undefined ? {} : { servername }) };
 }
 
-/** Replies are of the one shape that our readers expect. */
+/** The reply shape that our parsers expect. */
 type NodeOptions = RedisOptions & { replyMapping?: 'legacy' };
 type RedisClusterOptions = ClusterOptions & {
   redisOptions?: ClusterOptions['redisOptions'] & { replyMapping?: 'legacy' };
 };
 
-/** What the client does by itself once a link is back, and nobody awaits. */
+/** Commands that the client sends by itself after reconnecting, whose promises are not awaited. */
 const RESUBSCRIPTION: readonly string[] = ['select', 'subscribe', 'psubscribe', 'ssubscribe'];
 
 /**
- * A client that may be closed while it subscribes again: ioredis 6.0.0 drops the promises of that, so that their rejection
- * would end the process. Whoever subscribes by a call hears of a failure as ever.
+ * A client that may be closed while it resubscribes: ioredis 6.0.0 drops the promises of those commands, so a rejection
+ * would end the process. An explicit subscribe still reports its failure.
  */
 class ResubscribingRedis extends Redis {
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
@@ -192,12 +192,12 @@ class ResubscribingRedis extends Redis {
   }
 }
 
-/** A Cluster client whose commands reject when they were not answered in time, also while the slots are unknown. */
+/** A Cluster client whose commands reject if not answered in time, also while the slots are unknown. */
 class BoundedRedisCluster extends Cluster {
   constructor(
     startupNodes: ClusterNode[],
     options: RedisClusterOptions,
-    /** Absent: commands wait as long as it takes. */
+    /** Absent: commands wait without limit. */
     private readonly commandTimeoutMs: number | undefined,
   ) {
     super(startupNodes, options);

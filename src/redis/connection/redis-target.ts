@@ -5,13 +5,13 @@ export interface RedisAddress {
   readonly port: number;
 }
 
-/** Files in PEM. Without `ca`, the authorities that Node.js trusts. */
+/** PEM files. Without `ca`, the authorities that Node.js trusts. */
 export interface RedisTlsFiles {
   readonly ca?: string;
-  /** Client certificate, with its key, for servers that ask for one. */
+  /** Client certificate, with its key, for servers that require one. */
   readonly cert?: string;
   readonly key?: string;
-  /** The name in the server's certificate, where it is not the host's. */
+  /** The name in the server's certificate, if it differs from the host. */
   readonly servername?: string;
 }
 
@@ -21,17 +21,17 @@ export interface RedisLogin {
   readonly password?: string;
 }
 
-/** Where Redis is and how to get in: what a Redis URL says. Holds passwords; for people there is {@link describeRedis}. */
+/** A parsed Redis URL: where Redis is and how to log in. Holds passwords; use {@link describeRedis} for messages. */
 export interface RedisTarget extends RedisLogin {
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** The server; the Sentinels; or some of a Cluster's nodes. */
+  /** The server, the Sentinels, or some nodes of a Cluster. */
   readonly addresses: readonly [RedisAddress, ...RedisAddress[]];
   readonly tls?: RedisTlsFiles;
   /** Always 0 in a Cluster. */
   readonly db: number;
-  /** Of `sentinel`: the name under which the Sentinels watch the master. */
+  /** For `sentinel`: the name of the master that the Sentinels watch. */
   readonly master?: string;
-  /** Of `sentinel`: how to log in to the Sentinels themselves. */
+  /** For `sentinel`: the login to the Sentinels themselves. */
   readonly sentinelLogin?: RedisLogin;
 }
 
@@ -43,16 +43,16 @@ const SENTINEL_NAMES = ['sentinel-username', 'sentinel-password'] as const;
 const DEFAULT_PORT = { server: 6379, sentinel: 26_379, cluster: 6379 };
 
 /**
- * Reads a Redis URL:
+ * Parses a Redis URL:
  *
  * - `redis://[user:password@]host[:6379][/db]`: one server
  * - `redis+sentinel://[user:password@]host[:26379],…/master[/db][?sentinel-username=…&sentinel-password=…]`
  * - `redis+cluster://[user:password@]host[:6379],…`
  *
- * `rediss` in place of `redis` for TLS, then also `?ca=FILE&cert=FILE&key=FILE&servername=NAME`. Reserved characters
- * of user and password are percent-encoded, as in every URL.
+ * Use `rediss` instead of `redis` for TLS, with optional `?ca=FILE&cert=FILE&key=FILE&servername=NAME`. Percent-encode
+ * reserved characters in user and password, as in every URL.
  *
- * @param option what to call it in errors
+ * @param option name of the URL in errors
  * @throws InvalidOptionError, which never quotes the URL
  */
 export function parseRedisUrl(url: string, option = 'redis-url'): RedisTarget {
@@ -104,8 +104,8 @@ export function describeRedis(url: string): string {
 }
 
 /**
- * Adds a CA file that was named apart from the URL.
- * @throws InvalidOptionError where the URL asks for no TLS
+ * Adds a CA file that was given separately.
+ * @throws InvalidOptionError if the URL does not use TLS
  */
 export function withRedisCaFile(url: string, caFile: string | undefined): string {
   if (caFile === undefined || caFile === '') return url;

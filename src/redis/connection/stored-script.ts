@@ -3,13 +3,13 @@ import type { RedisConnection } from './redis-connection.js';
 
 export interface RunScriptOptions {
   /**
-   * Awaited before the text is sent to a server that does not have it: one that has started since, or is another one.
-   * Nobody runs the script there before.
+   * Awaited before the text is sent to a server that does not have it, because it restarted or was replaced. The script
+   * does not run there earlier.
    */
   readonly beforeLoad?: () => Promise<unknown>;
 }
 
-/** Lua that is sent by its hash; a server that has forgotten it (restart, failover) is sent the text again. */
+/** A Lua script sent by its hash; a server that has lost it (restart, failover) is sent the text again. */
 export class StoredScript {
   readonly sha: string;
 

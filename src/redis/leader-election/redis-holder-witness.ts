@@ -17,18 +17,19 @@ export interface RedisHolderWitnessOptions {
   readonly logger?: Logger;
 }
 
-/** Until we can be seen, we look for ourselves so often; then, now and then, whether that is still so. */
+/** How often to check whether we are visible, until we are; after that, checks are rare. */
 const UNSEEN_CHECK_MS = 200;
 const SEEN_CHECK_MS = 5000;
 const LINK_EVENTS = ['close', 'end', '-node'] as const;
 
 /**
- * Redis as the witness: each process subscribes to a channel of its own, and others ask how many subscribers that has.
- * Shard channels, because those are counted on one server, in a Cluster the one that has the lease.
+ * Redis as the witness: each process subscribes to a channel of its own, and others ask how many subscribers that
+ * channel has. Shard channels are used because they are counted on one server; in a Cluster, the one that holds the
+ * lease.
  *
- * The place is the run id of that server: after a restart or a failover every subscription is gone at once, which says
- * nothing about anybody. It is claimed only once we have seen ourselves there, by the way on which others look: behind a
- * proxy that asks another server than the one that we subscribe at, we are never looked for.
+ * The place is that server's run id: a restart or failover drops every subscription at once, which says nothing about
+ * the processes. A place is claimed only after we have seen ourselves there, the same way that others look. Behind a
+ * proxy that queries another server than the one we subscribed at, nothing is claimed.
  */
 export class RedisHolderWitness implements HolderWitness {
   private seenAt = '';
@@ -36,7 +37,7 @@ export class RedisHolderWitness implements HolderWitness {
   private readonly logger: Logger;
   private hasRun = false;
   private readonly news: WakeableSleep;
-  /** How often a link of ours broke. */
+  /** How often our connection broke. */
   private breaks = 0;
 
   constructor(private readonly options: RedisHolderWitnessOptions) {
@@ -82,7 +83,7 @@ export class RedisHolderWitness implements HolderWitness {
     this.seenAt = '';
   }
 
-  /** The client subscribes again after each reconnect; what is asked for once is kept. */
+  /** The client resubscribes after each reconnect, so one call is enough. */
   private async subscribe(signal: AbortSignal): Promise<void> {
     const { identity, links } = this.options;
     try {
@@ -90,9 +91,12 @@ export class RedisHolderWitness implements HolderWitness {
       this.news.wake();
     } catch (error) {
       if (!signal.aborted)
-        this.logger.warn('nobody can see that we are alive: our lease has to run out when we die', {
-          error: errorMessage(error),
-        });
+        this.logger.warn(
+          'this process is not visible to the others: if it dies, its lease has to expire first',
+          {
+            error: errorMessage(error),
+          },
+        );
     }
   }
 
@@ -103,7 +107,7 @@ export class RedisHolderWitness implements HolderWitness {
       if (subscribers === 0) this.hide();
       else if (breaks === this.breaks) this.seenAt = runId;
     } catch {
-      // Where we were seen last, we may be seen still; if not, the link breaks, and we hear of that.
+      // We may still be visible where we were last seen; if not, the connection breaks and we are notified.
     }
   }
 

@@ -5,16 +5,16 @@ import { createRedisConnection, hashTagOf } from '../connection/index.js';
 export interface RedisLeaseLinksOptions {
   /** `redis://[user:password@]host:port[/db]`, or `rediss://` for TLS. */
   readonly url: string;
-  /** In front of every key. @default 'rollkeeper:' */
+  /** Prefix of every key. @default 'rollkeeper:' */
   readonly keyPrefix?: string;
-  /** Which lease; electors of one name elect one leader. @default 'leader' */
+  /** Name of the lease; electors with the same name elect one leader. @default 'leader' */
   readonly name?: string;
-  /** After which time a command without an answer has failed. @default 1000 */
+  /** A command without an answer after this time has failed. @default 1000 */
   readonly commandTimeoutMs?: number;
   readonly logger?: Logger;
 }
 
-/** What one process has to do with one lease in Redis: a connection for commands, and one that listens; made when asked for. */
+/** One process's connections for one lease in Redis: one for commands and one for subscriptions. Created lazily. */
 export class RedisLeaseLinks {
   readonly key: string;
   private connection: RedisConnection | undefined;
@@ -25,12 +25,12 @@ export class RedisLeaseLinks {
     this.key = `${keyPrefix}lease:${name}`;
   }
 
-  /** Where the news of a release goes. */
+  /** The channel on which a release is published. */
   get releasedChannel(): string {
     return `${this.key}:released`;
   }
 
-  /** The shard channel that a process is subscribed to while it lives; served where the lease is. */
+  /** The shard channel that a process subscribes to while it is alive; served by the lease's server. */
   aliveChannel(identity: string): string {
     return `{${hashTagOf(this.key)}}:alive:${identity}`;
   }

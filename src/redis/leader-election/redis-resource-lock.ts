@@ -15,21 +15,21 @@ const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.u
 const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
 
 export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
-  /** Who we are: unique to this process, also among its former lives. */
+  /** Our identity: unique to this process, also across its restarts. */
   readonly identity: string;
-  /** Connections that it shares with others; they close them. @default its own */
+  /** Shared connections; their owner closes them. @default its own */
   readonly links?: RedisLeaseLinks;
 }
 
 /**
- * The lease in Redis, judged by the Redis server's clock in one script. Not safe against a jump of that clock, nor
- * against a failover that loses the last writes: hence the fencing epoch, which work must carry to where it writes.
+ * The lease in Redis. A single script judges it by the Redis server's clock. Not safe against a jump of that clock, nor
+ * against a failover that loses the last writes: work must therefore carry the fencing epoch to where it writes.
  *
- * Connects on first use; `close` it when its elector has stopped.
+ * Connects on first use; `close` it after its elector has stopped.
  */
 export class RedisResourceLock implements ResourceLock {
   readonly identity: string;
-  /** Its connections, for whoever else of this process has to do with the lease. */
+  /** Its connections, for other users of the lease in this process. */
   readonly links: RedisLeaseLinks;
   private readonly wakes = new Set<() => void>();
   private isListening = false;
@@ -88,14 +88,14 @@ export class RedisResourceLock implements ResourceLock {
     return (await abortable(asked, signal)) === 1;
   }
 
-  /** News that is sent while the link is down is lost: whoever waits must also look by itself. */
+  /** A message published while disconnected is lost: waiters must also poll. */
   onReleased(wake: () => void): () => void {
     this.wakes.add(wake);
     this.listen();
     return () => this.wakes.delete(wake);
   }
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void {
     this.wakes.clear();
     this.links.close();
@@ -108,7 +108,7 @@ export class RedisResourceLock implements ResourceLock {
     listener.on('message', (channel: string) => {
       if (channel === releasedChannel) for (const wake of [...this.wakes]) wake();
     });
-    // Rejects only when the connection is closed by us; the client subscribes again after each reconnect.
+    // Rejects only if we close the connection; the client resubscribes after each reconnect.
     listener.subscribe(releasedChannel).catch(() => undefined);
   }
 
@@ -123,7 +123,7 @@ interface LeaseFields {
   readonly durationMs: number;
   readonly acquiredUs: string;
   readonly renewedUs: string;
-  /** With the epoch that it is of. */
+  /** Together with its epoch. */
   readonly witness: string;
 }
 

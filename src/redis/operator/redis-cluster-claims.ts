@@ -5,18 +5,18 @@ import { literalPattern, removeMatchingKeys } from '../connection/index.js';
 import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
 export interface RedisClusterClaimsOptions {
-  /** Asked for when there is something to say. */
+  /** Called when a command is to be sent. */
   readonly redis: () => RedisConnection;
   /** Of the installation. */
   readonly keyPrefix: string;
   readonly clock: Clock;
 }
 
-/** For how long one replica has the replacement for itself, unless it goes on; milliseconds. */
+/** How long one replica may replace the claim alone unless it renews; milliseconds. */
 const REPLACING_MS = 30_000;
 const LOOK_AGAIN_MS = 200;
 
-/** The identity of the cluster that an installation's keys are of, in one key beside them. */
+/** The identity of the cluster that an installation's keys belong to, stored in one key beside them. */
 export class RedisClusterClaims implements ClusterClaims {
   private readonly key: string;
   private readonly lock: string;
@@ -36,8 +36,9 @@ export class RedisClusterClaims implements ClusterClaims {
   }
 
   /**
-   * Queues and the actors' memory go: they name resourceVersions, UIDs and pods of the former cluster. The embedded API server's objects
-   * stay. Nobody works for the new cluster before its name is there, so nothing of its own is removed.
+   * Removes queues and actor state: they name resourceVersions, UIDs and pods of the former cluster. Objects of the
+   * embedded API server stay. No replica works for the new cluster before its name is stored, so nothing that belongs
+   * to it is removed.
    */
   async replace(former: string, cluster: string, signal: AbortSignal): Promise<string> {
     const { clock, redis } = this.options;

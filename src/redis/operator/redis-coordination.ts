@@ -15,13 +15,13 @@ import type {
 } from '@rollkeeper/runtime/operator/coordination';
 import { RedisClusterClaims } from './redis-cluster-claims.js';
 
-/** How long a Redis that is not there at the start is waited for. */
+/** How long to wait at startup for a Redis that is not up. */
 const REDIS_TIMEOUT_MS = 30_000;
 
 /**
- * Everything in one Redis: server 7 or newer, Sentinel or Cluster; queues on BullMQ.
- * @param option what to call the URL in errors
- * @throws InvalidOptionError for a URL that is none
+ * Coordination in one Redis: server 7 or newer, Sentinel or Cluster; queues on BullMQ.
+ * @param option name of the URL in errors
+ * @throws InvalidOptionError if the URL is malformed
  */
 export function redisCoordination(redisUrl: string, option = 'redisUrl'): CoordinationFactory {
   assertRedisUrl(redisUrl, option);
@@ -61,7 +61,7 @@ class RedisCoordination implements Coordination {
     const options = { drainTimeoutMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
     if (this.isOneServer) return this.pairOf(new RedisActorQueue(dependencies));
-    // In a Cluster queue and actor may be on different servers, and share no script.
+    // In a Cluster, queue and actor may be on different servers and cannot share a script.
     return this.pairOf(new BullMqWorkQueue(dependencies));
   }
 

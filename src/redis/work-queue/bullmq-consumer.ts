@@ -31,21 +31,21 @@ export interface BullMqWorkQueueConsumerDependencies<Started extends object = ob
 type QueueJob = Job<QueueJobData, unknown, QueueJobName>;
 type QueueWorker = ObservedWorker<QueueJobData, unknown, QueueJobName>;
 
-/** Pause before a worker that could not be started is tried again. */
+/** Pause before restarting a worker that failed to start. */
 const RESTART_DELAY_MS = 250;
-/** A dead worker may have popped the marker that the others block on, so they look again after this many seconds. */
+/** A dead worker may have popped the marker that the others block on, so they check again after this many seconds. */
 const DRAIN_DELAY_S = 1;
-/** Without a connection to Redis, closing is given up after this long. */
+/** Without a connection to Redis, closing is abandoned after this time. */
 const CLOSE_GRACE_MS = 500;
-/** Stray keys are looked for in every fifth round of maintenance. */
+/** Every fifth round of maintenance looks for stray keys. */
 const SWEEP_EVERY = 5;
 
 /**
- * Works off a {@link BullMqWorkQueue}, on as many replicas as there are.
+ * Consumes a {@link BullMqWorkQueue}, on any number of replicas.
  *
- * A key whose worker dies is worked on again after at most `lockDurationMs` + 2 × `stalledIntervalMs` (2.6 s). The
- * same way out is taken on purpose whenever a run leaves no decision behind, for example because Redis was away:
- * the job is left as it is (BullMQ's WaitingError), its lock runs out, somebody runs it again.
+ * A key whose worker dies runs again after at most `lockDurationMs` + 2 × `stalledIntervalMs` (2.6 s). The same path is
+ * used on purpose when a run ends without a decision, for example because Redis was down: the job is left as it is
+ * (BullMQ's WaitingError), its lock expires, and a worker runs it again.
  */
 export class BullMqWorkQueueConsumer<Started extends object = object> implements WorkQueueConsumer<
   WorkItem & Partial<Started>
@@ -57,7 +57,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   private readonly running: RunningWork;
   private connection: RedisConnection | undefined;
   private started = false;
-  /** As maintenance saw it last. */
+  /** As seen by the last maintenance. */
   private paused = false;
   private worker: QueueWorker | undefined;
 
@@ -79,7 +79,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     options: ConsumeOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} is already running`);
     this.started = true;
     try {
       await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options, signal)]);
@@ -88,7 +88,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     }
   }
 
-  /** One worker after the other, until aborted. */
+  /** Runs one worker after another until aborted. */
   private async runWorkers(
     handler: WorkHandler<WorkItem & Partial<Started>>,
     options: ConsumeOptions,
@@ -105,7 +105,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     }
   }
 
-  /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */
+  /** One worker's life: until the signal aborts and its handlers have ended, or until it breaks. */
   private async runWorker(
     handler: WorkHandler<WorkItem & Partial<Started>>,
     { concurrency, precedence = ALWAYS_FIRST }: ConsumeOptions,
@@ -122,7 +122,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     const drainTimeout = new AbortController();
     let worker: QueueWorker | undefined;
     try {
-      // BullMQ gives up on a connection that is not there at first, so it gets ours only once Redis has answered.
+      // BullMQ gives up if its first connection attempt fails, so it gets ours only after Redis has answered.
       await untilAborted(connection.ping(), signal);
       if (signal.aborted) return;
       worker = this.createWorker(connection, drainTimeout.signal, handler, {
@@ -135,7 +135,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     } finally {
       if (worker) await this.closeWorker(worker, connection, drainTimeout);
       this.worker = undefined;
-      // One that is closed already would keep the process alive, for as long as a close may take.
+      // A connection already closed would keep the process alive until the close times out.
       for (const each of connections) if (each.status !== 'end') each.disconnect();
     }
   }
@@ -156,10 +156,10 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
         autorun: false,
         concurrency,
         lockDuration: lockDurationMs,
-        // BullMQ checks twice per renew time, so that a lock is renewed after a sixth to a third of its duration.
+        // BullMQ checks twice per renew time, so a lock is renewed after a sixth to a third of its duration.
         lockRenewTime: lockDurationMs / 3,
         stalledInterval: stalledIntervalMs,
-        // A key stays, however often its worker dies.
+        // A key stays, no matter how often its worker dies.
         maxStalledCount: Number.MAX_SAFE_INTEGER,
         drainDelay: DRAIN_DELAY_S,
         runRetryDelay: RESTART_DELAY_MS,
@@ -174,7 +174,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     return worker;
   }
 
-  /** Where others come first, a look now and then whether they keep up; what makes us the first ends the wait for it. */
+  /** A replica without precedence checks now and then whether the others keep up; gaining precedence ends the wait. */
   private takingRule(precedence: Precedence, signal: AbortSignal): TakingRule {
     const { spreadAfterMs } = this.queue.options;
     return {
@@ -195,8 +195,8 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
   }
 
   /**
-   * Lets BullMQ's worker close, which waits for the running handlers but hangs while Redis is away. Closing is given up once no
-   * handler runs any more and there is either no connection or no time left.
+   * Lets BullMQ's worker close, which waits for running handlers but hangs while Redis is down. Closing is abandoned
+   * once no handler is running and there is no connection or no time left.
    */
   private async closeWorker(
     worker: QueueWorker,
@@ -235,7 +235,7 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     handler: WorkHandler<WorkItem & Partial<Started>>,
   ): Promise<void> {
     const { data } = job;
-    // A job whose hash was lost with a part of Redis carries nothing; the sweep finds its key.
+    // A job whose hash was lost with a part of Redis has no data; the sweep finds its key.
     if (typeof data.key !== 'string') return;
     if ((data.v ?? 1) > JOB_FORMAT) this.leaveToNewer(data);
     if ('due' in data) return this.fireTimer(data.key, data.due);
@@ -277,9 +277,9 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     }
   }
 
-  /** The job's lock runs out, and sooner or later a replica of the newer release takes it. */
+  /** The job's lock expires, and eventually a replica of the newer release takes it. */
   private leaveToNewer({ key, v }: QueueJobData): never {
-    this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
+    this.logger.warn('leaving a job of a newer release to its replicas', { key, format: v });
     throw new WaitingError();
   }
 
@@ -287,12 +287,12 @@ export class BullMqWorkQueueConsumer<Started extends object = object> implements
     return this.leaveOnFailure(() => this.queue.fireTimer(key, due));
   }
 
-  /** Runs `action`. If it fails, the job is left to be found as stalled and run again. */
+  /** Runs `action`. If it fails, the job is left to be detected as stalled and run again. */
   private async leaveOnFailure<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();
     } catch (error) {
-      this.logger.warn('redis was away while a job was worked on; it is run again', { error });
+      this.logger.warn('Redis was unavailable while a job was running; the job will run again', { error });
       throw new WaitingError();
     }
   }

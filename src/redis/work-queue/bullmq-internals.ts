@@ -5,35 +5,38 @@ import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.
 import { LuaScript, runInOneStep } from '../connection/index.js';
 
 /*
- * Everything in the product that relies on what BullMQ does not promise: its keys in Redis, its backend, methods that it calls
- * on itself. The scripts `age-waiting` and `clear-stray` belong to this file. To move to another release, change
- * {@link KNOWN_BULLMQ} and run `test/integration/bullmq-internals.test.ts`.
+ * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
+ * scripts `age-waiting` and `clear-stray` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * `test/integration/bullmq-internals.test.ts`.
  */
 
-/** The release that this file was checked against. BullMQ promises nothing about its insides, not even in patch releases. */
+/**
+ * The release that this file was checked against. BullMQ makes no promises about its internals, not even in patch
+ * releases.
+ */
 export const KNOWN_BULLMQ = '6.7.0';
 
-/** The keys that this file and its scripts touch, behind BullMQ's prefix of a queue, with their types in Redis. */
+/** The keys used by this file and its scripts, after BullMQ's prefix of a queue, with their types in Redis. */
 export const BULLMQ_LAYOUT = {
   wait: 'list',
   active: 'list',
   prioritized: 'zset',
   delayed: 'zset',
-  /** Counts prioritized jobs: part of their scores. */
+  /** Counts prioritized jobs; part of their scores. */
   pc: 'string',
   /** Workers block on it. */
   marker: 'zset',
-  /** Has `paused` while the queue is paused. */
+  /** Has the field `paused` while the queue is paused. */
   meta: 'hash',
-  /** The job that stands for a deduplicated key. */
+  /** The id of the job that holds a deduplication key. */
   'de:<key>': 'string',
-  /** What is to become of the key when its active job ends. */
+  /** The add to enqueue when the key's active job ends. */
   'dn:<key>': 'hash',
   '<job>': 'hash',
   '<job>:lock': 'string',
 } as const;
 
-/** @throws StartupError when the BullMQ that was loaded is not the one that this file knows */
+/** @throws StartupError if the loaded BullMQ is not the known release */
 export function assertKnownBullMq(found: string = loadedBullMq()): void {
   if (found === KNOWN_BULLMQ) return;
   throw new StartupError(
@@ -41,14 +44,14 @@ export function assertKnownBullMq(found: string = loadedBullMq()): void {
   );
 }
 
-/** As the code itself has it, which may be bundled: what each queue writes to its metadata, `bullmq:6.7.0`. */
+/** Read from the code itself, which may be bundled: each queue writes it to its metadata, `bullmq:6.7.0`. */
 function loadedBullMq(): string {
   const meta = Reflect.get(Queue.prototype, 'metaValues', { libName: 'bullmq' }) as
     { version?: unknown } | undefined;
   return typeof meta?.version === 'string' ? meta.version.replace(/^bullmq:/, '') : 'of an unknown version';
 }
 
-/** How BullMQ sends a script that it has defined: by its name, with keys and arguments in one list. */
+/** How BullMQ sends a script that it has defined: by name, with keys and arguments in one list. */
 interface ScriptRunner {
   runCommand(name: string, keysAndArgs: LuaArgument[]): Promise<unknown>;
 }
@@ -60,7 +63,7 @@ const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
 const waitsSince = new LuaScript(new URL('./lua/waits-since-4.lua', import.meta.url));
 
-/** What `clear-stray` finds, by the number that it returns. */
+/** The findings of `clear-stray`, by the number that it returns. */
 const STRAY_FINDINGS = [
   undefined,
   'no deduplication key',
@@ -70,13 +73,13 @@ const STRAY_FINDINGS = [
 ] as const;
 export type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
 
-/** What a queue does with BullMQ beyond what BullMQ offers, on one connection. */
+/** Operations on BullMQ queues that BullMQ does not offer, on one connection. */
 export class BullMqInternals {
   private readonly scripts = new Map<string, { script: LuaScript; numberOfKeys: number }>();
 
   /**
-   * @param redis the connection that the queues will be made with, before they are
-   * @throws StartupError for a BullMQ that is not known
+   * @param redis the connection that the queues will use; call this before creating them
+   * @throws StartupError for an unknown BullMQ
    */
   constructor(private readonly redis: RedisConnection) {
     assertKnownBullMq();
@@ -90,8 +93,8 @@ export class BullMqInternals {
   }
 
   /**
-   * `queue.add` after `before`, in one step: all of it happens or nothing. What BullMQ stores, it decides itself; it only hands
-   * its script to us instead of to the server. An error of `before` is an error of the add, which then has not happened.
+   * `queue.add` after `before`, atomically. BullMQ still decides what it stores; it only hands its script to us instead
+   * of the server. An error in `before` fails the add, which then has no effect.
    * @returns the replies of `before`
    */
   async addInOneStep<Data, Name extends string>(
@@ -121,7 +124,7 @@ export class BullMqInternals {
   }
 
   /**
-   * Moves jobs that were added before `beforeMs` to the end of the first priority's line, at most `limit` of each priority, and
+   * Moves jobs added before `beforeMs` to the end of the first priority's line, at most `limit` of each priority, and
    * wakes a worker while anything waits.
    */
   async ageWaiting(queue: KeysOf, beforeMs: number, limit: number): Promise<void> {
@@ -130,21 +133,21 @@ export class BullMqInternals {
   }
 
   /**
-   * Removes a deduplication key behind which no job stands (bullmq#4311).
-   * @returns what was found where no job stands behind the key, so that an add is needed; undefined where one does
+   * Removes a deduplication key that has no job (bullmq#4311).
+   * @returns what was found if the key has no job, so that an add is needed; undefined if it has one
    */
   async clearStray(queue: KeysOf, key: string): Promise<StrayFinding | undefined> {
     const keys = ['prioritized', 'wait', 'active', 'delayed'].map((name) => queue.toKey(name));
     return STRAY_FINDINGS[Number(await clearStray.run(this.redis, keys, [queue.toKey(''), key]))];
   }
 
-  /** Whether a job has waited since `beforeMs`, or a delayed one has been due for as long. */
+  /** Whether a job has been waiting, or a delayed one overdue, since `beforeMs`. */
   async waitsSince(queue: KeysOf, beforeMs: number): Promise<boolean> {
     const keys = ['wait', 'prioritized', 'delayed', 'meta'].map((name) => queue.toKey(name));
     return (await waitsSince.run(this.redis, keys, [queue.toKey(''), beforeMs])) === 1;
   }
 
-  /** Forgets what was added while the key's job has been active, so that no run follows the present one. */
+  /** Forgets adds made while the key's job has been active, so that no run follows the current one. */
   async dropSuccessor(queue: KeysOf, key: string): Promise<void> {
     await this.redis.del(queue.toKey(`dn:${key}`));
   }
@@ -157,7 +160,7 @@ export class BullMqInternals {
   }
 }
 
-/** Is told the outcome of every renewal of a job's lock. */
+/** Notified of the outcome of every lock renewal. */
 export interface RenewalObserver {
   /** @param sentAtMs monotonic clock, before the renewal was sent */
   renewed(jobId: string, sentAtMs: number): void;
@@ -166,19 +169,19 @@ export interface RenewalObserver {
 
 /** When a worker takes jobs. */
 export interface TakingRule {
-  /** Whether it takes a job as soon as one waits. Otherwise it takes one only where {@link isWanted} says so. */
+  /** Whether to take a job as soon as one waits. Otherwise {@link isWanted} is asked first. */
   readonly takesAtOnce: () => boolean;
   readonly isWanted: () => Promise<boolean>;
   /** Resolves when it is time to ask again, or when the worker closes. */
   readonly untilNextLook: () => Promise<void>;
 }
 
-/** What BullMQ's wait for the marker resolves to, when there may be something to take. */
+/** The result of BullMQ's wait for the marker when a job may be available. */
 const LOOK_NOW = { member: '0', score: 0 };
 
 /**
- * A worker that reports its renewals, and takes jobs by a rule. BullMQ itself only emits `lockRenewalFailed` and lets the job
- * run on, and its workers all take what they can.
+ * A worker that reports its renewals and takes jobs by a rule. BullMQ itself only emits `lockRenewalFailed` and lets
+ * the job continue, and its workers take every job they can.
  */
 export class ObservedWorker<Data, Result, Name extends string> extends Worker<Data, Result, Name> {
   private hasMarker = false;
@@ -203,7 +206,7 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<Job<Data, Result, Name>> {
-    // Who has popped the marker looks, whatever the rule says by now: it wakes no other worker any more.
+    // After popping the marker we must look regardless of the rule: it will not wake another worker.
     const mayTake = this.hasMarker || this.taking.takesAtOnce() || (await this.taking.isWanted());
     this.hasMarker = false;
     return mayTake ? super.moveToActive(token, name) : this.nextJobFromJobData();
@@ -229,8 +232,8 @@ export class ObservedWorker<Data, Result, Name extends string> extends Worker<Da
 }
 
 /**
- * The connection, and every copy that a worker makes of it from now on. BullMQ blocks on such a copy and closes it only once it
- * is connected: without Redis it would try to connect for ever and keep the process alive.
+ * The connection and every future duplicate that a worker makes of it. BullMQ blocks on a duplicate and closes it only
+ * once it is connected: without Redis it would try to connect forever and keep the process alive.
  */
 export function withCopies(connection: RedisConnection): readonly RedisConnection[] {
   const all = [connection];

@@ -7,7 +7,10 @@ interface GuardedJob {
   readonly lock: HeldLock;
 }
 
-/** The locks of the jobs that run, as BullMQ renews them or fails to: each aborts the handler of its job before another worker can get it. */
+/**
+ * Tracks the locks of running jobs. If BullMQ fails to renew one in time, the job's handler is aborted before another
+ * worker can get the job.
+ */
 export class BullMqLockGuard implements RenewalObserver {
   private readonly jobs = new Map<string, GuardedJob>();
 
@@ -17,8 +20,8 @@ export class BullMqLockGuard implements RenewalObserver {
   ) {}
 
   /**
-   * @param takenAtMs wall clock when the lock was asked for
-   * @returns the signal of the job's handler
+   * @param takenAtMs wall clock when the lock was requested
+   * @returns the signal for the job's handler
    */
   track(jobId: string, key: string, takenAtMs: number): AbortSignal {
     const { clock, lockDurationMs } = this;

@@ -44,66 +44,66 @@ export interface BullMqWorkQueueDependencies<Started extends object = object> {
   clock: Clock;
   logger?: Logger;
   metrics?: WorkQueueMetrics;
-  /** What else is done in the step in which a run starts. @default nothing */
+  /** Extra work done in the same step as the start of a run. @default nothing */
   atStart?: (key: string) => StepAtStart<Started>;
   options?: WorkQueueOptions;
 }
 
 /**
- * Work for the queue's Redis server that is done in the step in which a run starts. Not for a Cluster, where its keys may be
- * on another server.
+ * Work on the queue's Redis server, done in the same step as the start of a run. Not for a Cluster, where its keys may
+ * be on another server.
  */
 export interface StepAtStart<Started extends object> {
   readonly call: LuaCall;
-  /** Turns the reply into fields that are added to the run's item. */
+  /** Parses the reply into fields added to the run's item. */
   readonly read: (reply: unknown) => Started;
 }
 
 /**
- * The adds of one term. The calls of `together` are done before the add, in the same step. They happen even if the add is then
- * refused, so they must do no harm alone.
+ * The adds of one term. The calls in `together` run before the add, in the same step. They take effect even if the add
+ * is then refused, so they must be harmless alone.
  */
 export interface JoinableAdds extends LeaderAdds {
   readonly add: (key: string, options?: AddOptions, together?: readonly LuaCall[]) => Promise<void>;
 }
 
-/** `key`: work on the key. `timer`: the key's timer `due` may have come. */
+/** `key`: run the key. `timer`: the key's timer `due` may have fired. */
 export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; due: string }) & {
-  /** The format, {@link JOB_FORMAT} of who made the job; absent: 1. */
+  /** Format version: {@link JOB_FORMAT} of the job's author; absent: 1. */
   v?: number;
 };
 /**
- * Raised when older releases can no longer make sense of a job; they leave such a job to newer ones. What is stored beside the
- * jobs is only ever extended at its end, which older releases ignore.
+ * Increased when older releases can no longer read a job; they leave such jobs to newer ones. State stored beside the
+ * jobs is only ever extended at the end, which older releases ignore.
  */
 export const JOB_FORMAT = 1;
 export type QueueJobName = 'key' | 'timer';
 
-/** What goes with an add, in the same step. */
+/** What is sent with an add, in the same step. */
 interface AddsWith {
   readonly together?: readonly LuaCall[];
   readonly term?: LeaderTerm;
 }
 
-/** At most this many jobs are aged, and overdue timers found, in one round of maintenance; the rest wait for the next round. */
+/** Limit of jobs aged and overdue timers found in one round of maintenance; the rest waits for the next round. */
 const MAINTENANCE_BATCH = 100;
-/** A timer that is this late has lost its wake-up job. */
+/** A timer this late has lost its wake-up job. */
 const OVERDUE_TIMER_MS = 1000;
-/** Adds sent and not yet answered: enough to keep Redis busy, few enough that each is answered in time. */
+/** Limit of adds in flight: enough to keep Redis busy, few enough for each to be answered in time. */
 const ADDS_IN_FLIGHT = 128;
 const CLOSE_GRACE_MS = 500;
 
 /**
- * The {@link WorkQueue} on BullMQ. How the two fit:
+ * The {@link WorkQueue} on BullMQ:
  *
- * - A key that waits is one job, deduplicated by the key with `keepLastIfActive`: BullMQ has at most one job per
- *   key and stores at most one successor while it runs. That is client-go's dirty and processing.
- * - What an add carries is merged beside the queue in the same step, because BullMQ drops the data of an add that meets
+ * - A waiting key is one job, deduplicated by the key with `keepLastIfActive`: BullMQ has at most one job per key and
+ *   stores at most one successor while it runs. That corresponds to client-go's dirty and processing sets.
+ * - The data of an add is merged beside the queue in the same step, because BullMQ drops the data of an add that meets
  *   a waiting job.
- * - Delayed adds are timers of our own, the earliest per key. A delayed job under an id of its own wakes a worker
- *   when one is due, and all it does is an immediate add. Sharing the key's deduplication id would make the add wait
+ * - Delayed adds are timers of our own, the earliest per key. A delayed job with an id of its own wakes a worker when a
+ *   timer is due, and only makes an immediate add. If it shared the key's deduplication id, immediate adds would wait
  *   behind the delay.
- * - Retries are ours (`attempts: 1`): BullMQ would hold back the successor until the job's attempts are used up.
+ * - Retries are ours (`attempts: 1`): BullMQ would hold back the successor until all attempts are used up.
  */
 export class BullMqWorkQueue<Started extends object = object>
   implements WorkQueue, WorkQueueInspector, WorkQueueTending
@@ -138,7 +138,7 @@ export class BullMqWorkQueue<Started extends object = object>
     this.redis = createRedisConnection({
       url: dependencies.redisUrl,
       connectionName: `rollkeeper-queue-${name}`,
-      // Every batch copies all the scripts that BullMQ defines: twice the CPU and the latency of an add.
+      // Every batch copies all the scripts that BullMQ defines: an add would take twice the CPU and latency.
       autoPipelining: false,
       logger: this.logger,
     });
@@ -164,7 +164,7 @@ export class BullMqWorkQueue<Started extends object = object>
     if (due !== undefined) await this.wakeUp(key, due, delayMs);
   }
 
-  /** Two steps: should the process die between them, another replica repeats the run and gets here again. */
+  /** Two steps: if the process dies in between, another replica repeats the run and gets here again. */
   async addRateLimited(
     key: string,
     error: unknown,
@@ -221,7 +221,7 @@ export class BullMqWorkQueue<Started extends object = object>
   async inspectKey(key: string): Promise<KeyView> {
     const queue = await this.open();
     const jobId = await queue.getDeduplicationJobId(key);
-    // A deduplication key may stand for no job any more (bullmq#4311), or for one that is in no list.
+    // A deduplication key may have no job any more (bullmq#4311), or one that is in no list.
     const hasJob = jobId !== null && (await queue.getJobState(jobId)) !== 'unknown';
     return { hasJob, ...(await this.state.view.inspectKey(key)) };
   }
@@ -236,7 +236,7 @@ export class BullMqWorkQueue<Started extends object = object>
       await job.remove();
       return true;
     }
-    // The run goes on; the one that was to follow it does not.
+    // The run continues; the one queued behind it is dropped.
     await this.internals.dropSuccessor(queue, key);
     return known;
   }
@@ -246,7 +246,7 @@ export class BullMqWorkQueue<Started extends object = object>
     return this.open() as Promise<Queue>;
   }
 
-  /** BullMQ's `close` waits for Redis however long that is away, so it is given only a moment. */
+  /** BullMQ's `close` waits for Redis without limit, so it only gets a moment. */
   async close(): Promise<void> {
     const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
     const waited = new AbortController();
@@ -255,7 +255,7 @@ export class BullMqWorkQueue<Started extends object = object>
     this.redis.disconnect();
   }
 
-  /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
+  /** For the consumer: the item of a starting job. `fallback` is the data of the job itself. */
   async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem & Partial<Started>> {
     const step = this.atStart?.(key);
     const { comesBack, failures, pending, reply } = await this.state.takePending(key, step?.call);
@@ -264,11 +264,11 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   /**
-   * For the consumer: a wake-up job has come. If its timer was replaced, nothing is done: the newer timer has a wake-up
-   * job of its own. If it comes early, because the clocks of two machines differ, it is set again.
+   * For the consumer: handles a wake-up job. If its timer was replaced, does nothing: the newer timer has its own
+   * wake-up job. If it is early because the clocks of two machines differ, sets it again.
    *
-   * The order matters. The add is recorded before the timer is removed, so that a crash loses neither. The timer is removed
-   * before the key can run: otherwise a run that asks to come back later would find the old timer still there, keep it as
+   * The order matters. The add is recorded before the timer is removed, so that a crash loses neither. The timer is
+   * removed before the key can run: otherwise a run that asks to come back later would find the old timer, keep it as
    * the earlier one, and then lose it.
    */
   async fireTimer(key: string, due: string): Promise<void> {
@@ -281,13 +281,15 @@ export class BullMqWorkQueue<Started extends object = object>
     await this.addNow(key, add);
   }
 
-  /** For the consumer: whether a key has waited longer than `spreadAfterMs`, so that replicas that do not lead are to help. */
+  /**
+   * For the consumer: whether a key has waited longer than `spreadAfterMs`, so that non-leading replicas should help.
+   */
   async wantsHelp(): Promise<boolean> {
     const longAgoMs = this.clock.now() - this.options.spreadAfterMs;
     return this.internals.waitsSince(await this.open(), longAgoMs);
   }
 
-  /** Whether somebody has paused the queue for everyone (bull-board can). */
+  /** Whether the queue is paused on all replicas (bull-board can do that). */
   async isPaused(): Promise<boolean> {
     return (await this.open()).isPaused();
   }
@@ -303,10 +305,10 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   /**
-   * Finds keys that wait although no job stands behind them: an outage left a deduplication key behind (bullmq#4311),
-   * or a worker died while it fired a timer. Removes what is in the way and adds the keys again. The cost is
-   * proportional to the number of waiting keys. A stray deduplication key that no add has met yet is harmless: either BullMQ
-   * sees that its job is gone, or the next add turns the key into one that is found here.
+   * Finds keys that wait without a job: an outage left a deduplication key behind (bullmq#4311), or a worker died while
+   * it fired a timer. Removes the stale key and adds the keys again. The cost is proportional to the number of waiting
+   * keys. A stray deduplication key that no add has met yet is harmless: either BullMQ sees that its job is gone, or
+   * the next add turns the key into one that is found here.
    * @returns how many keys were repaired
    */
   async sweepStray(): Promise<number> {
@@ -315,7 +317,7 @@ export class BullMqWorkQueue<Started extends object = object>
     for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
       const found = await this.internals.clearStray(queue, key);
       if (found === undefined) continue;
-      this.logger.warn('a waiting key had no job behind it and was added again', { key, found });
+      this.logger.warn('a waiting key had no job and was added again', { key, found });
       await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
     }
@@ -323,7 +325,7 @@ export class BullMqWorkQueue<Started extends object = object>
     return repaired;
   }
 
-  /** A worker may have died after it recorded the add of this timer and before it made a job of it. */
+  /** A worker may have died after it recorded this timer's add and before it made a job of it. */
   private async finishFired(key: string): Promise<void> {
     const add = await this.state.readPending(key);
     if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
@@ -335,9 +337,9 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   /**
-   * One step: nobody may get the key before what goes with its add has happened, and no part of an add may happen under a
-   * term that is over. More steps follow only if the run has a higher priority than this add, because BullMQ gives the
-   * successor of a running job the priority of the last add.
+   * One step: no worker may get the key before the calls that go with the add have run, and no part of an add may
+   * happen in a term that has ended. Further steps follow only if the run has a higher priority than this add, because
+   * BullMQ gives the successor of a running job the priority of the last add.
    */
   private async sendAdd(key: string, add: PendingAdd, { together = [], term }: AddsWith): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
@@ -349,7 +351,7 @@ export class BullMqWorkQueue<Started extends object = object>
     this.metrics.added(this.name);
   }
 
-  /** Returns the replies of `before`, which is done in the same step. */
+  /** Returns the replies of `before`, which runs in the same step. */
   private async enqueue(
     key: string,
     add: PendingAdd,
@@ -362,7 +364,7 @@ export class BullMqWorkQueue<Started extends object = object>
     return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
   }
 
-  /** Raises the priority of the key's waiting job, unless it has started or ended meanwhile. */
+  /** Raises the priority of the key's waiting job, unless it has started or ended in the meantime. */
   private async raise(key: string, rank: number): Promise<void> {
     const queue = await this.open();
     const jobId = await queue.getDeduplicationJobId(key);
@@ -380,7 +382,7 @@ export class BullMqWorkQueue<Started extends object = object>
     await queue.add('timer', { key, due, v: JOB_FORMAT }, { delay: Math.ceil(delayMs) });
   }
 
-  /** BullMQ's queue connects when it is made, and stays broken if that fails, so it is not made before Redis answers. */
+  /** BullMQ's queue connects when created and stays broken if that fails, so it is not created before Redis answers. */
   private open(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
     this.opened ??= this.openQueue().catch((error: unknown) => {
       this.opened = undefined;
@@ -394,7 +396,7 @@ export class BullMqWorkQueue<Started extends object = object>
     const queue = new Queue<QueueJobData, unknown, QueueJobName>(this.name, {
       connection: this.redis,
       prefix: this.prefix,
-      // Nobody reads the event stream; it is kept short.
+      // The event stream has no readers; keep it short.
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     });

@@ -9,10 +9,10 @@ import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from '@rollkeeper/runtime/work-queue/work-queue.options';
 import type { AddOptions, LeaderTerm } from '@rollkeeper/runtime/work-queue/work-queue';
 
-/** Longer texts of errors are cut off. */
+/** Longer error texts are truncated. */
 const MAX_ERROR_LENGTH = 2000;
 
-/** A timer as it stands in Redis; `due` identifies it. */
+/** A timer as stored in Redis; `due` identifies it. */
 export interface DueTimer {
   readonly leftMs: number;
   readonly due: string;
@@ -20,9 +20,9 @@ export interface DueTimer {
 }
 
 /**
- * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
- * started, failures in a row, the token bucket, parked keys, timers (the earliest per key), and the leader's term. Its size
- * depends on how many keys wait, fail or are parked, not on how long the queue has existed.
+ * The state of a queue in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
+ * started, consecutive failures, the token bucket, parked keys, timers (the earliest per key), and the leader's term.
+ * Its size depends on how many keys wait, fail or are parked, not on the age of the queue.
  */
 export class RedisQueueState {
   private readonly merge = new LuaScript(new URL('./lua/merge-pending-3.lua', import.meta.url));
@@ -36,7 +36,7 @@ export class RedisQueueState {
   private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
   private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
-  /** For people. */
+  /** For display. */
   readonly view: RedisQueueView;
   private readonly keys: QueueStateKeys;
 
@@ -63,19 +63,19 @@ export class RedisQueueState {
     await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
   }
 
-  /** Goes before what is done for a term: fails, and with it the whole step, once the term is over. */
+  /** Precedes the work of a term: fails, and with it the whole step, once the term has ended. */
   checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
     return this.termCheck.call([this.keys.term], [epoch, holder]);
   }
 
-  /** What {@link mergePending} sends; its reply is for {@link readMerged}. */
+  /** The call of {@link mergePending}; parse its reply with {@link readMerged}. */
   merging(key: string, add: PendingAdd): LuaCall {
     const { pending, parked, failures } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
     return this.merge.call([pending, parked, failures], args);
   }
 
-  /** The rank of the key's next run, and whether this add raised that of an earlier one. */
+  /** The rank of the key's next run, and whether this add raised the rank of an earlier one. */
   readMerged(reply: unknown): { rank: number; raised: boolean } {
     const [rank, raised] = reply as number[];
     return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
@@ -86,8 +86,8 @@ export class RedisQueueState {
   }
 
   /**
-   * A run starts. `pending` is undefined if a worker took it before and died.
-   * @param after done afterwards in the same step; its reply is returned as `reply`
+   * Starts a run. `pending` is undefined if a worker took it before and died.
+   * @param after runs afterwards in the same step; its reply is returned as `reply`
    */
   async takePending(
     key: string,
@@ -103,7 +103,7 @@ export class RedisQueueState {
     return { pending, failures, comesBack: comesBack === 1, reply };
   }
 
-  /** The add that waits for a run to start, if there is one. */
+  /** The add that waits for a run to start, if any. */
   async readPending(key: string): Promise<PendingAdd | undefined> {
     const json = await this.redis.hget(this.keys.pending, key);
     return json === null ? undefined : parsePending(json);
@@ -122,7 +122,7 @@ export class RedisQueueState {
     } while (cursor !== '0');
   }
 
-  /** Returns the timer's due time, or undefined where an earlier one stays. */
+  /** Returns the timer's due time, or undefined if an earlier one stays. */
   async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
     const { timers, timerData } = this.keys;
     const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
@@ -187,7 +187,7 @@ export class RedisQueueState {
   }
 }
 
-/** Throws the error that our scripts mean by their reply, or `error` itself if it is not one of theirs. */
+/** Throws the typed error for a reply of our scripts, or `error` itself if it is not one of theirs. */
 export function throwSuperseded(error: unknown): never {
   const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
   if (epoch === undefined) throw error;

@@ -8,15 +8,15 @@ import type {
 } from '@rollkeeper/runtime/work-queue/queue-inspection';
 import type { AddOptions } from '@rollkeeper/runtime/work-queue/work-queue';
 
-/** The keys of a queue's own state in Redis, all of one slot. */
+/** The keys of a queue's own state in Redis, all in one slot. */
 export type QueueStateKeys = Readonly<
   Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term', string>
 >;
 
-/** At most this many entries are read, so that a look at a very long queue has a bounded cost. */
+/** Limit of entries read, so that viewing a very long queue has a bounded cost. */
 const LOOK_AT_MOST = 10_000;
 
-/** What people see of a queue. Only reads, except for `purge`. */
+/** A view of a queue for people. Read-only, except for `purge`. */
 export class RedisQueueView {
   constructor(
     private readonly redis: RedisConnection,
@@ -72,7 +72,7 @@ export class RedisQueueView {
     return parked.map((each, index) => withNextTry(each, due[index] ?? null));
   }
 
-  /** Returns whether anything was known of it. */
+  /** Returns whether the key was known. */
   async purge(key: string): Promise<boolean> {
     const { failures, parked, pending, timerData, timers } = this.keys;
     const removed = await Promise.all([

@@ -5,33 +5,42 @@ import { LOCAL_READS } from '../admin/decide-access.js';
 import type { AdminTls } from './admin-tls.js';
 import { decideAdminTls } from './admin-tls.js';
 
-/** Of {@link adminPages}. */
+/** Options of {@link adminPages}. */
 export interface AdminPagesOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /** `0.0.0.0` for the other replicas and a kubelet. @default '127.0.0.1' */
   readonly host?: string;
-  /** Holds the word of at least 16 characters with which people may change things and read from elsewhere. @default nobody may */
+  /**
+   * A file with a secret of at least 16 characters that allows changes and reads from elsewhere. @default neither is
+   * possible
+   */
   readonly tokenFile?: string;
-  /** Whether the API server judges other tokens (TokenReview, SubjectAccessReview). @default 'token': they are wrong */
+  /**
+   * Whether the API server verifies other tokens (TokenReview, SubjectAccessReview). @default 'token': they are
+   * rejected
+   */
   readonly auth?: 'token' | 'delegated';
-  /** PEM, with `tlsKeyFile`; read again when they change. @default a self-made certificate wherever others can reach the port */
+  /**
+   * PEM, with `tlsKeyFile`; reread when they change. @default a self-signed certificate if the port is reachable from
+   * elsewhere
+   */
   readonly tlsCertFile?: string;
   readonly tlsKeyFile?: string;
-  /** Plain HTTP, though others can reach the port: tokens can be read on the way. @default false */
+  /** Plain HTTP even if the port is reachable from elsewhere: tokens can be intercepted. @default false */
   readonly insecureHttp?: boolean;
-  /** Whether `/metrics` is for everybody who reaches the port. @default false */
+  /** Whether `/metrics` needs no authorization. @default false */
   readonly openMetrics?: boolean;
   /**
-   * Who on this machine reads without a token: `anyone`, the user of this process and root (`own-user`; Linux tells users apart, elsewhere
-   * it is `anyone`), or nobody (`token`). @default 'anyone'
+   * Who on this machine may read without a token: `anyone`, the user of this process and root (`own-user`; only Linux
+   * distinguishes users, elsewhere it is `anyone`), or no one (`token`). @default 'anyone'
    */
   readonly localReads?: LocalReads;
-  /** Traces kept in memory for the console, where the manager makes its own tracing. @default 200 */
+  /** Traces kept in memory for the console, if the manager creates its own tracing. @default 200 */
   readonly recentTraces?: number;
 }
 
-/** Where its errors say that they are. */
+/** Prefix of option names in errors. */
 const PREFIX = 'adminPages';
 const file = z.string().min(1, 'must name a file').optional();
 
@@ -50,7 +59,7 @@ const schema = z.object({
 
 export type CompiledAdminPagesOptions = Readonly<z.output<typeof schema>> & { readonly tls: AdminTls };
 
-/** What the options are called in errors. */
+/** Names of the options in errors. */
 export const OPTION_NAMES = {
   certFile: `${PREFIX}.tlsCertFile`,
   keyFile: `${PREFIX}.tlsKeyFile`,

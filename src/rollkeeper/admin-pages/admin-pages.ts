@@ -22,9 +22,9 @@ import { RedisPeerRegistry } from './redis-peer-registry.js';
 import { ReplicaStatusSource } from './replica-status.js';
 
 /**
- * Rollkeeper's admin port for any manager of the kit, as an entry of its `extensions`: health, metrics, status, queues with what is
- * parked in them, running and past syncs, the console with its traces, explanations of Deployments where a controller watches them.
- * It is served before anything else of the manager runs, and until everything else has ended.
+ * Rollkeeper's admin port for any manager of the kit, as an entry of its `extensions`: health, metrics, status, queues
+ * with parked keys, running and past syncs, the console with its traces, explanations of Deployments if a controller
+ * watches them. It is served before anything else of the manager runs, and until everything else has ended.
  * @throws InvalidOptionError naming the option
  */
 export function adminPages(options: AdminPagesOptions): ManagerExtensionFactory {
@@ -112,7 +112,7 @@ class AdminPages implements ManagerExtension {
   }
 }
 
-/** Without a Redis of its own there is nobody else whom this replica could find. */
+/** Without a Redis there is no registry of other replicas. */
 function registryOf({
   clock,
   identity,

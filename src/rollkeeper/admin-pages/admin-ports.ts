@@ -78,7 +78,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     hasObject: (name, key) =>
       manager.controllers.find(({ controller }) => controller.name === name)?.hasObject?.(key),
     logLevel: { get: getLogLevel, set: setLogLevel },
-    // The controllers are there once the application has started.
+    // The controllers exist once the application has started.
     queues: () => new Map(manager.controllers.map(({ controller, queue }) => [controller.name, queue])),
     caches: () => cachesOf(informers),
     decisions,
@@ -104,7 +104,7 @@ function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
   });
 }
 
-/** The store's clock says when it was renewed, ours how long ago that was: right as far as the two agree. */
+/** The store's clock says when it was renewed, ours how long ago that was: accurate as far as the two agree. */
 async function readLease(election: Election, clock: Clock): Promise<LeaseView | undefined> {
   const record = await election.lease();
   if (!record) return undefined;

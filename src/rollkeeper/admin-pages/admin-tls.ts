@@ -11,22 +11,22 @@ export interface AdminTlsOptions {
   /** PEM files, both or neither. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** Plain HTTP wherever it listens. */
+  /** Plain HTTP regardless of the address. */
   readonly insecureHttp: boolean;
 }
 
-/** What these options are called where people set them. */
+/** The user-visible names of these options. */
 export type AdminTlsNames = Readonly<Record<'certFile' | 'keyFile' | 'insecureHttp', string>>;
 
-/** With what the admin port speaks TLS, if it does. */
+/** Whether and with what the admin port uses TLS. */
 export type AdminTls =
   | { readonly serves: 'files'; readonly certFile: string; readonly keyFile: string }
   | { readonly serves: 'self-made' }
-  /** `inClear`: tokens cross a network so that others can read them, as somebody asked for. */
+  /** `inClear`: tokens cross a network unencrypted, as explicitly configured. */
   | { readonly serves: 'plain-http'; readonly inClear: boolean };
 
 /**
- * TLS wherever the port can be reached from elsewhere, unless somebody refuses it by name; and wherever a certificate is named.
+ * TLS if the port is reachable from elsewhere, unless explicitly disabled; and whenever a certificate is named.
  * @throws InvalidOptionError naming the option
  */
 export function decideAdminTls(options: AdminTlsOptions, names: AdminTlsNames): AdminTls {
@@ -44,12 +44,12 @@ export function decideAdminTls(options: AdminTlsOptions, names: AdminTlsNames): 
   return isLocal || insecureHttp ? { serves: 'plain-http', inClear: !isLocal } : { serves: 'self-made' };
 }
 
-/** A name that does not say so is not taken for this machine. */
+/** Only unambiguous names count as this machine. */
 function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
-/** The certificate of the admin port; null: it speaks plain HTTP. @throws StartupError naming `option`, the one of the file */
+/** The certificate of the admin port; null: plain HTTP. @throws StartupError naming `option`, the one of the file */
 export async function loadAdminCertificate(
   tls: AdminTls,
   host: string,
@@ -69,10 +69,10 @@ export async function loadAdminCertificate(
   return ServedCertificate.load({ source, clock, logger, option });
 }
 
-/** Under which this machine is reached, as far as it knows itself. */
+/** Names and addresses of this machine, as far as it knows them. */
 function ownNames(host: string): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  // Link-local ones carry a zone, which no certificate can name.
+  // Link-local addresses carry a zone, which a certificate cannot name.
   const reachable = addresses.map(({ address }) => address).filter((address) => !address.includes('%'));
   const given = /^(0\.0\.0\.0|\[?::\]?)$/.test(host) ? [] : [host];
   return [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...given, ...reachable])];

@@ -1,10 +1,10 @@
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { UntrustedFileError, readNamedSecret } from '@rollkeeper/machinery/files';
 
-/** Short enough to be guessed is no token. */
+/** A shorter token could be guessed. */
 const SHORTEST_TOKEN = 16;
 
-/** The token in a file; null: none is named. @param option what the option is called that names it @throws StartupError */
+/** The token in a file; null: no file is named. @param option name of the option that names it @throws StartupError */
 export function readAdminToken(file: string | undefined, option: string): string | null {
   if (file === undefined) return null;
   let token: string;

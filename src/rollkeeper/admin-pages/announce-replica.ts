@@ -2,7 +2,7 @@ import type { AdminPorts, Peer } from '../admin/index.js';
 import { proofOf } from '../admin/index.js';
 import { networkInterfaces } from 'node:os';
 
-/** Where a replica serves its admin pages, and by which certificates it is known there, if it speaks TLS. */
+/** Where a replica serves its admin pages, and with which certificates, if it uses TLS. */
 export interface ServedReplica {
   readonly identity: string;
   readonly adminUrl: string;
@@ -10,20 +10,20 @@ export interface ServedReplica {
   readonly certificates?: readonly string[];
 }
 
-/** Called once the replica serves its admin pages, and again when it shows another certificate there. */
+/** Called once the replica serves its admin pages, and again when its certificate changes. */
 export type OnServing = (replica: ServedReplica) => void;
 
 export interface Announcement {
-  /** Where the admin pages are served, and on which address the port listens. */
+  /** The URL of the admin pages, and the address that the port listens on. */
   readonly url: string;
   readonly host: string;
   readonly ports: Pick<AdminPorts, 'certificate' | 'identity' | 'startedAtMs' | 'token'>;
-  /** Where the other replicas look. */
+  /** The registry that the other replicas read. */
   readonly peers: { announceAs(self: Peer): void };
   readonly onServing?: OnServing;
 }
 
-/** Tells the others and whoever has started us where we are, and again when our certificate changes. */
+/** Announces our address to the other replicas and the supervisor, and again when our certificate changes. */
 export function announceReplica({ host, onServing, peers, ports, url }: Announcement): void {
   const { certificate, identity, startedAtMs, token } = ports;
   const tell = (): void => {
@@ -44,7 +44,7 @@ export function announceReplica({ host, onServing, peers, ports, url }: Announce
 
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]']);
 
-/** The URL by which other machines reach what listens on `host`: on all addresses means the first that is not loopback. */
+/** The URL at which other machines reach a server on `host`: for all addresses, the first that is not loopback. */
 export function reachableUrl(url: string, host: string, interfaces = networkInterfaces()): string {
   if (!ANY_ADDRESS.has(host)) return url;
   const addresses = Object.values(interfaces).flatMap((list) => list ?? []);

@@ -23,8 +23,8 @@ const FRESH_MS = 3500;
 const FORGET_AFTER_MS = 60_000;
 
 /**
- * How replicas find each other's admin pages: each notes once a second that it is there. Only for people's views;
- * nothing is decided by it.
+ * How replicas find each other's admin pages: each announces itself once a second. Only for display; no decision
+ * depends on it.
  */
 export class RedisPeerRegistry implements PeerRegistry {
   private readonly redis: RedisConnection;
@@ -39,7 +39,7 @@ export class RedisPeerRegistry implements PeerRegistry {
     this.redis = createRedisConnection({ url, logger, connectionName: 'rollkeeper-replicas' });
   }
 
-  /** Others find us there, at once if it runs. */
+  /** Announces this address, at once if it runs. */
   announceAs(self: Peer): void {
     this.self = self;
     if (this.running) void this.tell();
@@ -52,7 +52,7 @@ export class RedisPeerRegistry implements PeerRegistry {
       .sort((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true }));
   }
 
-  /** Announces until aborted, then says good-bye. */
+  /** Announces until aborted, then removes itself. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError('a registry runs once');
     this.started = true;
@@ -70,7 +70,7 @@ export class RedisPeerRegistry implements PeerRegistry {
     this.redis.disconnect();
   }
 
-  /** Never rejects: the next time is not far. */
+  /** Never rejects: the next announcement follows soon. */
   private async tell(): Promise<void> {
     const { identity, logger } = this.options;
     if (!this.self) return;

@@ -11,7 +11,7 @@ import { VERSION } from '@rollkeeper/machinery/version';
 /** Less than other replicas wait for an answer. */
 const COUNTS_WITHIN_MS = 500;
 
-/** What this replica says of itself. Counts of a queue that cannot be read are left out. */
+/** This replica's status. Counts of an unreadable queue are omitted. */
 export class ReplicaStatusSource implements StatusSource {
   constructor(
     private readonly manager: ExtendedManager,
@@ -63,7 +63,7 @@ export class ReplicaStatusSource implements StatusSource {
     };
   }
 
-  /** What hangs in Redis must not keep the rest of the status from those who ask. */
+  /** A hanging Redis must not block the rest of the status. */
   private async countsOf(queue: ManagedController['queue']): Promise<WorkQueueCounts | undefined> {
     const done = new AbortController();
     const late = this.clock.sleep(COUNTS_WITHIN_MS, done.signal).then(noCounts, noCounts);

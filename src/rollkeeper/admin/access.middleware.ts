@@ -20,7 +20,7 @@ const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
 
 type Refusal = Pick<Extract<AccessDecision, { decision: 'refuse' }>, 'status' | 'why' | 'guess'>;
 
-/** Headers that keep a browser from doing harm, and a {@link AccessGate} in front of every page of the admin port. */
+/** Security headers for browsers, and an {@link AccessGate} in front of every page of the admin port. */
 export function guardAdminPages(options: AccessOptions): RequestHandler[] {
   const gate = new AccessGate(options);
   return [
@@ -29,7 +29,7 @@ export function guardAdminPages(options: AccessOptions): RequestHandler[] {
   ];
 }
 
-/** A limit on requests, and who may do what ({@link decideAccess}). Probes and scrapes are never limited. */
+/** Rate limits and access decisions ({@link decideAccess}). Probes and scrapes are never limited. */
 class AccessGate {
   private readonly requests: RequestLimiter;
   private readonly guesses: RequestLimiter;
@@ -40,13 +40,14 @@ class AccessGate {
     this.guesses = new RequestLimiter(options.clock, GUESS_LIMITS);
   }
 
-  /** Whether it may go on; if not, it has been answered. */
+  /** Returns whether to continue; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
     const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
     const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
     const decision = await this.decide(request, rules);
-    // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
+    // Holders of the token have a limit separate from other clients at the same address, which on one machine all
+    // share.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
     const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
@@ -55,7 +56,7 @@ class AccessGate {
     return this.turnAway(decision, address, response);
   }
 
-  /** Who is at the other end is looked up only where it decides, and once for each connection. */
+  /** The peer's user is only looked up if it matters, and once per connection. */
   private async decide(request: Request, rules: AccessRules): Promise<AccessDecision> {
     const facts = factsOf(request);
     const decision = decideAccess(facts, rules);
@@ -67,7 +68,7 @@ class AccessGate {
     return decideAccess({ ...facts, isOwnUser: await known }, rules);
   }
 
-  /** Not for an address that has guessed too often: the cluster is spared its guesses. */
+  /** Not for an address with too many wrong tokens, to spare the cluster. */
   private async ask(question: AccessQuestion, request: Request, response: Response): Promise<boolean> {
     const { delegated, logger } = this.options;
     const address = request.socket.remoteAddress ?? '';
@@ -100,8 +101,8 @@ class AccessGate {
 }
 
 /**
- * Who was let in, to tell clients apart: a user of the cluster, wherever they are; otherwise an address, and whether it has the
- * admin token, which several people may share.
+ * Identifies a client: a user of the cluster, from any address; otherwise the address, and whether it has the admin
+ * token, which several people may share.
  */
 export function clientOf(response: Response): string {
   return String(response.locals[CLIENT] ?? '');
@@ -129,12 +130,13 @@ function secureHeaders(): RequestHandler {
       },
     },
     referrerPolicy: { policy: 'no-referrer' },
-    // Others on localhost may speak plain HTTP, and a self-made certificate could not be passed over any more.
+    // Other servers on localhost may speak plain HTTP, and browsers could not bypass a self-signed certificate any
+    // more.
     strictTransportSecurity: false,
   });
 }
 
-/** What {@link decideAccess} needs to know. */
+/** The input of {@link decideAccess}. */
 export function factsOf(request: Request): Parameters<typeof decideAccess>[0] {
   const { authorization, host, origin } = request.headers;
   return {
@@ -152,7 +154,7 @@ function refuse(response: Response, status: number, why: string, waitMs = 0): fa
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="rollkeeper"');
   if (waitMs > 0) response.setHeader('Retry-After', String(Math.ceil(waitMs / 1000)));
   response.setHeader('Cache-Control', 'no-store');
-  // What is still to come of its body is not waited for.
+  // Does not wait for the rest of the body.
   if (!response.req.complete) response.setHeader('Connection', 'close');
   response.status(status).json({ error: why });
   return false;

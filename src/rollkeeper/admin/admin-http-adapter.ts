@@ -6,17 +6,20 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import { SERVER_PROTOCOLS } from '@rollkeeper/tls';
 
-/** What one connection may cost us. */
+/** Resource limits of one connection. */
 export interface ConnectionLimits {
-  /** From the first byte of a request to the last of its body, milliseconds; then 408, and the connection ends. @default 15000 */
+  /**
+   * From the first byte of a request to the last of its body, milliseconds; then 408, and the connection is closed.
+   * @default 15000
+   */
   readonly requestTimeout?: number;
-  /** Until the headers are there, milliseconds; also how long one may say nothing at all. @default 10000 */
+  /** Timeout of the headers, milliseconds; also the longest complete silence. @default 10000 */
   readonly headersTimeout?: number;
-  /** How often that is looked at, milliseconds. @default 1000 */
+  /** Interval of these checks, milliseconds. @default 1000 */
   readonly connectionsCheckingInterval?: number;
-  /** Of all headers together, bytes; more is answered 431. @default 16384 */
+  /** Total size of the headers, bytes; more is answered 431. @default 16384 */
   readonly maxHeaderSize?: number;
-  /** Until the TLS handshake is done, milliseconds. @default 10000 */
+  /** Timeout of the TLS handshake, milliseconds. @default 10000 */
   readonly handshakeTimeout?: number;
 }
 
@@ -27,14 +30,14 @@ const DEFAULTS: Required<ConnectionLimits> = {
   maxHeaderSize: 16 << 10,
   handshakeTimeout: 10_000,
 };
-/** An answer that nobody reads is given up after so long. More than the longest profile takes, which says nothing meanwhile. */
+/** Timeout of an answer that is not being read. More than the longest profile, which sends nothing until it ends. */
 const SILENCE_TIMEOUT_MS = 90_000;
-/** What is under way at a stop is answered within this, or cut off: nobody's open connection may hold up a stop. */
+/** Requests in progress at a stop are answered within this time, or cut off: open connections must not delay a stop. */
 const LAST_ANSWERS_MS = 500;
-/** Requests are a key and a reason. */
+/** Requests only contain a key and a reason. */
 const LARGEST_BODY = '16kb';
 
-/** Express for Nest, on a server that bounds what clients cost it. With TLS the certificate is yet to be set. */
+/** Express for Nest, on a server with bounded resources per client. With TLS, the certificate has to be set later. */
 export class AdminHttpAdapter extends ExpressAdapter {
   constructor(
     private readonly tls: boolean,
@@ -53,8 +56,8 @@ export class AdminHttpAdapter extends ExpressAdapter {
   }
 
   /**
-   * Node ends by itself the connections that are idle and those that it answers meanwhile. One on which nothing was asked, or is
-   * never answered, would stay for as long as its client keeps it.
+   * Node only closes connections that are idle or answered during the close. One without a request, or without an
+   * answer, would stay as long as its client keeps it.
    */
   override async close(): Promise<void> {
     const server = this.httpServer as Server;
@@ -63,7 +66,7 @@ export class AdminHttpAdapter extends ExpressAdapter {
     cutOff.cancel();
   }
 
-  /** JSON alone: forms are what pages of other sites can send without asking. */
+  /** Only JSON: pages of other sites can send forms without a preflight. */
   override registerParserMiddleware(): void {
     this.useBodyParser('json', false, { limit: LARGEST_BODY });
   }

@@ -10,31 +10,31 @@ import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/w
 import type { LocalReads } from './decide-access.js';
 import type { StatusSource } from './status-source.js';
 
-/** A replica as the others find it. */
+/** A replica as seen by the others. */
 export interface Peer {
   readonly identity: string;
   readonly adminUrl: string;
   readonly pid: number;
   readonly startedAtMs: number;
-  /** By which its admin port is known: SHA-256 fingerprints. Absent: it speaks plain HTTP. */
+  /** SHA-256 fingerprints of its admin port's certificates. Absent: plain HTTP. */
   readonly certificates?: readonly string[];
-  /** That whoever announced it has the admin token; see {@link proofOf}. Absent: they have none. */
+  /** Proves that the announcing replica has the admin token; see {@link proofOf}. Absent: it has none. */
   readonly proof?: string;
 }
 
 export interface PeerRegistry {
-  /** All replicas that were there lately, this one included. */
+  /** All replicas seen recently, including this one. */
   peers(): Promise<readonly Peer[]>;
 }
 
-/** What the replicas share. */
+/** The shared store. */
 export interface WatchedStore {
   readonly name: string;
   /** Rejects, or does not settle, while it does not answer. */
   ping(): Promise<void>;
 }
 
-/** The lease as it was read just now. */
+/** The lease as just read. */
 export interface LeaseView {
   readonly holder: string;
   readonly epoch: number;
@@ -43,16 +43,16 @@ export interface LeaseView {
   readonly remainingMs: number;
 }
 
-/** This replica's caches of what an explanation of the Deployments of one API needs. */
+/** This replica's caches for explaining the Deployments of one API. */
 export interface DeploymentCaches {
   /** `apps/v1`, or `rollkeeper.dev/v1`. */
   readonly apiVersion: string;
-  /** The controller that works on them. */
+  /** The controller that reconciles them. */
   readonly controller: string;
   readonly deployments: Informer<Deployment>;
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
-  /** Absent where no controller here watches namespaces. */
+  /** Absent if no controller here watches namespaces. */
   readonly namespaces?: Informer<Namespace>;
   /** What of each Namespace may be a default for its rollouts. @default what `namespaces` has */
   readonly namespacePolicies?: Informer;
@@ -60,33 +60,33 @@ export interface DeploymentCaches {
   readonly nodes?: Informer<Node>;
 }
 
-/** Everything that the admin API shows and does, as this replica has it. A class, so that it is its own injection token. */
+/** Everything that the admin API shows and does on this replica. A class, so that it is its own injection token. */
 export abstract class AdminPorts {
   abstract readonly identity: string;
   abstract readonly startedAtMs: number;
   abstract readonly clock: Clock;
   abstract readonly logger: Logger;
-  /** Whoever knows it may change things, and read from anywhere. Absent: nothing can be changed. */
+  /** Its holder may make changes, and read from anywhere. Absent: no changes are possible. */
   abstract readonly token?: string;
-  /** Judges other tokens. Absent: they are wrong. */
+  /** Verifies other tokens. Absent: they are rejected. */
   abstract readonly delegated?: AccessJudge;
-  /** Whether metrics are for everybody who reaches the port. @default false */
+  /** Whether metrics need no authorization. @default false */
   abstract readonly openMetrics?: boolean;
-  /** Who on this machine reads without a token. @default 'anyone' */
+  /** Who on this machine may read without a token. @default 'anyone' */
   abstract readonly localReads?: LocalReads;
-  /** What the port is served with. Absent: plain HTTP. */
+  /** The certificate of the port. Absent: plain HTTP. */
   abstract readonly certificate?: ServedCertificate;
   abstract readonly status: StatusSource;
-  /** What the replicas share. */
+  /** The shared store. */
   abstract readonly store: WatchedStore;
   /** The options in force, without secrets. */
   abstract readonly config: () => Readonly<Record<string, unknown>>;
   abstract readonly logLevel: { get(): string; set(level: string): void };
   /** By controller. */
   abstract readonly queues: () => ReadonlyMap<string, WorkQueueInspector & WorkQueueTending>;
-  /** Whether a controller's caches have an object under a key. Undefined: they cannot tell, or not yet. */
+  /** Whether a controller's caches have an object for a key. Undefined: unknown, or not yet. */
   abstract readonly hasObject: (controller: string, key: string) => boolean | undefined;
-  /** One for each API whose Deployments a controller here watches. */
+  /** One per API whose Deployments a controller here watches. */
   abstract readonly caches: () => readonly DeploymentCaches[];
   abstract readonly decisions: DecisionLog;
   abstract readonly running: RunningSyncs;

@@ -20,7 +20,7 @@ import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
 import { StatusSource } from './status-source.js';
 
-/** What the admin pages show. */
+/** Dependencies of the admin pages. */
 export interface AdminModuleOptions {
   readonly health: HealthRegistry;
   readonly metrics: Metrics;

@@ -6,8 +6,8 @@ import type { AdminPorts } from './admin-ports.js';
 export const BULL_BOARD_PATH = '/admin/bull-board';
 
 /**
- * BullMQ's own view of the queues, read only: keys are handled through the admin API, which knows of parked keys and
- * timers. Loaded and put together on the first visit, because most replicas are never visited.
+ * BullMQ's own view of the queues, read only: keys are managed through the admin API, which knows parked keys and
+ * timers. Loaded on the first visit, because most replicas are never visited.
  */
 export function bullBoard(queues: AdminPorts['queues']): RequestHandler {
   let board: Promise<RequestHandler> | undefined;
@@ -43,7 +43,7 @@ async function build(queues: AdminPorts['queues']): Promise<RequestHandler> {
   return router as RequestHandler;
 }
 
-/** It styles elements one by one, which the policy of our own pages forbids. Scripts are no freer than ours. */
+/** It uses inline styles, which our own policy forbids. Scripts are as restricted as ours. */
 const ownPolicy = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {

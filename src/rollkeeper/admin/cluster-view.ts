@@ -10,16 +10,16 @@ import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
 import { StoreWatch } from './store-watch.js';
 
-/** What one replica knows of itself, `/admin/local`. */
+/** What one replica knows about itself, `/admin/local`. */
 export interface LocalView extends Omit<Peer, 'proof'> {
   readonly status: ReplicaStatus;
   readonly running: readonly RunningSync[];
 }
 
-/** One replica in the view of all: what it answered, or that it did not. */
+/** One replica in the cluster view: its answer, or that it did not answer. */
 export interface ReplicaView extends Omit<Peer, 'proof'> {
   readonly reachable: boolean;
-  /** Why it is not. */
+  /** Why it does not answer. */
   readonly problem?: string;
   readonly leader: boolean;
   readonly version?: string;
@@ -35,11 +35,11 @@ export interface ClusterSnapshot {
   readonly replicas: readonly ReplicaView[];
 }
 
-/** Asks all replicas, so that each of them can show the whole. */
+/** Queries all replicas, so that each of them can show the whole. */
 @Injectable()
 export class ClusterView implements BeforeApplicationShutdown {
   private readonly client: PeerClient;
-  /** Those that were known last: the registry is in the store, which may be silent. */
+  /** The last known ones: the registry is in the store, which may be down. */
   private lastPeers: readonly Peer[] = [];
 
   constructor(
@@ -67,7 +67,10 @@ export class ClusterView implements BeforeApplicationShutdown {
     return { leader: leads, epoch: lease?.epoch ?? 0, lease, store: this.store.view(), replicas };
   }
 
-  /** The last decisions about an object, of all replicas that answer, newest first; none about another one that had its key. */
+  /**
+   * The last decisions about an object, of all replicas that answer, newest first; excludes those about another object
+   * that had its key.
+   */
   async decisions(controller: string, key: string, uid: string): Promise<readonly LoggedDecision[]> {
     const query = new URLSearchParams({ controller, key, uid });
     const own = this.ports.decisions.of(controller, key, uid);
@@ -106,7 +109,7 @@ export class ClusterView implements BeforeApplicationShutdown {
     const { answer: local, problem } = isSelf
       ? { answer: await this.local(), problem: undefined }
       : await this.client.ask<LocalView>(peer, '/admin/local');
-    // Nobody else's business.
+    // The proof is not for display.
     const { proof: _, ...shown } = peer;
     return {
       ...shown,

@@ -25,7 +25,7 @@ export class ClusterController {
     return this.cluster.local();
   }
 
-  /** This replica's decisions: of one key, or of all since a time. */
+  /** This replica's decisions: about one key, or all since a time. */
   @Get('local/decisions')
   decisions(@Query() query: Record<string, unknown>): readonly LoggedDecision[] {
     const { decisions } = this.ports;

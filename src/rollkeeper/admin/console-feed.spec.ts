@@ -36,7 +36,7 @@ describe('the live feed of the console', () => {
     const { metadata, ...deployment } = aDeployment({ replicas: 0 });
     return { ...deployment, metadata: { name, namespace: 'default', labels: metadata.labels } };
   };
-  /** Looks, and lets the first events come. */
+  /** Connects a viewer and waits for the first events. */
   const look = async (): Promise<Promise<void>> => {
     const serving = feed.serve(
       { send: (event) => void events.push(event), drained: async () => undefined },

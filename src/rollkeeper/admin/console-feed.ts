@@ -14,13 +14,13 @@ import { ExplainSource } from './explain-source.js';
 import { StoreWatch } from './store-watch.js';
 import type { ParkedKey, WorkQueueCounts, WorkQueueInspector } from '@rollkeeper/runtime/work-queue';
 
-/** What the console is told, an event at a time. */
+/** The events of the console. */
 export type FeedEvent =
   | {
       readonly type: 'hello';
       readonly identity: string;
       readonly nowMs: number;
-      /** Whether there are rollouts to be shown: other operators' controllers may watch none. */
+      /** Whether there are rollouts to show: other operators' controllers may watch none. */
       readonly watchesDeployments: boolean;
     }
   | {
@@ -36,7 +36,7 @@ export type FeedEvent =
       readonly queues: readonly QueueSummary[];
     }
   | { readonly type: 'decisions'; readonly decisions: readonly LoggedDecision[] }
-  /** The last of a stream: another one of the same client was opened, and this was one too many. */
+  /** The last event of a stream: the same client opened too many others. */
   | { readonly type: 'gave-way' };
 
 export interface QueueSummary {
@@ -45,25 +45,25 @@ export interface QueueSummary {
   readonly parked: readonly ParkedKey[];
 }
 
-/** Somebody who looks. */
+/** A connected viewer. */
 export interface Viewer {
   send(event: FeedEvent): void;
-  /** Resolves once what was sent has been read for the most part, or the viewer is gone. */
+  /** Resolves once most of the sent data has been read, or the viewer is gone. */
   drained(): Promise<void>;
 }
 
-/** Changes are gathered for so long, so that a rollout is some frames a second and not hundreds. */
+/** Changes are collected for this time, so that a rollout is a few frames a second and not hundreds. */
 const FLUSH_MS = 120;
 const CLUSTER_MS = 500;
-/** Time alone changes some summaries: deadlines, pods that start. */
+/** Some summaries change with time alone: deadlines, starting pods. */
 const REFRESH_MS = 1000;
 const CHUNK = 100;
 const PARKED_SHOWN = 100;
 const DECISIONS_AT_FIRST = 200;
 
 /**
- * The console's live view. Works only while somebody looks: the caches are listened to, and the others asked, once
- * for all who look.
+ * The console's live view. Only works while there are viewers: watches the caches and queries the replicas once for all
+ * of them.
  */
 @Injectable()
 export class ConsoleFeed {
@@ -77,7 +77,7 @@ export class ConsoleFeed {
     @Inject(StoreWatch) private readonly store: StoreWatch,
   ) {}
 
-  /** Sends everything there is, and then what changes, until aborted. */
+  /** Sends the complete state, and then changes, until aborted. */
   async serve(viewer: Viewer, signal: AbortSignal): Promise<void> {
     const { clock, identity } = this.ports;
     const watchesDeployments = this.ports.caches().length > 0;
@@ -130,7 +130,7 @@ export class ConsoleFeed {
     for (const viewer of this.viewers) viewer.send(event);
   }
 
-  /** Gathers the keys of Deployments whose rollout looks different, and sends them a few times a second. */
+  /** Collects the keys of Deployments whose rollout looks different, and sends them a few times a second. */
   private follow(caches: DeploymentCaches, signal: AbortSignal): void {
     const dirty = new Set<string>();
     const moving = new Set<string>();

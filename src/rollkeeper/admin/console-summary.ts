@@ -7,7 +7,7 @@ import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Int64 } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 
-/** One letter for each state that a pod can be in, so that ten thousand pods are ten thousand bytes. */
+/** One letter per pod state, so that ten thousand pods are ten thousand bytes. */
 export const POD_LETTERS: Readonly<Record<PodState, string>> = {
   available: 'a',
   ready: 'r',
@@ -24,11 +24,11 @@ export const POD_LETTERS: Readonly<Record<PodState, string>> = {
   finished: 'f',
 };
 
-/** A Deployment as the console's list shows it. */
+/** A Deployment in the console's list. */
 export interface DeploymentSummary {
-  /** `namespace/name`; with `?api=…` where another API may have one of that name. */
+  /** `namespace/name`; with `?api=…` if another API may have the same name. */
   readonly key: string;
-  /** The controller that works on it. */
+  /** The controller that reconciles it. */
   readonly controller: string;
   readonly state: Explanation['state'];
   readonly cause: Explanation['cause'];
@@ -43,7 +43,7 @@ export interface DeploymentSummary {
     readonly images: readonly string[];
     readonly size: number;
     readonly available: number;
-    /** A letter a pod, see {@link POD_LETTERS}. */
+    /** One letter per pod, see {@link POD_LETTERS}. */
     readonly pods: string;
   }[];
 }
@@ -53,7 +53,7 @@ export function summaryKey({ apiVersion }: DeploymentCaches, key: string): strin
   return apiVersion === 'apps/v1' ? key : `${key}?api=${apiVersion}`;
 }
 
-/** Old ReplicaSets that are kept at zero for a rollback are left out. */
+/** Old ReplicaSets kept at zero for a rollback are omitted. */
 export function summarize(
   source: ExplainSource,
   caches: DeploymentCaches,
@@ -71,7 +71,7 @@ export function summarize(
     .filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0)
     .map(({ images, name, revision, role, size }) => {
       const pods = lettersOf(caches, uids.get(name) ?? '', seconds, nowMs);
-      // Out of the pods, because a ReplicaSet's status follows them by a moment.
+      // Counted from the pods, because a ReplicaSet's status lags a moment behind.
       const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
       return { name, role, revision, images, size, available, pods };
     });
@@ -83,7 +83,7 @@ function lettersOf(caches: DeploymentCaches, uid: string, minReadySeconds: numbe
   const letters = caches.pods.lister
     .byIndex(OWNER_UID_INDEX, uid)
     .map((pod) => POD_LETTERS[classifyPod(pod, minReadySeconds, nowMs).state]);
-  // The healthy ones first: dots that change their place are hard to follow.
+  // Healthy ones first: dots that move are hard to follow.
   const order = Object.values(POD_LETTERS).join('');
   return letters.sort((a, b) => order.indexOf(a) - order.indexOf(b)).join('');
 }

@@ -11,7 +11,7 @@ const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
 const LIT = join(dirname(createRequire(import.meta.url).resolve('lit-html')), '..');
 
-/** The console's files by the name under which they are served: nothing else can be asked for. */
+/** The console's files by the name under which they are served; no other files can be requested. */
 type ServedFile = readonly [path: string, type: string];
 
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
@@ -38,7 +38,7 @@ export class ConsoleController {
     @Inject(EventStreams) private readonly streams: EventStreams,
   ) {}
 
-  /** The address that people are shown leads to the page that people want. */
+  /** Redirects the short address to the console. */
   @Get()
   root(@Res() response: Response): void {
     response.redirect('/console');

@@ -9,14 +9,14 @@ import { parseCount } from './request-parsing.js';
 
 const LONGEST_PROFILE_S = 60;
 
-/** Looks inside the process. What comes out may hold secrets, so these are changes: they need the token. */
+/** Inspects the process. The output may contain secrets, so these count as changes: they need the token. */
 @Controller('admin/debug')
 export class DebugController {
   private busy = false;
 
   constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
 
-  /** Stops the process while it is taken, about a second for each 100 MB. */
+  /** Blocks the process while it is taken, about a second per 100 MB. */
   @Post('heap-snapshot')
   async heapSnapshot(@Res() response: Response): Promise<void> {
     await this.alone(async () => {

@@ -2,41 +2,41 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccessQuestion } from '../delegated-access/index.js';
 import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
-/** What is known of a request before anything of it is believed. */
+/** Unverified facts about a request. */
 export interface RequestFacts {
   readonly method: string;
-  /** Without the query, percent-decoding untouched. */
+  /** Without the query, percent-encoding unchanged. */
   readonly path: string;
   readonly remoteAddress: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly authorization: string | undefined;
-  /** Whether a header says that a proxy sent it on. */
+  /** Whether a header shows that a proxy forwarded it. */
   readonly forwarded: boolean;
-  /** Whether our own user, or root, is at the other end; only of connections on this machine. @default that cannot be told */
+  /** Whether our own user, or root, is the peer; only for connections on this machine. @default unknown */
   readonly isOwnUser?: boolean | undefined;
 }
 
 /**
- * Who on this machine reads without a token. Where the system does not tell users apart, `own-user` is `anyone`.
+ * Who on this machine may read without a token. On systems that do not distinguish users, `own-user` equals `anyone`.
  */
 export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
 export type LocalReads = (typeof LOCAL_READS)[number];
 
-/** Whose tokens are believed. */
+/** Which tokens are accepted. */
 export interface AccessRules {
   /** Absent: there is no such token. */
   readonly token?: string;
   /** Whether the cluster is asked about other tokens. */
   readonly delegated: boolean;
-  /** Whether metrics are for everybody who reaches the port. @default false: they are read as anything else */
+  /** Whether metrics need no authorization. @default false: the same as other reads */
   readonly openMetrics?: boolean;
   /** @default 'anyone' */
   readonly localReads?: LocalReads;
 }
 
 export type AccessDecision =
-  /** `because`: everybody may, or whoever is on this machine, or whoever knows the admin token. */
+  /** `because`: the page is public, the client is on this machine, or it has the admin token. */
   | { readonly decision: 'allow'; readonly because: 'everybody' | 'local' | 'token' }
   | {
       readonly decision: 'refuse';
@@ -45,23 +45,23 @@ export type AccessDecision =
       /** Whether a token was tried. */
       readonly guess: boolean;
     }
-  /** It depends on whose token it is, and on what they may do. */
+  /** Depends on the token's user and their rights. */
   | { readonly decision: 'ask'; readonly question: AccessQuestion };
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-/** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
+/** A path in canonical form: no escapes, no empty or relative segments. */
 const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
-/** Nothing of the cluster is in these: probes, the console's own files, and `/`, which leads there. */
+/** Pages without information about the cluster: probes, the console's own files, and `/`, which redirects there. */
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
 
 /**
- * Who may do what: reads on this machine need nothing, as far as {@link LocalReads} says; reads from elsewhere (metrics as well, unless they are open), and every
- * change, a token.
+ * The access rules: reads on this machine need nothing, within {@link LocalReads}; reads from elsewhere (including
+ * metrics, unless they are open), and every change, need a token.
  *
- * This machine means that the connection comes from it, that no proxy stands in between, and that the browser
- * believes it talks to this machine: a foreign name in `Host` is a page that had its name pointed at us (DNS
- * rebinding), a foreign `Origin` one that calls us across sites.
+ * On this machine means that the connection is local, without a proxy, and that the browser believes it talks to this
+ * machine: a foreign name in `Host` is a page whose name was pointed at us (DNS rebinding), a foreign `Origin` is a
+ * cross-site request.
  */
 export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDecision {
   const isRead = facts.method === 'GET' || facts.method === 'HEAD';

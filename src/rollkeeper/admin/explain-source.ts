@@ -10,7 +10,7 @@ import type { ClusterSnapshot } from './cluster-view.js';
 import { ClusterView } from './cluster-view.js';
 import { StoreWatch } from './store-watch.js';
 
-/** Explains Deployments from this replica's caches, and with what all replicas know. */
+/** Explains Deployments from this replica's caches and the knowledge of all replicas. */
 @Injectable()
 export class ExplainSource {
   constructor(
@@ -47,7 +47,7 @@ export class ExplainSource {
     });
   }
 
-  /** The quick explanation for lists: what the objects say, and nothing that would have to be asked for. */
+  /** The quick explanation for lists: only from cached objects, without requests. */
   glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
     const decisions: readonly LoggedDecision[] = [];
     return explainDeployment({ ...this.observed(caches, deployment), decisions });
@@ -73,7 +73,7 @@ export class ExplainSource {
     };
   }
 
-  /** Few: those that are not where they should be. */
+  /** Few: those that are not at their target. */
   private async replicaSetQueues(
     snapshot: ClusterSnapshot,
     replicaSets: readonly DeepReadonly<ReplicaSet>[],
@@ -110,12 +110,12 @@ export class ExplainSource {
   }
 }
 
-/** An unfinished rollout has two of them, a few after one another. */
+/** An unfinished rollout has two of them, several rollouts in succession a few more. */
 const REPLICA_SETS_ASKED_FOR = 10;
-/** More of them are not looked at: a conflict is a note, not worth the time. */
+/** Further ones are not checked: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
 
-/** Undefined where no nodes are cached. */
+/** Undefined if no nodes are cached. */
 function nodesNotReadyOf(
   { nodes }: DeploymentCaches,
   pods: readonly DeepReadonly<Pod>[],
@@ -125,7 +125,7 @@ function nodesNotReadyOf(
   return notReadyNodes([...names].flatMap((name) => nodes.lister.get(name) ?? []));
 }
 
-/** Who works on the key, and who was told to end and has not. */
+/** Who processes the key, and which cancelled syncs have not ended. */
 function runsOf(
   { replicas }: ClusterSnapshot,
   controller: string,

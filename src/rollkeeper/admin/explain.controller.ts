@@ -14,7 +14,7 @@ import { AdminPorts } from './admin-ports.js';
 import { ExplainSource } from './explain-source.js';
 import { parseName } from './request-parsing.js';
 
-/** Why a rollout is where it is. */
+/** Explains the state of rollouts. */
 @Controller('admin')
 export class ExplainController {
   constructor(
@@ -60,10 +60,10 @@ export class ExplainController {
   }
 }
 
-/** Of what is not served, or not for this replica to list, there will be no list. */
+/** A type that is not served, or that this replica may not list, will never have a list. */
 const NO_LIST: readonly (number | undefined)[] = [HttpStatus.NOT_FOUND, HttpStatus.FORBIDDEN];
 
-/** Whether a first list is still under way: what is not cached may exist. */
+/** Whether a first list is still in progress: an object that is not cached may exist. */
 function isFilling({ deployments, replicaSets, pods }: DeploymentCaches): boolean {
   return [deployments, replicaSets, pods].some(
     ({ hasSynced, trouble }) => !hasSynced && !NO_LIST.includes(trouble?.code),

@@ -11,9 +11,9 @@ import { ReasonAccess } from './reason-access.js';
 import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
 
 /**
- * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
- * by terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`. Why a check fails is told
- * with `?verbose` and in JSON, to those who may read the admin pages.
+ * `/livez`, `/readyz` and `/healthz` as in Kubernetes (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered by
+ * terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`. `?verbose` and JSON
+ * include why a check fails, for clients that may read the admin pages.
  */
 @Controller()
 export class HealthController {

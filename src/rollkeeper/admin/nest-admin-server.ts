@@ -16,7 +16,7 @@ export interface AdminServer {
   readonly url: string;
   /** The application's own service that its main function runs. */
   get<T>(service: Type<T>): T;
-  /** Answers what is under way, for half a second at most, and ends every connection. */
+  /** Answers requests in progress, for half a second at most, and ends every connection. */
   close(): Promise<void>;
   /** The paths that are served. */
   routes(): readonly string[];
@@ -26,17 +26,17 @@ export interface AdminServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Whether it speaks TLS, with the certificate of the module's AdminPorts. @default false */
+  /** Whether it uses TLS, with the certificate of the module's AdminPorts. @default false */
   readonly tls?: boolean;
   readonly limits?: ConnectionLimits;
-  /** By which a stop is bounded. @default the system's */
+  /** The clock that bounds a stop. @default the system's */
   readonly clock?: Clock;
 }
 
 /**
- * Puts `module` together and serves its admin pages at once, before anything else of the process is up: probes must
- * be answered meanwhile.
- * @throws StartupError when the address cannot be bound, or what a provider threw
+ * Assembles `module` and serves its admin pages at once, before anything else of the process is up: probes must be
+ * answered in the meantime.
+ * @throws StartupError if the address cannot be bound, or what a provider threw
  */
 export async function startAdminServer(
   module: DynamicModule,
@@ -48,7 +48,7 @@ export async function startAdminServer(
   });
   try {
     const ports = app.get(AdminPorts, { strict: false });
-    // What is told of objects may hold integers that `JSON.stringify` alone refuses.
+    // Answers may contain integers that `JSON.stringify` alone refuses.
     expressOf(app).set('json replacer', writeIntegers);
     if (tls) serveCertificate(app.getHttpServer() as Server, ports);
     for (const handler of guardAdminPages(ports)) app.use(handler);
@@ -64,7 +64,7 @@ export async function startAdminServer(
   return describe(app, await app.getUrl());
 }
 
-/** From now on, and each that follows it: connections that there are go on under the one that they began with. */
+/** Uses the current certificate and each later one; existing connections continue with theirs. */
 function serveCertificate(server: Server, { certificate, logger }: AdminPorts): void {
   if (!certificate) throw new StartupError('there is no certificate for the admin pages');
   const use = ({ current }: ServedCertificate): void => server.setSecureContext({ ...current });

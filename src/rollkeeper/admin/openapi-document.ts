@@ -79,7 +79,7 @@ const onKey = (summary: string) => ({
   post: change(summary, [inPath('controller')], keyBody, NOT_FOUND),
 });
 
-/** The admin port's interface as OpenAPI 3.1, by hand: a test holds it against the routes. */
+/** The admin port's interface as OpenAPI 3.1, written by hand: a test compares it with the routes. */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
   info: {

@@ -11,8 +11,8 @@ import { isSameSecret } from './decide-access.js';
 const PEER_TIMEOUT_MS = 800;
 
 /**
- * Shows who knows the admin token that a peer is theirs, and where, and by which certificate it is known. Peers find each other in
- * Redis; without this, whoever may write there could have the token sent to them.
+ * Proves to holders of the admin token that a peer belongs to them, its address, and its certificate. Peers find each
+ * other in Redis; without this, anyone who can write there could redirect the token.
  */
 export function proofOf(peer: Omit<Peer, 'proof'>, token: string): string {
   const { adminUrl, certificates = [], identity, pid, startedAtMs } = peer;
@@ -24,7 +24,7 @@ export type PeerAnswer<T> =
   | { readonly answer: T; readonly problem?: undefined }
   | { readonly answer?: undefined; readonly problem: string };
 
-/** Asks other replicas, with the token that all of them share, if there is one. */
+/** Queries other replicas, with the shared token, if there is one. */
 export class PeerClient {
   /** By the certificates that they trust. */
   private readonly agents = new Map<string, Dispatcher>();
@@ -52,7 +52,7 @@ export class PeerClient {
     }
   }
 
-  /** Lets go of connections to replicas that are gone, or that show another certificate now. */
+  /** Closes connections to replicas that are gone, or that have a new certificate. */
   keepOnly(peers: readonly Peer[]): void {
     const wanted = new Set(peers.map(certificatesOf));
     for (const [certificates, agent] of this.agents) {

@@ -5,7 +5,7 @@ const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode';
 const row = (local: string, remote: string, user: number, inode = 4711): string =>
   `   0: ${local} ${remote} 01 00000000:00000000 00:00000000 00000000  ${user}        0 ${inode} 1 0000000000000000 20 4 0 10 -1`;
-/** 127.0.0.1:40000 to 127.0.0.1:8080, from the side that was called. */
+/** 127.0.0.1:40000 to 127.0.0.1:8080, from the server's side. */
 const ENDS = { remoteAddress: '127.0.0.1', remotePort: 40_000, localAddress: '127.0.0.1', localPort: 8080 };
 const [CLIENT, SERVER] = ['0100007F:9C40', '0100007F:1F90'];
 const [MAPPED_CLIENT, MAPPED_SERVER] = [

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { isIPv6 } from 'node:net';
 
-/** The ends of a connection on this machine, as the side that was called sees them. */
+/** The ends of a connection on this machine, as seen by the server. */
 export type LocalEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /** The kernel's tables of TCP sockets: of IPv4, and of IPv6, which has IPv4 in mapped addresses. */
@@ -10,8 +10,8 @@ const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const ROOT = 0;
 
 /**
- * Whether a connection comes from a process of our own user, or of root, on this machine; undefined where the system does not tell, which
- * is everywhere but on Linux.
+ * Whether a connection comes from a process of our own user, or of root, on this machine; undefined if the system does
+ * not tell, which is everywhere but on Linux.
  * @param ends of a connection whose other end is on this machine
  */
 export async function isOwnUser(ends: LocalEnds): Promise<boolean | undefined> {
@@ -24,7 +24,7 @@ export async function isOwnUser(ends: LocalEnds): Promise<boolean | undefined> {
 }
 
 /**
- * Who made the socket at the other end; undefined: no process has it open.
+ * The user of the socket at the other end; undefined: no process has it open.
  * @param tables in the format of `/proc/net/tcp`
  */
 export function userOfPeer(ends: LocalEnds, tables: string): number | undefined {
@@ -33,7 +33,7 @@ export function userOfPeer(ends: LocalEnds, tables: string): number | undefined 
   const ours = new Set(spellingsOf(localAddress, localPort));
   for (const line of tables.split('\n')) {
     const [, local = '', remote = '', , , , , user = '', , inode = '0'] = line.trim().split(/\s+/);
-    // A socket that its process has closed belongs to root there, and has no inode.
+    // A closed socket belongs to root there, and has no inode.
     if (theirs.has(local) && ours.has(remote) && inode !== '0') return Number(user);
   }
   return undefined;
@@ -50,7 +50,7 @@ function spellingsOf(address: string, port: number): string[] {
   return [`${wordsOf(bytes)}${end}`, `${wordsOf(inVersion6)}${end}`];
 }
 
-/** The kernel prints words of four bytes, the last byte of each first. */
+/** The kernel prints words of four bytes in reverse byte order. */
 function wordsOf(bytes: readonly number[]): string {
   let text = '';
   for (let from = 0; from < bytes.length; from += 4)

@@ -22,12 +22,12 @@ import { AdminPorts } from './admin-ports.js';
 import { ClusterView } from './cluster-view.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
 
-/** A key that some replica works on. */
+/** A key being processed by a replica. */
 export interface RunningKey {
   readonly key: string;
   readonly replica: string;
   readonly sinceMs: number;
-  /** When it had taken too long and was told to end, epoch milliseconds. */
+  /** When it exceeded its time limit and was cancelled, epoch milliseconds. */
   readonly overdueSinceMs?: number;
 }
 
@@ -44,7 +44,7 @@ interface KeyBody {
   readonly reason?: unknown;
 }
 
-/** Every key of every queue, and what an operator may do with one. */
+/** The keys of every queue, and operations on them. */
 @Controller('admin/queues')
 export class QueuesController {
   constructor(
@@ -81,7 +81,7 @@ export class QueuesController {
     return this.queueOf(name).queue.inspectKey(parseKeyText(key));
   }
 
-  /** Runs as soon as a worker is free, whatever it waited for. */
+  /** Runs as soon as a worker is free, regardless of delays. */
   @Post(':controller/requeue')
   @HttpCode(200)
   requeue(
@@ -95,7 +95,7 @@ export class QueuesController {
     });
   }
 
-  /** Nothing is done for it until its object changes or somebody takes it out. */
+  /** Not processed until its object changes or it is unparked. */
   @Post(':controller/park')
   @HttpCode(200)
   park(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
@@ -120,7 +120,7 @@ export class QueuesController {
     });
   }
 
-  /** Forgets all about it until its object changes. */
+  /** Drops all its state until its object changes. */
   @Post(':controller/purge')
   @HttpCode(200)
   purge(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
@@ -147,7 +147,7 @@ export class QueuesController {
     return queue.inspectKey(key);
   }
 
-  /** A key that neither the caches nor the queue know is a mistake in typing: a sync of it would do nothing, and say nothing. */
+  /** A key unknown to the caches and the queue is a typing error: a sync of it would silently do nothing. */
   private async assertKnown(controller: string, queue: AdminQueue, key: string): Promise<void> {
     if (this.ports.hasObject(controller, key) !== false) return;
     const { delayed, failures, hasJob, parked, waiting } = await queue.inspectKey(key);

@@ -4,12 +4,12 @@ import type { AccessRules, RequestFacts } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, RequestLimiter } from './request-limiter.js';
 
-/** Who sees why a check fails, may read this as well: one rule for both. */
+/** Reasons need the same right as this page. */
 const AS_IF_READING = '/admin/status';
 
 /**
- * Health pages are for anybody, the reasons on them are not: an error names hosts and more. Reasons are for those who may
- * read the admin pages. Wrong tokens are counted here too, or these pages would be the place to guess one.
+ * Health pages are public, the reasons on them are not: an error names hosts and more. Reasons are for clients that may
+ * read the admin pages. Wrong tokens count here too, or these pages could be used to guess one.
  */
 export class ReasonAccess {
   private readonly guesses: RequestLimiter;
@@ -39,7 +39,7 @@ export class ReasonAccess {
     if (this.guesses.take(remoteAddress) > 0) this.locked.add(remoteAddress);
   }
 
-  /** A right token after too many wrong ones must not be told from another wrong one. */
+  /** After too many wrong tokens, a right one must not be distinguishable. */
   private isLocked({ authorization, remoteAddress = '' }: RequestFacts): boolean {
     if (authorization === undefined || !this.locked.has(remoteAddress)) return false;
     if (this.guesses.take(remoteAddress) > 0) return true;

@@ -1,9 +1,9 @@
 import type { HealthCheckResult } from '@nestjs/terminus';
 
 export interface HealthTextOptions {
-  /** A line a check also when all is well. */
+  /** List each check even if all are healthy. */
   readonly verbose: boolean;
-  /** Why checks fail, and what else they say; for those who may know. */
+  /** Include reasons and notes, for authorized clients. */
   readonly reasons: boolean;
 }
 
@@ -11,7 +11,7 @@ export function isWell({ status }: HealthCheckResult): boolean {
   return status === 'ok' || status === 'degraded';
 }
 
-/** A health result as Kubernetes writes it: `ok` when all is well and nobody asked for more, else a line a check. */
+/** A health result in Kubernetes' format: `ok` if all is well and not verbose, otherwise a line per check. */
 export function renderHealthText(
   endpoint: string,
   result: HealthCheckResult,
@@ -27,7 +27,7 @@ export function renderHealthText(
   return [...lines, `${endpoint} check ${well ? 'passed' : 'failed'}`, ''].join('\n');
 }
 
-/** Names and states, and nothing that an error said. */
+/** Names and states, without error texts. */
 export function withoutReasons(result: HealthCheckResult): HealthCheckResult {
   const strip = (part: Partial<HealthCheckResult['details']> = {}): HealthCheckResult['details'] =>
     Object.fromEntries(

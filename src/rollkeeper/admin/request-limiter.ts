@@ -7,12 +7,12 @@ export interface RequestLimits {
   readonly bucketBurst: number;
 }
 
-/** Requests of one address. */
+/** Requests per address. */
 export const REQUEST_LIMITS: RequestLimits = { bucketRatePerSecond: 100, bucketBurst: 400 };
-/** Wrong tokens of one address: ten at once, then one in six seconds. */
+/** Wrong tokens per address: ten at once, then one in six seconds. */
 export const GUESS_LIMITS: RequestLimits = { bucketRatePerSecond: 1 / 6, bucketBurst: 10 };
 
-/** So many addresses are remembered; of more, the one that was heard of longest ago is forgotten. */
+/** Limit of remembered addresses; the least recently seen is evicted. */
 const ADDRESSES = 1000;
 
 /** A token bucket per address. */
@@ -24,7 +24,7 @@ export class RequestLimiter {
     private readonly limits: RequestLimits,
   ) {}
 
-  /** How long a request would have to wait, milliseconds; 0: it may pass. Counts nothing. */
+  /** How long a request would have to wait, milliseconds; 0: it may pass. Does not count it. */
   waitOf(address: string): number {
     return reserveToken(this.buckets.get(address), this.clock.monotonicNow(), this.limits).delayMs;
   }

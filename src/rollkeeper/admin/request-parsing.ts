@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** Names of controllers, replicas, namespaces, objects. */
 const NAME = /^[\w.-]{1,253}$/;
-/** Anything that a queue may hold as a key, short of what no terminal should see. */
+/** Any key of a queue, except control characters. */
 const KEY = /^[^\p{Cc}]{1,1000}$/u;
 
 export function parseName(name: string, what: string): string {
@@ -19,7 +19,7 @@ export function parseKeyText(key: unknown): string {
   return key;
 }
 
-/** A whole number out of a query; the fallback where there is none. */
+/** A whole number from a query; the fallback if there is none. */
 export function parseCount(text: unknown, { fallback, max }: { fallback: number; max: number }): number {
   if (text === undefined) return fallback;
   const count = Number(text);
@@ -28,7 +28,7 @@ export function parseCount(text: unknown, { fallback, max }: { fallback: number;
   return count;
 }
 
-/** @throws BadRequestException saying what is wrong with the body */
+/** @throws BadRequestException describing the problem in the body */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

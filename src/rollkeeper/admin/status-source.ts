@@ -1,38 +1,38 @@
 import type { UnreadableResource } from '@rollkeeper/runtime/controller';
 
-/** What the replicas share their queues and the lease in, as this replica finds it. */
+/** The shared store, as seen by this replica. */
 export interface StoreView {
   /** `redis`, or `memory`. */
   readonly name: string;
   readonly answers: boolean;
-  /** When it answered last, epoch milliseconds; with `answers: false` alone. */
+  /** When it last answered, epoch milliseconds; only with `answers: false`. */
   readonly silentSinceMs?: number;
-  /** What goes on and what does not; with `answers: false` alone. */
+  /** What continues to work and what does not; only with `answers: false`. */
   readonly meanwhile?: string;
 }
 
-/** What a replica says of itself on `/admin/status`. */
+/** A replica's report on `/admin/status`. */
 export interface ReplicaStatus {
   readonly identity: string;
   readonly version: string;
   readonly leader: boolean;
-  /** Who leads as far as this replica knows. */
+  /** The leader, as far as this replica knows. */
   readonly leaderIdentity?: string;
-  /** The fencing epoch that this replica has seen last. */
+  /** The last fencing epoch that this replica has seen. */
   readonly epoch?: number;
-  /** Whether what the replicas share answers. Absent where only the replica's own parts were asked. */
+  /** Whether the shared store answers. Absent if only the replica's own parts were queried. */
   readonly store?: StoreView;
   readonly controllers: readonly {
     readonly name: string;
     readonly workers: number;
     readonly consuming: boolean;
-    /** `leader`: only the replica that leads takes keys. */
+    /** `leader`: only the leader takes keys. */
     readonly worksOn: 'all' | 'leader';
     /** What it cannot list and does not start without. */
     readonly waitsFor: readonly UnreadableResource[];
-    /** What it cannot read, and does without or knows from before. */
+    /** What it cannot read, and works without or from an older state. */
     readonly unreadable: readonly UnreadableResource[];
-    /** What it counts about itself. */
+    /** Its own figures. */
     readonly figures?: Readonly<Record<string, number>>;
     readonly queue?: {
       readonly waiting: number;
@@ -51,13 +51,13 @@ export interface ReplicaStatus {
   }[];
 }
 
-/** Who led, as far as this replica saw it: `/admin/leadership`. */
+/** Past and present leaders, as far as this replica saw them: `/admin/leadership`. */
 export interface LeadershipStatus {
   readonly leader: boolean;
   /** The identity in the lease; empty while it is free. */
   readonly leaderIdentity: string;
   readonly epoch: number;
-  /** Where the lease is, for people. */
+  /** Description of where the lease is. */
   readonly lock: string;
   /** The last 100, oldest first. */
   readonly transitions: readonly {
@@ -69,7 +69,7 @@ export interface LeadershipStatus {
   }[];
 }
 
-/** Answers both; a class, so that it is its own injection token. */
+/** Provides both; a class, so that it is its own injection token. */
 export abstract class StatusSource {
   abstract leadership(): LeadershipStatus;
   abstract status(): Promise<ReplicaStatus>;

@@ -6,8 +6,8 @@ import { MetricsSource } from './metrics-source.js';
 import { OPENAPI_DOCUMENT } from './openapi-document.js';
 
 /**
- * `/admin/status`: who this replica is, who leads, what its informers and queues look like. `/admin/leadership`: who
- * led, since when, and why that changed.
+ * `/admin/status`: this replica's identity, the leader, informers and queues. `/admin/leadership`: past leaders, since
+ * when, and why they changed.
  */
 @Controller('admin')
 export class StatusController {

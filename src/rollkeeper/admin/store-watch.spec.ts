@@ -8,7 +8,7 @@ describe('the watch over what replicas share', () => {
   let clock: FakeClock;
   let stop: AbortController;
   let watch: StoreWatch;
-  /** What the store does with a ping: it answers, refuses, or hangs. */
+  /** How the store reacts to a ping. */
   let store: 'answers' | 'refuses' | 'hangs';
 
   beforeEach(() => {
@@ -45,7 +45,7 @@ describe('the watch over what replicas share', () => {
       expect(meanwhile).toContain('pods that run go on running');
       expect(silentSinceMs).toBeGreaterThanOrEqual(START_MS + 4500);
       expect(silentSinceMs).toBeLessThanOrEqual(START_MS + 5000);
-      // The time does not move on with the silence.
+      // The time stays the same while it is silent.
       await pass(5000);
       expect(watch.view().silentSinceMs).toBe(silentSinceMs);
     },

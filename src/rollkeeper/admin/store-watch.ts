@@ -9,13 +9,13 @@ import { AdminPorts } from './admin-ports.js';
 import type { StoreView } from './status-source.js';
 import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
 
-/** Together they bound how long a store that hangs goes unnoticed. */
+/** Together they bound how long a hanging store goes unnoticed. */
 const PING_EVERY_MS = 400;
 const ANSWER_WITHIN_MS = 1200;
 
 /**
- * Knows whether the store answers. One that hangs is otherwise noticed by each question on its own, after the whole timeout of a
- * command; with this, people hear within two seconds what is wrong, and nothing that needs the store is waited for.
+ * Tracks whether the store answers. Otherwise each request would notice a hanging one only after a command's whole
+ * timeout; with this, users see the problem within two seconds, and no request waits for the store.
  */
 @Injectable()
 export class StoreWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -47,8 +47,8 @@ export class StoreWatch implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /**
-   * What `work` reads from the store.
-   * @throws TimeoutError at once while the store is silent, and as soon as it is found to be
+   * The result of `work`, which reads from the store.
+   * @throws TimeoutError immediately while the store is silent, and as soon as it is found to be
    */
   async ask<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = (this.silence ??= new AbortController());

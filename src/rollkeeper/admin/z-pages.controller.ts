@@ -6,13 +6,13 @@ import { AdminPorts } from './admin-ports.js';
 import { structuredVersionAsked, renderFlagz, renderStatusz } from './z-pages.js';
 import type { ComponentStatus } from './z-pages.js';
 
-/** As which `/configz` tells the options, and as which it is asked for in lists of components. */
+/** The kind of the options in `/configz`, and the component's name in requests. */
 const CONFIG_KIND = 'RollkeeperControllerConfiguration';
 const CONFIG_GROUP = 'controller.rollkeeper.dev';
-/** What `/statusz` names for people who look further. */
+/** Further paths listed by `/statusz`. */
 const PATHS = ['/configz', '/console', '/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz'];
 
-/** `/configz`, `/flagz` and `/statusz`, as the components of Kubernetes serve them. Read with the rights of the admin pages. */
+/** `/configz`, `/flagz` and `/statusz`, as Kubernetes components serve them. Requires the rights of the admin pages. */
 @Controller()
 export class ZPagesController {
   constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
@@ -46,7 +46,9 @@ export class ZPagesController {
     });
   }
 
-  /** Plain text, unless the structured form is asked for by all of its parameters: the rule of Kubernetes' z-pages. */
+  /**
+   * Plain text, unless the structured form is requested with all of its parameters: the rule of Kubernetes' z-pages.
+   */
   private answer(
     request: Request,
     response: Response,

@@ -1,4 +1,4 @@
-/** What `/statusz` tells of this process. */
+/** The content of `/statusz`. */
 export interface ComponentStatus {
   readonly startedAtMs: number;
   readonly uptimeSeconds: number;
@@ -9,7 +9,7 @@ export interface ComponentStatus {
 
 const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
-/** Kubernetes' word for the value of a flag that is a secret. */
+/** Kubernetes' placeholder for the value of a secret flag. */
 const CLASSIFIED = 'CLASSIFIED';
 const HIDDEN = '(hidden)';
 
@@ -45,8 +45,8 @@ export function renderStatusz(status: ComponentStatus): string {
 }
 
 /**
- * The version of the structured form that an `Accept` header asks for:
- * `application/json;v=v1beta1;g=config.k8s.io;as=Statusz`. Undefined: it does not, or not with all of its parameters.
+ * The version of the structured form that an `Accept` header requests:
+ * `application/json;v=v1beta1;g=config.k8s.io;as=Statusz`. Undefined: none, or not with all of its parameters.
  */
 export function structuredVersionAsked(accept: string | undefined, kind: string): string | undefined {
   for (const range of (accept ?? '').split(',')) {

@@ -15,10 +15,10 @@ export interface AdminClientFlags {
 
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** A replica refused, in its own words. */
+/** A replica's refusal, in its own words. */
 export class AdminRefusal extends StartupError {}
 
-/** The options of every command that asks a replica. */
+/** The options of every command that queries a replica. */
 export function addAdminOptions(command: Command): Command {
   return command
     .option('--admin-url <url>', "a replica's admin URL (default: one that `up` runs)")
@@ -33,9 +33,9 @@ export function addAdminOptions(command: Command): Command {
 }
 
 /**
- * Asks a replica's admin API: the one of `--admin-url`, else those that `up` runs out of the data folder, one after
- * the other until one answers. With the token of `--admin-token-file`, else that of the data folder.
- * @throws AdminRefusal, or StartupError when none answers
+ * Queries a replica's admin API: the one of `--admin-url`, otherwise those that `up` runs from the data folder, one
+ * after another until one answers. Uses the token of `--admin-token-file`, otherwise that of the data folder.
+ * @throws AdminRefusal, or StartupError if none answers
  */
 export async function askAdmin(
   flags: AdminClientFlags,
@@ -65,7 +65,7 @@ async function replicasOf(flags: AdminClientFlags): Promise<readonly AskedReplic
   const named = await namedTrust(flags);
   if (flags.adminUrl !== undefined)
     return [{ url: originOf(flags.adminUrl), trust: named ?? { by: 'well-known-authorities' } }];
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { readUpStatus } = await import('../supervisor/index.js');
   const status = await readUpStatus(flags.dataDir);
   return (status?.replicas ?? []).map(({ adminUrl: url, certificates: sha256 = [] }) => ({
@@ -81,7 +81,7 @@ function originOf(url: string): string {
   return origin;
 }
 
-/** What the flags say of whom to trust, if anything. @throws InvalidOptionError when they say more than one thing */
+/** The trust given by the flags, if any. @throws InvalidOptionError if they conflict */
 async function namedTrust(flags: AdminClientFlags): Promise<ServerTrust | undefined> {
   const { adminCaFile, adminCertFingerprint, insecureSkipTlsVerify } = flags;
   const said = [adminCaFile, adminCertFingerprint, insecureSkipTlsVerify].filter(
@@ -110,7 +110,7 @@ async function readToken({
   dataDir,
 }: AdminClientFlags): Promise<string | undefined> {
   if (adminTokenFile !== undefined) return (await readNamed('admin-token-file', adminTokenFile)).trim();
-  // The token of this machine's replicas is nobody else's business.
+  // The token of this machine's replicas is never sent to another address.
   if (adminUrl !== undefined) return undefined;
   const { readAdminToken } = await import('../supervisor/index.js');
   return readAdminToken(dataDir);
@@ -151,7 +151,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** With what can be done about it, where that is not plain. */
+/** The error with advice, unless it is obvious. */
 function reasonOf(error: unknown): string {
   const message = errorMessage(error);
   if (!UNTRUSTED.has((error as { code?: unknown }).code)) return message;

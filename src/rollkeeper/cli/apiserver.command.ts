@@ -23,7 +23,7 @@ async function run(
   { redisCaFile, redisUrl, ...flags }: Record<string, string>,
   signal: AbortSignal,
 ): Promise<void> {
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { runApiServerProcess } = await import('@rollkeeper/apiserver');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
   const options = compileTable(APISERVER_OPTIONS_TABLE, {

@@ -13,7 +13,7 @@ interface StoreFlags extends RedisFlags {
   readonly dataDir: string;
 }
 
-/** A store of many objects is replaced in one command. */
+/** One command replaces a store of many objects. */
 const COMMAND_TIMEOUT_MS = 30_000;
 const OF_STORE = 'where the objects are kept (default: what `up` keeps in the data folder)';
 
@@ -35,7 +35,7 @@ export function registerBackupCommand(program: Command): void {
     );
 }
 
-/** `rollkeeper restore`: the objects of a backup in place of those that are there. */
+/** `rollkeeper restore`: replaces the stored objects by those of a backup. */
 export function registerRestoreCommand(program: Command): void {
   addRedisOptions(program.command('restore'), OF_STORE)
     .description(
@@ -68,15 +68,15 @@ export function registerRestoreCommand(program: Command): void {
     );
 }
 
-/** By what the replicas of a store's cluster know it. */
+/** The identity by which replicas know a store's cluster. */
 async function clusterIn(storage: Storage): Promise<string | undefined> {
   const stored = await storage.get({ resource: 'namespaces', namespace: '', name: 'kube-system' });
   return stored?.object.metadata.uid;
 }
 
 /**
- * The store has become another cluster where the backup is one's. What its replicas keep beside it becomes that one's too, or they would
- * refuse to start; those that run see it and end, for their supervisor to start them again.
+ * If the backup is of another cluster, the store has become that cluster. What its replicas keep beside it becomes that
+ * cluster's too, or they would refuse to start; running ones notice and exit, and their supervisor restarts them.
  */
 async function handOverKeys(
   url: string,

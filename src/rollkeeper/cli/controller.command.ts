@@ -8,8 +8,8 @@ import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
 import { addOptions, byTableName } from './table-options.js';
 
 /**
- * Of a replica, the caches are most of what lives, and little of what is allocated stays: 251 MiB with 20 000 pods in place of 286 to 440,
- * for CPU that could not be told from none (docs/PERFORMANCE.md).
+ * In a replica, caches are most of the live memory, and little of what is allocated stays: 251 MiB with 20 000 pods
+ * instead of 286 to 440, for a CPU cost too small to measure (docs/PERFORMANCE.md).
  */
 const HEAP_GROWS_BY_PERCENT = 50;
 
@@ -29,7 +29,7 @@ async function run(
   signal: AbortSignal,
   endWithin: (graceMs: number) => void,
 ): Promise<void> {
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { compileReplicaOptions, runReplica, stopsWithinMs } = await import('../replica/index.js');
   const options = compileReplicaOptions(replicaOptionsOf(flags, process.env));
   const stops = { stopsWithinMs: stopsWithinMs(options) };
@@ -41,7 +41,7 @@ async function run(
   return runReplica(options, onServing, signal);
 }
 
-/** The options of a replica, as its flags and its environment say them. */
+/** The options of a replica from its flags and environment. */
 export function replicaOptionsOf(
   { redisCaFile, redisUrl, ...flags }: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,

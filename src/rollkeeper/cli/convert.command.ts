@@ -11,7 +11,7 @@ interface ConvertFlags extends ApiFlags {
   readonly timeout: string;
 }
 
-/** `rollkeeper convert`: a Deployment of one API becomes one of the other, its pods live on. */
+/** `rollkeeper convert`: moves a Deployment from one API to the other; its pods keep running. */
 export function registerConvertCommand(program: Command): void {
   addApiOptions(program.command('convert'))
     .description(
@@ -31,7 +31,7 @@ async function convert(kind: string, name: string, flags: ConvertFlags): Promise
     throw new InvalidOptionError('kind', `"${kind}" cannot be converted; only deployment can`);
   const seconds = readSeconds('timeout', flags.timeout);
   const ref = parseRef(name);
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { withApi } = await import('./live-deployment.js');
   const { DEPLOYMENT_APIS, deploymentTypeOf } = await import('@rollkeeper/controllers/deployment');
   const { runConversion } = await import('../convert/index.js');

@@ -13,7 +13,7 @@ interface ExplainFlags extends AdminClientFlags, ApiFlags {
   readonly json?: boolean;
 }
 
-/** For scripts; 1 and 2 are failures and mistakes in typing, as of every command. */
+/** For scripts; 1 and 2 are failures and usage errors, as in every command. */
 const EXIT_CODES: Readonly<Record<ExplanationState, number>> = {
   complete: 0,
   'scaled-to-zero': 0,
@@ -24,7 +24,7 @@ const EXIT_CODES: Readonly<Record<ExplanationState, number>> = {
   deleting: 7,
 };
 
-/** `rollkeeper explain`: why a rollout is where it is. */
+/** `rollkeeper explain`: explains the state of a rollout. */
 export function registerExplainCommand(program: Command): void {
   const command = addAdminOptions(program.command('explain'));
   addApiOptions(command, 'ask no replica: work it out from this API alone')
@@ -51,7 +51,7 @@ async function explain(kind: string, ref: Required<ObjectRef>, flags: ExplainFla
   return (await askAdmin(flags, path)) as Explanation;
 }
 
-/** Undefined: whichever API has it. @throws InvalidOptionError */
+/** Undefined: either API. @throws InvalidOptionError */
 function apiOf(kind: string): string | undefined {
   if (/^(deploy|deployments?)$/i.test(kind)) return undefined;
   if (/^(deploy|deployments?)\.apps$/i.test(kind)) return 'apps/v1';

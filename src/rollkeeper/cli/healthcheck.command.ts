@@ -5,7 +5,7 @@ import { runOnce } from '@rollkeeper/machinery/process';
 /** Less than the timeout of the image's HEALTHCHECK. */
 const ANSWER_TIMEOUT_MS = 4000;
 
-/** `rollkeeper healthcheck`: for container engines, which ask by running a command inside the container. */
+/** `rollkeeper healthcheck`: for container engines, which run a command inside the container. */
 export function registerHealthcheckCommand(program: Command): void {
   program
     .command('healthcheck')
@@ -19,13 +19,13 @@ export function registerHealthcheckCommand(program: Command): void {
 }
 
 /**
- * What a healthy server answers.
- * @throws StartupError with the failing checks, or why nobody answers; InvalidOptionError
+ * The answer of a healthy server.
+ * @throws StartupError with the failing checks, or why there is no answer; InvalidOptionError
  */
 export async function askHealth(url: string): Promise<string> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new InvalidOptionError('url', `"${url}" is not of the form https://host:port/path`);
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { trustedAgent } = await import('@rollkeeper/tls');
   const { request } = await import('undici');
   const dispatcher = trustedAgent({ by: 'nothing' });

@@ -28,13 +28,13 @@ import {
 import { notReadyNodes } from '../explain/index.js';
 import type { ApiFlags } from './shared-options.js';
 
-/** A Deployment and what belongs to it, read from the API. */
+/** A Deployment and its dependents, read from the API. */
 export interface LiveDeployment {
   readonly deployment: Deployment;
   readonly replicaSets: readonly ReplicaSet[];
   readonly pods: readonly Pod[];
   readonly neighbours: readonly Deployment[];
-  /** Undefined where we may not know. */
+  /** Undefined without the right to read it. */
   readonly namespaceTerminating?: boolean;
   /** Undefined where we may not know. */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
@@ -72,9 +72,9 @@ export async function readLiveDeployment(
 }
 
 /**
- * A Deployment by whichever API has it.
- * @param api `apps/v1` or `rollkeeper.dev/v1`; needed only where both have one of that name
- * @throws InvalidOptionError for another API, or where both have one; ApiStatusError (404) where neither does
+ * A Deployment from whichever API has it.
+ * @param api `apps/v1` or `rollkeeper.dev/v1`; needed only if both have one of that name
+ * @throws InvalidOptionError for another API, or if both have one; ApiStatusError (404) if neither does
  */
 export async function findDeployment(
   client: ApiClient,
@@ -102,10 +102,10 @@ function complete(deployment: Deployment): Deployment {
   return isCustomDeployment(deployment) ? completeDeployment(deployment) : deployment;
 }
 
-/** More nodes are not asked for one by one. */
+/** Limit of nodes that are read one by one. */
 const MOST_NODES = 20;
 
-/** Many who may read Deployments may not read nodes. */
+/** Many users may read Deployments but not nodes. */
 async function nodesNotReadyOf(
   client: ApiClient,
   pods: readonly Pod[],
@@ -128,9 +128,9 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
   }
 }
 
-/** Runs `work` with a client of the API that a kubeconfig names (default: kubectl's rules). */
+/** Runs `work` with a client for a kubeconfig (default: kubectl's rules). */
 export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => Promise<T>): Promise<T> {
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const { VERSION } = await import('@rollkeeper/machinery/version');

@@ -6,7 +6,7 @@ import { VERSION } from '@rollkeeper/machinery/version';
 import { NODE_OPTIONS_TABLE } from './node-options.table.js';
 import { addOptions, byTableName } from './table-options.js';
 
-/** `rollkeeper node`: plays the scheduler and the kubelets of N nodes. */
+/** `rollkeeper node`: simulates the scheduler and the kubelets of N nodes. */
 export function registerNodeCommand(program: Command): void {
   const command = program
     .command('node')
@@ -17,7 +17,7 @@ export function registerNodeCommand(program: Command): void {
 }
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { runNodeProcess } = await import('@rollkeeper/simulator');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
   const options = compileTable(NODE_OPTIONS_TABLE, byTableName(flags));

@@ -14,7 +14,7 @@ interface PlanFlags extends ApiFlags {
   readonly json?: boolean;
 }
 
-/** `rollkeeper plan`: the steps that a rollout would take, touching nothing. */
+/** `rollkeeper plan`: prints the steps of a rollout without making changes. */
 export function registerPlanCommand(program: Command): void {
   addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
     .description('show the steps that a rollout would take, without touching anything')
@@ -66,7 +66,7 @@ async function readDeployment(file: string): Promise<Deployment> {
   return deployment;
 }
 
-/** Without these there is nothing to be planned; what else is wrong with it the server says. */
+/** Without these fields a plan is impossible; the server reports other errors. */
 const NEEDED_FIELDS: readonly (readonly [
   field: string,
   value: (deployment: Partial<Deployment>) => unknown,
@@ -88,8 +88,8 @@ async function readLive(
 }
 
 /**
- * As `kubectl apply` would leave it, near enough for a plan: what the file says, over what is there. The lists of
- * containers and the like are the file's; fields that the server filled in stay where the file says nothing.
+ * The result of `kubectl apply`, accurate enough for a plan: the file's fields over the live object. Lists such as
+ * containers come from the file; fields that the server filled in are kept if the file omits them.
  */
 function applied(wanted: Deployment, live: Deployment): Deployment {
   const spec = merge(live.spec, wanted.spec) as Deployment['spec'];

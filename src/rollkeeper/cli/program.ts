@@ -16,13 +16,13 @@ import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
 
-/** The command line. @param main the program's own entry file, which `up` starts its children from */
+/** The command line. @param main the program's own entry file, from which `up` starts its children */
 export function createProgram(main: string): Command {
   const program = new Command('rollkeeper')
     .description('A highly available Deployment controller for Kubernetes APIs')
     .version(VERSION)
     .showHelpAfterError("(what there is: 'rollkeeper --help', 'rollkeeper COMMAND --help')")
-    // Commands take over how errors end from the program that they are added to.
+    // Subcommands inherit this error handling from the program.
     .exitOverride();
   registerUpCommand(program, main);
   registerStatusCommand(program);
@@ -43,7 +43,7 @@ export function createProgram(main: string): Command {
 }
 
 /**
- * Runs the command line. Exit codes: 0, 1 for what failed, 2 for what was typed wrong; those of `explain` are in docs/CONSOLE.md.
+ * Runs the command line. Exit codes: 0, 1 for failures, 2 for usage errors; those of `explain` are in docs/CONSOLE.md.
  * @param argv as `process.argv`
  */
 export async function runProgram(main: string, argv: readonly string[]): Promise<void> {
@@ -57,7 +57,7 @@ export async function runProgram(main: string, argv: readonly string[]): Promise
   }
 }
 
-/** Help of a command that does not exist would be that of all others: commander looks at `--help` first. */
+/** commander evaluates `--help` first, so the help of an unknown command would be the general help. */
 function refuseUnknown(program: Command, args: readonly string[]): void {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   const named = first === 'help' ? second : first;

@@ -11,7 +11,7 @@ interface QueueFlags extends AdminClientFlags {
   readonly json?: boolean;
 }
 
-/** `rollkeeper queue`: every key of a queue, and what can be done with one. */
+/** `rollkeeper queue`: shows and manages the keys of a queue. */
 export function registerQueueCommand(program: Command): void {
   addAdminOptions(program.command('queue'))
     .description('show the keys of a queue; requeue, park, unpark or purge one')

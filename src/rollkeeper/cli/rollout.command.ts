@@ -16,7 +16,7 @@ interface RolloutFlags extends ApiFlags {
   readonly timeout?: string;
 }
 
-/** `rollkeeper rollout`: what `kubectl rollout` is for apps/v1, for Deployments of either API. */
+/** `rollkeeper rollout`: `kubectl rollout` for Deployments of either API. */
 export function registerRolloutCommand(program: Command): void {
   addApiOptions(program.command('rollout'))
     .description('follow, list, undo, restart, pause or resume the rollout of a Deployment of either API')
@@ -38,7 +38,7 @@ async function rollout(word: string, name: string, flags: RolloutFlags): Promise
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
     timeoutMs: flags.timeout === undefined ? undefined : readSeconds('timeout', flags.timeout) * 1000,
   };
-  // Only now: a process shall not hold in memory what another command needs.
+  // Imported lazily to keep other commands small.
   const { findDeployment, withApi } = await import('./live-deployment.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, flags.api)) };
@@ -73,7 +73,7 @@ async function carryOut(
   report(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
 }
 
-/** The sentence of `explain`, out of the API alone. */
+/** The sentence of `explain`, from the API alone. */
 async function reasonOf({ client, deployment }: RolloutTarget, clock: Clock): Promise<string> {
   const { explainDeployment } = await import('../explain/index.js');
   const { readLiveDeployment } = await import('./live-deployment.js');

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { StartupError } from '@rollkeeper/machinery/errors';
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
-/** What a terminal sends to everybody who runs on it. */
+/** Signals that a terminal sends to all processes in the foreground. */
 const FROM_TERMINAL: ReadonlySet<string> = new Set(['SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGWINCH']);
 
 const UNABLE: Readonly<Record<string, { readonly exitCode: number; readonly why: string }>> = {
@@ -16,9 +16,9 @@ const UNABLE: Readonly<Record<string, { readonly exitCode: number; readonly why:
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = constants.signals;
 
 /**
- * Runs a command in the place of this process: on its standard input, output and error, with the signals that it gets.
- * Resolves with the exit code as a shell tells it: of the command, 128 and its number for a signal, 127 for a command that
- * does not exist, 126 for one that cannot be run.
+ * Runs a command in the place of this process: with its standard input, output and error, and its signals. Resolves
+ * with the exit code of a shell: the command's, 128 plus the number of a signal, 127 for an unknown command, 126 for
+ * one that cannot be run.
  */
 export async function runCommand(
   command: string,
@@ -27,11 +27,11 @@ export async function runCommand(
 ): Promise<number> {
   let child: ChildProcess | undefined;
   const forward = (signal: NodeJS.Signals): void => {
-    // Twice would be once too often: many programs take the second for "at once".
+    // The terminal has sent it to the command already: many programs take a second signal as "at once".
     if (process.stdin.isTTY && FROM_TERMINAL.has(signal)) return;
     child?.kill(signal);
   };
-  // Before the command is there: it may have us told to end before we know that it has begun.
+  // Before the command starts: it may cause a signal to us before we know that it has started.
   for (const signal of FORWARDED) process.on(signal, forward);
   try {
     const started = (child = spawn(command, args, { env, stdio: 'inherit' }));

@@ -7,14 +7,14 @@ import { withRedisCaFile } from '@rollkeeper/redis/connection';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 import { addOptions } from './table-options.js';
 
-/** Options and arguments that several commands have. */
+/** Options and arguments shared by several commands. */
 
 export interface RedisFlags {
   redisUrl?: string;
   redisCaFile?: string;
 }
 
-/** Where a command takes `--redis-url`; both also from the environment, where other users cannot read a password. */
+/** Accepted wherever `--redis-url` is; both also from the environment, where other users cannot read a password. */
 export const REDIS_CA_FILE_OPTION = {
   'redis-ca-file': file({
     help: 'authority that a rediss:// server is checked against',
@@ -28,7 +28,7 @@ export function addRedisOptions(command: Command, use: string): Command {
   return addOptions(command, { 'redis-url': redisUrl, ...REDIS_CA_FILE_OPTION });
 }
 
-/** The one URL that says everything about Redis, if one was given. @throws InvalidOptionError */
+/** The complete Redis URL, if one was given. @throws InvalidOptionError */
 export function redisUrlOf(flags: RedisFlags, env: NodeJS.ProcessEnv): string | undefined {
   const url = flags.redisUrl ?? env[REDIS_URL_OPTION.env];
   return url === undefined ? undefined : withRedisCaFile(url, flags.redisCaFile ?? env['REDIS_CA_FILE']);
@@ -54,7 +54,7 @@ export function parseRef(text: string): Required<ObjectRef> {
   return second === undefined ? { namespace: 'default', name: first } : { namespace: first, name: second };
 }
 
-/** The text of the file that an option names. @throws InvalidOptionError */
+/** The content of the file that an option names. @throws InvalidOptionError */
 export async function readNamed(option: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

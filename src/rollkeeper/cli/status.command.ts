@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { failProcess } from '@rollkeeper/machinery/process';
 
-/** `rollkeeper status`: what `up` runs, and who leads. */
+/** `rollkeeper status`: lists the processes of `up`, and the leader. */
 export function registerStatusCommand(program: Command): void {
   program
     .command('status')
@@ -12,7 +12,7 @@ export function registerStatusCommand(program: Command): void {
     .option('--json', 'as JSON')
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
     .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
-      // Only now: a process shall not hold in memory what another command needs.
+      // Imported lazily to keep other commands small.
       const { readUpStatus, renderUpStatus } = await import('../supervisor/index.js');
       const status = await readUpStatus(dataDir);
       if (!status) {

@@ -2,13 +2,15 @@ import type { Command } from 'commander';
 import type { GivenOptions, OptionTable, TableOption } from '@rollkeeper/machinery/options/option-table';
 import { describeDefault } from '@rollkeeper/machinery/options/option-table';
 
-/** Gives a command the flags of a table. What is not given stays undefined, so that the table's default applies. */
+/**
+ * Adds the flags of a table to a command. Flags that are not given stay undefined, so that the table's default applies.
+ */
 export function addOptions(command: Command, table: OptionTable): Command {
   for (const [name, option] of Object.entries(table)) command.option(flagsOf(name, option), helpOf(option));
   return command;
 }
 
-/** Flags as commander hands them over, `keyPrefix`, by the names in the table, `key-prefix`. */
+/** Maps flags in commander's form, `keyPrefix`, to the names in the table, `key-prefix`. */
 export function byTableName<Table extends OptionTable>(
   flags: Readonly<Record<string, unknown>>,
 ): GivenOptions<Table> {

@@ -15,7 +15,7 @@ interface TestClusterFlags {
   verbose?: boolean;
 }
 
-/** `rollkeeper test-cluster -- pytest`: a cluster for as long as a command runs. */
+/** `rollkeeper test-cluster -- pytest`: runs a cluster as long as a command runs. */
 export function registerTestClusterCommand(program: Command): void {
   program
     .command('test-cluster')
@@ -49,7 +49,7 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
   for (const name of signals) process.on(name, onSignal);
   let cluster: TestCluster | undefined;
   try {
-    // Only now: a process shall not hold in memory what another command needs.
+    // Imported lazily to keep other commands small.
     const { startTestCluster } = await import('@rollkeeper/testing/cluster');
     cluster = await startTestCluster({ ...optionsOf(flags), signal: stopper.signal });
     heapIsLoaded();
@@ -57,8 +57,8 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
       console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
       await aborted(stopper.signal);
     } else {
-      // From here on signals are the command's business, and its end is the cluster's. There is no moment without a listener, in
-      // which a signal would end this process and leave the command behind.
+      // From here on the command handles signals, and its end stops the cluster. There is no moment without a listener,
+      // in which a signal would end this process and leave the command behind.
       commandRuns = true;
       process.exitCode = await runCommand(command, args, { ...process.env, ...cluster.env });
     }

@@ -8,7 +8,7 @@ import { UP_OPTIONS_TABLE } from '../supervisor/up-options.table.js';
 import { REDIS_CA_FILE_OPTION, redisUrlOf } from './shared-options.js';
 import { addOptions, byTableName } from './table-options.js';
 
-/** `rollkeeper up`: everything on this machine. */
+/** `rollkeeper up`: starts everything on this machine. */
 export function registerUpCommand(program: Command, main: string): void {
   const { 'redis-url': redisUrl, ...others } = UP_OPTIONS_TABLE;
   const command = program
@@ -29,10 +29,10 @@ async function runUp(
   controllerArgs: string[],
   main: string,
 ): Promise<void> {
-  // Whatever this and its children write, Redis too, is for this user alone.
+  // All files of this process and its children, including Redis, are for this user only.
   process.umask(0o077);
   await runUntilStopped(async (signal) => {
-    // Only now: a process shall not hold in memory what another command needs.
+    // Imported lazily to keep other commands small.
     const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
     const up = compileUpOptions({
       ...byTableName<typeof UP_OPTIONS_TABLE>(others),

@@ -7,7 +7,7 @@ const LEAST = 4.5;
 
 type Theme = ReadonlyMap<string, string>;
 
-/** The colours that a rule gives by their names. */
+/** The named colours of a rule. */
 function coloursOf(selector: string): Theme {
   const start = CSS.indexOf(`${selector} {`);
   const body = CSS.slice(start, CSS.indexOf('}', start));

@@ -2,13 +2,13 @@ import type { Deployment, ResourceType } from '@rollkeeper/machinery/kubernetes'
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 
-/** On the new object: `UID/GENERATION` of the one that it was made from, until the conversion is over. */
+/** On the new object: `UID/GENERATION` of its source, until the conversion is complete. */
 export const CONVERTED_FROM = 'rollkeeper.dev/converted-from';
-/** On either: that it is paused for the conversion alone, and goes on after it. */
+/** On either: it is only paused for the conversion, and resumes after it. */
 export const RESUME = 'rollkeeper.dev/resume-after-conversion';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** `source` in another API, paused, and marked as made from it; in the place of `target` where that is there already. */
+/** `source` in another API, paused, and marked as made from it; replaces `target` if that exists. */
 export function convertedDeployment(source: Deployment, type: ResourceType, target?: Deployment): Deployment {
   const { annotations = {}, generation = 0, labels, name, namespace, uid = '' } = source.metadata;
   const { [TRACE_ANNOTATION]: _trace, [LAST_APPLIED]: lastApplied, ...kept } = annotations;
@@ -27,18 +27,18 @@ export function convertedDeployment(source: Deployment, type: ResourceType, targ
   };
 }
 
-/** Whether `target` was made from `source`, whatever became of that since. */
+/** Whether `target` was made from `source`, regardless of later changes. */
 export function isMadeFrom(target: Deployment, source: Deployment): boolean {
   const from = target.metadata.annotations?.[CONVERTED_FROM];
   return from !== undefined && from.startsWith(`${source.metadata.uid}/`);
 }
 
-/** Whether `source` is what `target` was made from to the last change. */
+/** Whether `target` was made from the latest state of `source`. */
 export function isMadeFromLatest(target: Deployment, { metadata }: Deployment): boolean {
   return target.metadata.annotations?.[CONVERTED_FROM] === `${metadata.uid}/${metadata.generation ?? 0}`;
 }
 
-/** As it is to be once the conversion is over. */
+/** The final state after the conversion. */
 export function withoutMarks(deployment: Deployment): Deployment {
   const { [CONVERTED_FROM]: _from, [RESUME]: resume, ...annotations } = deployment.metadata.annotations ?? {};
   const { paused, ...spec } = deployment.spec;
@@ -50,7 +50,7 @@ export function withoutMarks(deployment: Deployment): Deployment {
   };
 }
 
-/** What `kubectl apply` compares with, so that the next one changes nothing that was not changed. */
+/** kubectl's last-applied configuration, so that the next `kubectl apply` only changes what was changed. */
 function inApi(lastApplied: string | undefined, apiVersion: string): Record<string, string> {
   if (lastApplied === undefined) return {};
   try {
@@ -61,7 +61,7 @@ function inApi(lastApplied: string | undefined, apiVersion: string): Record<stri
   }
 }
 
-/** Kubernetes refuses limits of a rolling update with a Recreate; the custom resource does not mind them. */
+/** Kubernetes refuses rolling update limits with a Recreate; the custom resource allows them. */
 function strategyOf({ spec: { strategy } }: Deployment): Pick<Deployment['spec'], 'strategy'> {
   return strategy?.type === 'Recreate' ? { strategy: { type: 'Recreate' } } : {};
 }

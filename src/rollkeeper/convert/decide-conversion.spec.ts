@@ -22,7 +22,7 @@ function aSource(
   };
 }
 
-/** What the server made of a conversion, seen by its controller. */
+/** The server's object for a conversion, seen by its controller. */
 function aTarget(source: Deployment, metadata: Partial<Deployment['metadata']> = {}): Deployment {
   const made = convertedDeployment(source, ROLLKEEPER_DEPLOYMENTS);
   return {

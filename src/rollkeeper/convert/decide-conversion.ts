@@ -14,11 +14,11 @@ import {
   withoutMarks,
 } from './converted-deployment.js';
 
-/** What there is of one Deployment in both APIs. */
+/** The state of one Deployment in both APIs. */
 export interface ConversionState {
-  /** In the API that it is to leave. */
+  /** In the API that it leaves. */
   readonly source?: Deployment;
-  /** In the API that it goes to. */
+  /** In the API that it moves to. */
   readonly target?: Deployment;
   /** Of the namespace. */
   readonly replicaSets: readonly ReplicaSet[];
@@ -26,27 +26,29 @@ export interface ConversionState {
   readonly deployments: readonly Deployment[];
 }
 
-/** The next thing to do; after it one looks again. */
+/** The next step; look again after it. */
 export type ConversionStep =
-  /** Its controller makes no ReplicaSet any more: one that came late would be lost. */
+  /** Its controller must create no more ReplicaSets: a late one would be lost. */
   | { readonly type: 'pause'; readonly object: Deployment }
   | { readonly type: 'create' | 'update'; readonly object: Deployment }
-  /** The controller of this one has yet to see it as it is: who does not look would not take over either. */
+  /**
+   * The controller has not observed its current spec yet; a controller that does not observe would not adopt either.
+   */
   | { readonly type: 'await-controller'; readonly of: Deployment }
-  /** Deletes the source, and lets its ReplicaSets stay, if nobody has changed it since. */
+  /** Deletes the source and orphans its ReplicaSets, with a precondition on its version. */
   | { readonly type: 'release'; readonly source: Deployment }
   | { readonly type: 'await-release'; readonly finalizers: readonly string[] }
-  /** The target's controller has yet to take these. */
+  /** The target's controller has not adopted these yet. */
   | { readonly type: 'await-adoption'; readonly replicaSets: readonly string[] }
   | { readonly type: 'resume'; readonly object: Deployment }
   | { readonly type: 'done' }
   | { readonly type: 'refuse'; readonly why: string };
 
 /**
- * Decides the next step of a conversion from nothing but what there is, so that whoever comes after a crash goes on where it
- * ended. At every point one of the two objects says how the Deployment is to be, and at most one of them is not paused:
- * pause the source, make the target (paused), let the source go without its ReplicaSets, wait until the target has them all,
- * resume it. Asked for the way back half way, it goes back.
+ * Decides the next step of a conversion from the current state alone, so that it can continue after a crash. At every
+ * point, one of the two objects holds the Deployment's spec, and at most one of them is not paused: pause the source,
+ * create the target (paused), delete the source without its ReplicaSets, wait until the target has adopted them all,
+ * resume it. If asked to reverse half way, it goes back.
  */
 export function decideConversion(state: ConversionState, to: ResourceType): ConversionStep {
   const { source, target } = state;
@@ -69,7 +71,7 @@ function decideWithSource(source: Deployment, state: ConversionState, to: Resour
   if (taken !== undefined) return { type: 'refuse', why: taken };
   if (!source.spec.paused) return { type: 'pause', object: paused(source) };
   if (!target) return { type: 'create', object: convertedDeployment(source, to) };
-  // On the way back from a conversion that was not finished, the target is what there was before.
+  // When reversing an unfinished conversion, the target is the original.
   const isWayBack = isMadeFrom(source, target);
   if (!isWayBack && !isMadeFromLatest(target, source))
     return { type: 'update', object: convertedDeployment(source, to, target) };
@@ -92,8 +94,8 @@ function whyNot(source: Deployment, target: Deployment | undefined): string | un
 }
 
 /**
- * Between the release and the adoption the ReplicaSets are nobody's, and every Deployment adopts what its selector selects.
- * The converted one would then begin anew with new pods.
+ * Between release and adoption the ReplicaSets are orphans, and any Deployment adopts those that its selector matches.
+ * The converted one would then start over with new pods.
  */
 function whatARivalWouldTake(
   source: Deployment,
@@ -104,7 +106,7 @@ function whatARivalWouldTake(
   for (const { apiVersion, metadata, spec } of deployments) {
     const selects = tryCompileLabelSelector(spec.selector);
     if (parties.includes(metadata.uid) || metadata.deletionTimestamp !== undefined) continue;
-    // Whoever selects everything is left alone by its controller, and takes nothing.
+    // A Deployment that selects everything is ignored by its controller, and adopts nothing.
     if (!selects || isEmptySelector(spec.selector)) continue;
     const taken = owned.find((replicaSet) => selects(replicaSet.metadata.labels));
     if (taken)
@@ -122,7 +124,7 @@ function isObserved({ metadata, status }: Deployment): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-/** Those that it selects and nobody controls, or still the one that is gone. */
+/** Selected ReplicaSets that are orphaned or still owned by the deleted Deployment. */
 function notYetAdopted(replicaSets: readonly ReplicaSet[], target: Deployment): string[] {
   const selects = compileLabelSelector(target.spec.selector);
   const [former] = (target.metadata.annotations?.[CONVERTED_FROM] ?? '').split('/');

@@ -14,21 +14,21 @@ export interface ConversionOptions {
   readonly ref: Required<ObjectRef>;
   readonly from: ResourceType;
   readonly to: ResourceType;
-  /** How long one wait for a controller may take, milliseconds. @default 120000 */
+  /** Timeout of one wait for a controller, milliseconds. @default 120000 */
   readonly timeoutMs?: number;
-  /** Tells what would be done first, and does nothing. @default false */
+  /** Only reports the first step, without executing it. @default false */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  /** Told of every step once it is done, or once it is waited for. */
+  /** Called with every step once it is done, or being waited for. */
   readonly report: (line: string) => void;
 }
 
 const LOOK_EVERY_MS = 200;
 
 /**
- * Takes a Deployment from one API to the other without touching a pod. Does one step at a time and looks again after each, so
- * it may be ended at any point and started again.
- * @throws UnsupportedError telling why it is refused; TimeoutError telling what is waited for in vain
+ * Moves a Deployment from one API to the other without touching a pod. Executes one step at a time and looks again
+ * after each, so it can be interrupted and restarted at any point.
+ * @throws UnsupportedError if it is refused, with the reason; TimeoutError with what was waited for
  */
 export async function runConversion(options: ConversionOptions): Promise<void> {
   const { clock, dryRun, report, signal, timeoutMs = 120_000, to } = options;
@@ -59,7 +59,7 @@ export async function runConversion(options: ConversionOptions): Promise<void> {
   }
 }
 
-/** The source first: once it is gone, what it owned has been let go. */
+/** The source first: once it is gone, its dependents have been orphaned. */
 async function observe({ client, from, ref, signal, to }: ConversionOptions): Promise<ConversionState> {
   const read = (type: ResourceType): Promise<Deployment | undefined> =>
     unlessGone(client.get<Deployment>(type, ref, { signal }));
@@ -70,7 +70,7 @@ async function observe({ client, from, ref, signal, to }: ConversionOptions): Pr
   return { source, target, replicaSets, deployments: deployments.flat() };
 }
 
-/** Nothing where the definition is not installed. */
+/** Empty if the definition is not installed. */
 async function listWhereServed(
   client: ApiClient,
   type: ResourceType,
@@ -84,7 +84,7 @@ async function listWhereServed(
   }
 }
 
-/** Returns whether something was done; not where one has to wait, or somebody was faster. */
+/** Returns whether something was done; false if one has to wait, or another client was faster. */
 async function applyStep(step: ConversionStep, { client, from, to }: ConversionOptions): Promise<boolean> {
   try {
     if (step.type === 'pause') await client.update(from, step.object);
@@ -107,7 +107,7 @@ async function release(client: ApiClient, type: ResourceType, { metadata }: Depl
   });
 }
 
-/** Nothing has been changed yet, and nothing shall be if it cannot go well. */
+/** Nothing has been changed yet, so check first that the conversion can succeed. */
 function isFirst({ type }: ConversionStep, { target }: ConversionState): boolean {
   return type === 'pause' && !target;
 }

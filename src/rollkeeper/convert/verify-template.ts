@@ -13,9 +13,10 @@ import { convertedDeployment } from './converted-deployment.js';
 import type { ConversionState } from './decide-conversion.js';
 
 /**
- * Asks the server, storing nothing, what it would make of `source` in the other API, and whether the ReplicaSet that is the
- * newest of the one is the newest of the other: if not, each pod would be replaced.
- * @throws UnsupportedError when it would not be, or the server does not have the API; what the server says when it refuses
+ * Asks the server by a dry run what it would make of `source` in the other API, and whether the newest ReplicaSet of
+ * the one is also the newest of the other: if not, each pod would be replaced.
+ * @throws UnsupportedError if pods would be replaced, or the server does not have the API; the server's error if it
+ *   refuses
  */
 export async function verifyTemplate(
   source: Deployment,

@@ -15,11 +15,11 @@ interface Asked {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A cluster that knows `tokens`, and lets users named `admin…` do everything. */
+/** A cluster that knows `tokens`, and allows everything for users named `admin…`. */
 class ReviewingApi {
   readonly asked: Asked[] = [];
   tokens: Record<string, object> = { 'alices-token': { username: 'admin-alice', groups: ['staff'] } };
-  /** Answers in place of the cluster. */
+  /** Overrides the cluster's answer. */
   answerTo: (asked: Asked) => unknown = (asked) => this.usualAnswer(asked);
 
   readonly client = {

@@ -15,22 +15,22 @@ import {
   userIn,
 } from './reviews.js';
 
-/** May the owner of `token` do this? */
+/** May the user of `token` do this? */
 export interface AccessQuestion {
   readonly token: string;
-  /** An HTTP method in lower case, as Kubernetes' `nonResourceURLs` rules have them. */
+  /** An HTTP method in lower case, as in Kubernetes' `nonResourceURLs` rules. */
   readonly verb: string;
   readonly path: string;
 }
 
-/** `unanswered`: the cluster could not be asked, or made no sense. Nobody is let in by that. */
+/** `unanswered`: the cluster did not answer, or not sensibly. Access is denied. */
 export type AccessVerdict =
   | { readonly verdict: 'allowed'; readonly user: string }
   | { readonly verdict: 'forbidden'; readonly user: string }
   | { readonly verdict: 'unauthenticated' }
   | { readonly verdict: 'unanswered' };
 
-/** Judges the bearer tokens of others. Never rejects. */
+/** Verifies other bearer tokens. Never rejects. */
 export interface AccessJudge {
   judge(question: AccessQuestion): Promise<AccessVerdict>;
 }
@@ -42,19 +42,19 @@ export interface DelegatedAccessDependencies {
   readonly logger: Logger;
 }
 
-/** As long as kube-controller-manager keeps them (`--authentication-token-webhook-cache-ttl`). */
+/** The same as kube-controller-manager's (`--authentication-token-webhook-cache-ttl`). */
 const TTL_MS = 10_000;
-/** So many tokens, and so many questions about users, are remembered at once. */
+/** Limit of remembered tokens, and of remembered access decisions. */
 const CACHE_SIZE = 1000;
-/** A review that takes longer is given up. */
+/** Timeout of a review. */
 const REVIEW_TIMEOUT_MS = 5000;
-/** Reviews under way at once: tokens that somebody makes up must not become a load on the API server. */
+/** Limit of concurrent reviews: made-up tokens must not load the API server. */
 const MOST_UNDER_WAY = 20;
 
 /**
- * Leaves it to the cluster who somebody is and what they may do, as kube-controller-manager does for its own port: a
- * TokenReview, then a SubjectAccessReview. Answers count for 10 s, so a token that is revoked works for as long.
- * Tokens are kept as hashes alone.
+ * Delegates authentication and authorization to the cluster, as kube-controller-manager does for its own port: a
+ * TokenReview, then a SubjectAccessReview. Answers are cached for 10 s, so a revoked token works that long. Tokens are
+ * only kept as hashes.
  */
 export class DelegatedAccess implements AccessJudge {
   private readonly users: ExpiringCache<UserInfo | undefined>;

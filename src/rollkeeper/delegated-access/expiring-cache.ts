@@ -7,13 +7,13 @@ interface Entry<T> {
 }
 
 export interface ExpiringCacheOptions {
-  /** How long an answer counts, milliseconds, from the moment the question was asked. */
+  /** Lifetime of an answer, milliseconds, from the moment the request was sent. */
   readonly ttlMs: number;
-  /** Answers kept at most; of more, the one asked for longest ago goes. */
+  /** Maximum number of answers; the least recently requested is evicted. */
   readonly size: number;
 }
 
-/** Answers for a short time. Who asks the same while an answer is under way gets that one; failures are not kept. */
+/** A short-lived cache. Concurrent requests for the same key share one answer; failures are not cached. */
 export class ExpiringCache<T> {
   private readonly entries = new Map<string, Entry<T>>();
 
@@ -22,7 +22,7 @@ export class ExpiringCache<T> {
     private readonly options: ExpiringCacheOptions,
   ) {}
 
-  /** The answer to `key`: the one there is, else that of `ask`. */
+  /** The answer for `key`: the cached one, otherwise that of `ask`. */
   get(key: string, ask: () => Promise<T>): Promise<T> {
     const now = this.clock.monotonicNow();
     const existing = this.entries.get(key);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-/** Who somebody is, as the cluster says: `authentication.k8s.io/v1 UserInfo`. */
+/** A user, as authenticated by the cluster: `authentication.k8s.io/v1 UserInfo`. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -25,12 +25,12 @@ export const SUBJECT_ACCESS_REVIEWS: ResourceType = {
   namespaced: false,
 };
 
-/** Asks whose token it is. Without audiences: it must be one for the API server itself. */
+/** Asks for the user of a token. Without audiences: it must be one for the API server itself. */
 export function tokenReview(token: string): KubernetesObject {
   return review('authentication.k8s.io/v1', 'TokenReview', { token });
 }
 
-/** Asks whether a user may do `verb` (an HTTP method in lower case) on a path that is no resource's. */
+/** Asks whether a user may do `verb` (an HTTP method in lower case) on a non-resource path. */
 export function subjectAccessReview(
   { extra, groups, uid, username }: UserInfo,
   nonResourceAttributes: { readonly path: string; readonly verb: string },
@@ -68,8 +68,8 @@ const answeredAccessReview = z.object({
 });
 
 /**
- * Whose token it is; undefined: nobody's.
- * @throws when it is no answer to a TokenReview, or one that contradicts itself
+ * The authenticated user; undefined if the token is invalid.
+ * @throws if it is not an answer to a TokenReview, or contradicts itself
  */
 export function userIn(answer: unknown): UserInfo | undefined {
   const { authenticated, error, user } = answeredTokenReview.parse(answer).status;
@@ -79,8 +79,8 @@ export function userIn(answer: unknown): UserInfo | undefined {
 }
 
 /**
- * Whether the review allows it; what is neither allowed nor denied is not allowed.
- * @throws when it is no answer to a SubjectAccessReview, or one that contradicts itself
+ * Whether the review allows it; neither allowed nor denied means not allowed.
+ * @throws if it is not an answer to a SubjectAccessReview, or contradicts itself
  */
 export function isAllowedBy(answer: unknown): boolean {
   const { allowed, denied } = answeredAccessReview.parse(answer).status;

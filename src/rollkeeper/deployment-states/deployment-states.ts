@@ -10,7 +10,10 @@ export const DEPLOYMENT_STATES = [
   'deleting',
 ] as const;
 
-/** What a Deployment's status alone tells, for counting thousands; `explain` looks at its pods as well, and knows more. */
+/**
+ * The state derived from a Deployment's status alone, for counting thousands; `explain` also looks at its pods, and
+ * knows more.
+ */
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
 
 /** `blocked`: its deadline has passed. `degraded`: it was rolled out, and fewer pods are available than it asks for. */
@@ -31,7 +34,7 @@ export function decideDeploymentState({
   return isUpToDate && isRolledOut(reason) ? 'degraded' : 'progressing';
 }
 
-/** All states, those with none as well. */
+/** Counts all states, including those with none. */
 export function countDeploymentStates(
   deployments: Iterable<DeepReadonly<Deployment>>,
 ): ReadonlyMap<DeploymentState, number> {

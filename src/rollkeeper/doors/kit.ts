@@ -1,5 +1,5 @@
 /**
- * What the author of a controller needs: `import { … } from 'rollkeeper'`; `@rollkeeper/runtime` on its own.
+ * The entry point for authors of controllers: `import { … } from 'rollkeeper'`; `@rollkeeper/runtime` on its own.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

@@ -1,5 +1,6 @@
 /**
- * What the replicas of an operator share, on Redis and BullMQ: `import { … } from 'rollkeeper/redis'`; `@rollkeeper/redis` on its own.
+ * The shared state of an operator's replicas, on Redis and BullMQ: `import { … } from 'rollkeeper/redis'`;
+ * `@rollkeeper/redis` on its own.
  * @packageDocumentation
  */
 import '@rollkeeper/machinery/process/require-node';

@@ -5,7 +5,7 @@ import type { ReplicaSetArithmetic } from './explanation.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
 import { sum } from './rollout-facts.js';
 
-/** Why each ReplicaSet has its size, in the sums that the controller does. New first, then old, youngest first. */
+/** Explains the size of each ReplicaSet with the controller's own arithmetic. New first, then old, youngest first. */
 export function explainSizes(facts: RolloutFacts, paused: boolean): ReplicaSetArithmetic[] {
   const ordered = [...(facts.latest ? [facts.latest] : []), ...facts.old.toReversed()];
   return ordered.map((set) => ({

@@ -1,28 +1,28 @@
-/** One decision about a key: what was decided, not what was looked at. */
+/** One decision about a key, without its inputs. */
 export interface LoggedDecision {
   /** Epoch milliseconds. */
   readonly atMs: number;
   readonly controller: string;
   readonly key: string;
-  /** Of the object that had the key then. Absent: there was none, or it was not known. */
+  /** Of the object that had the key then. Absent: there was none, or it is unknown. */
   readonly uid?: string;
   /** The replica that decided. */
   readonly replica: string;
   /** One sentence each, in the order of the writes. */
   readonly actions: readonly string[];
-  /** What the sync ended with, where it failed. */
+  /** The error of the sync, if it failed. */
   readonly error?: string;
   readonly traceId?: string;
 }
 
 export interface DecisionLogOptions {
-  /** Decisions kept of each key. @default 20 */
+  /** Decisions kept per key. @default 20 */
   readonly perKey?: number;
-  /** Keys remembered; of more, the one decided longest ago is forgotten. @default 5000 */
+  /** Limit of remembered keys; the one decided longest ago is evicted. @default 5000 */
   readonly keys?: number;
 }
 
-/** The last decisions of each key, in memory: bounded in keys and in decisions of each. */
+/** The last decisions per key, in memory: bounded in keys and in decisions per key. */
 export class DecisionLog {
   private readonly byKey = new Map<string, LoggedDecision[]>();
   private readonly listeners = new Set<(decision: LoggedDecision) => void>();
@@ -34,7 +34,7 @@ export class DecisionLog {
     this.keys = keys;
   }
 
-  /** The same failure again and again is one entry: the newest. */
+  /** A repeated failure is one entry: the newest. */
   add(decision: LoggedDecision): void {
     const id = idOf(decision.controller, decision.key);
     const list = this.byKey.get(id) ?? [];
@@ -51,7 +51,7 @@ export class DecisionLog {
     for (const listener of this.listeners) listener(decision);
   }
 
-  /** Newest first. @param uid of the object that is meant: another one may have had its key */
+  /** Newest first. @param uid of the intended object: another one may have had its key */
   of(controller: string, key: string, uid?: string): readonly LoggedDecision[] {
     const all = (this.byKey.get(idOf(controller, key)) ?? []).toReversed();
     return uid === undefined ? all : all.filter((decision) => isAbout(decision, uid));

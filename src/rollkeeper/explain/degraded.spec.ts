@@ -8,7 +8,7 @@ import { renderExplanation } from './render-explanation.js';
 
 type PodStatus = NonNullable<Pod['status']>;
 
-/** Ready for a while, and then the node controller said that the pod is not: its containers are what they were. */
+/** Ready for a while, then marked not ready by the node controller: its containers are unchanged. */
 const silent: PodStatus = {
   phase: 'Running',
   startTime: secondsAgo(500),
@@ -17,7 +17,7 @@ const silent: PodStatus = {
     { type: 'ContainersReady', status: 'True', lastTransitionTime: secondsAgo(490) },
   ],
 };
-/** The kubelet itself says that it is not ready any more. */
+/** The kubelet itself reports that it is not ready any more. */
 const failing: PodStatus = {
   ...silent,
   conditions: [

@@ -18,9 +18,9 @@ import { findCondition, isCustomDeployment, isRolledOut } from '@rollkeeper/cont
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * Explains, purely, why a Deployment's rollout is where it is: what it waits for, the sums behind each ReplicaSet's
- * size (done by the controller's own functions), and what would let it go on. The causes come in the order in which
- * a person should look at them.
+ * Explains, purely, the state of a Deployment's rollout: what it waits for, the arithmetic behind each ReplicaSet's
+ * size (with the controller's own functions), and what would unblock it. Causes are in the order in which a person
+ * should look at them.
  */
 export function explainDeployment(input: ExplainInput): Explanation {
   const refusal = refusalOf(input);
@@ -51,12 +51,12 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
   return told.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
 }
 
-/** Pods that should have ended hold nothing up once all that were asked for are available. */
+/** Pods that should have ended do not matter once all requested ones are available. */
 function asNoteWhenThrough(finding: Finding): Finding {
   return finding.cause === 'terminating' ? { ...finding, severity: 'note' } : finding;
 }
 
-/** A deadline that has passed means stuck, also where nothing is known to hold the rollout up: pods that start forever, say. */
+/** After the deadline the rollout is stuck, even without a known obstacle: pods that start forever, say. */
 function blockedByDeadline(findings: readonly Finding[]): readonly Finding[] {
   if (findings.some(({ severity }) => severity === 'blocked')) return findings;
   return findings.map((finding) =>
@@ -86,7 +86,7 @@ function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {
   );
 }
 
-/** With one of these nothing is done about pods that are lost, which is worse than that they are. */
+/** With one of these, lost pods are not replaced, which is worse than the loss itself. */
 const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
   'controller-not-running',
   'namespace-terminating',
@@ -95,8 +95,8 @@ const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
 ]);
 
 /**
- * Whether the rollout was through, nothing else has been asked for since, and pods that were ready are not. A Deployment that has just been
- * given a larger size has pods that never were ready: it is rolling out, or stuck.
+ * Whether the rollout was complete, nothing else has been requested since, and pods that were ready are not. A
+ * Deployment that was just scaled up has pods that were never ready: it is rolling out, or stuck.
  */
 function isDegraded({ deployment }: ExplainInput, { latest, limits, old }: RolloutFacts): boolean {
   const { metadata, status } = deployment;
@@ -192,20 +192,20 @@ function identityOf({
   return { namespace, name, generation, observedGeneration: deployment.status?.observedGeneration ?? 0 };
 }
 
-/** Of what blocks, or else of what waits; each once. */
+/** Of the blocking findings, otherwise of the waiting ones; each once. */
 function unblockers(findings: readonly Finding[]): string[] {
   const blocked = findings.filter(({ severity }) => severity === 'blocked');
   const relevant = blocked.length > 0 ? blocked : findings;
   return [...new Set(relevant.flatMap(({ unblockedBy }) => unblockedBy))];
 }
 
-/** Where kubectl has a list of kinds of its own, a custom resource is not on it: what is typed for that instead. */
+/** kubectl commands with a fixed list of kinds do not accept custom resources: the replacements for those. */
 const FOR_CUSTOM_RESOURCES: readonly (readonly [kubectl: string, instead: string])[] = [
   ['kubectl rollout', 'rollkeeper rollout'],
   ['kubectl set image', 'kubectl patch'],
 ];
 
-/** The findings with advice that can be typed for the Deployment, of whichever API it is. */
+/** Adapts the findings' commands to the Deployment's API. */
 function withCommandsFor(
   deployment: DeepReadonly<Deployment>,
   findings: readonly Finding[],

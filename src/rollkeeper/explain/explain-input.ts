@@ -9,45 +9,45 @@ export interface QueueKnowledge {
     readonly parkedAtMs: number;
     readonly nextTryMs?: number;
   };
-  /** Failed before, and will be tried again. */
+  /** Failed before, and will be retried. */
   readonly retry?: { readonly failures: number; readonly dueMs?: number; readonly error?: string };
-  /** When it is looked at again, failed or not, epoch milliseconds. */
+  /** When it runs again, failed or not, epoch milliseconds. */
   readonly comesBackMs?: number;
-  /** Due, and nobody has taken it yet. */
+  /** Due, but not taken by a worker yet. */
   readonly waiting?: boolean;
   readonly runningOn?: string;
-  /** A sync that has taken too long and was told to end; times in epoch milliseconds. */
+  /** A sync that exceeded its time limit and was cancelled; times in epoch milliseconds. */
   readonly overdue?: { readonly replica: string; readonly sinceMs: number; readonly overdueSinceMs: number };
 }
 
-/** Who works at all. */
+/** Which controllers are running. */
 export interface ControlKnowledge {
-  /** Whether any replica works on Deployments. */
+  /** Whether any replica processes Deployments. */
   readonly controllerRuns: boolean;
-  /** Identity of the leader; absent: nobody leads. */
+  /** Identity of the leader; absent: there is none. */
   readonly leader?: string;
-  /** What the replicas share, as the one that answers finds it. @default it answers */
+  /** The shared store, as seen by the answering replica. @default it answers */
   readonly store?: { readonly name: string; readonly answers: boolean; readonly silentSinceMs?: number };
 }
 
-/** Everything that an explanation is made of; nothing is read besides. */
+/** The complete input of an explanation; nothing else is read. */
 export interface ExplainInput {
   readonly deployment: DeepReadonly<Deployment>;
   /** The ReplicaSets that it controls. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
   /** The pods that those control. */
   readonly pods: readonly DeepReadonly<Pod>[];
-  /** Whether its namespace is being deleted. @default not known */
+  /** Whether its namespace is being deleted. @default unknown */
   readonly namespaceTerminating?: boolean;
-  /** Nodes that are not ready, by name, and since when (RFC 3339) as far as it is known. @default not known */
+  /** Nodes that are not ready, by name, and since when (RFC 3339) if known. @default unknown */
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
   /** The annotations of its Namespace, which are defaults for its rollout. @default not known */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
-  /** Absent where nothing is known of it: computed from the API alone. */
+  /** Absent if unknown: derived from the API alone. */
   readonly queue?: QueueKnowledge;
-  /** The same for its ReplicaSets, by name, of those that do not have all their pods. */
+  /** The same for its ReplicaSets that do not have all their pods, by name. */
   readonly replicaSetQueues?: ReadonlyMap<string, QueueKnowledge>;
   readonly control?: ControlKnowledge;
   /** Newest first. */

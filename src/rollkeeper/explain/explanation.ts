@@ -3,19 +3,20 @@ import type { StandingCode } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
 /**
- * Where a rollout is.
+ * The state of a rollout.
  *
- * - `complete`: everything that was asked for runs and is available
- * - `scaled-to-zero`: complete, and nothing was asked for
+ * - `complete`: everything requested runs and is available
+ * - `scaled-to-zero`: complete, with no replicas requested
  * - `progressing`: it moves, or will by itself as time passes
  * - `blocked`: it will not move until something outside changes, see `unblockedBy`
- * - `degraded`: the rollout is over, and fewer pods than asked for are available, because pods that were ready no longer are
- * - `paused`, `deleting`: as somebody asked
+ * - `degraded`: the rollout is complete, but fewer pods than requested are available, because pods that were ready no
+ *   longer are
+ * - `paused`, `deleting`: as requested
  */
 export type ExplanationState =
   'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'degraded' | 'paused' | 'deleting';
 
-/** Why something waits; stable words for programs. */
+/** The cause of a wait; stable words for programs. */
 export type CauseCode =
   | 'deleting'
   | 'empty-selector'
@@ -58,19 +59,19 @@ export type CauseCode =
   | 'scaled-to-zero'
   | 'complete';
 
-/** `blocked`: nothing happens by itself. `waits`: time or the cluster will settle it. `note`: worth knowing. */
+/** `blocked`: nothing happens by itself. `waits`: time or the cluster will resolve it. `note`: worth knowing. */
 export type Severity = 'blocked' | 'waits' | 'note';
 
-/** A pod that something waits for. */
+/** A pod that the rollout waits for. */
 export interface NamedPod {
   readonly name: string;
   readonly reason: string;
   readonly message?: string;
-  /** The node that it is on, where that is what matters. */
+  /** Its node, if that is what matters. */
   readonly node?: string;
 }
 
-/** One thing that the rollout waits for, or that stands in its way. */
+/** One thing that the rollout waits for, or that blocks it. */
 export interface Finding {
   readonly cause: CauseCode;
   readonly severity: Severity;
@@ -81,20 +82,20 @@ export interface Finding {
   readonly unblockedBy: readonly string[];
 }
 
-/** Why a ReplicaSet has its size. */
+/** The explanation of a ReplicaSet's size. */
 export interface ReplicaSetArithmetic {
   readonly name: string;
   readonly role: 'new' | 'old';
   readonly revision?: Int64;
   readonly images: readonly string[];
-  /** The size asked for now. */
+  /** The current size. */
   readonly size: number;
-  /** The size that the next sync would ask for. */
+  /** The size after the next sync. */
   readonly nextSize: number;
   readonly pods: number;
   readonly ready: number;
   readonly available: number;
-  /** The sums, in words and numbers. */
+  /** The arithmetic, in words and numbers. */
   readonly because: readonly string[];
 }
 
@@ -102,9 +103,9 @@ export interface ReplicaSetArithmetic {
 export interface Limits {
   readonly replicas: number;
   readonly strategy: string;
-  /** At least so many stay available. */
+  /** Minimum of available pods. */
   readonly floor: number;
-  /** At most so many are asked for in all. */
+  /** Maximum of pods in total. */
   readonly ceiling: number;
   readonly maxSurge: number;
   readonly maxUnavailable: number;
@@ -113,12 +114,12 @@ export interface Limits {
 
 export interface DeadlineView {
   readonly seconds: number;
-  /** Until it passes; negative once it has. */
+  /** Until it passes; negative after that. */
   readonly remainingSeconds?: number;
   readonly exceeded: boolean;
 }
 
-/** The answer to "why is this rollout where it is", for people and programs alike. */
+/** The explanation of a rollout's state, for people and programs. */
 export interface Explanation {
   readonly namespace: string;
   readonly name: string;

@@ -32,7 +32,7 @@ function deadlineFinding({ deadline, latest, standing }: RolloutFacts): Finding[
   ];
 }
 
-/** Pods that should be gone and are not. */
+/** Pods that should have been deleted and still exist. */
 function terminatingFinding({ replicaSets }: RolloutFacts): Finding[] {
   const pods = replicaSets.flatMap((set) => set.pods.filter(({ state }) => state === 'overdue'));
   const [first] = pods;

@@ -4,7 +4,7 @@ import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { countOf, named } from './named-pods.js';
 
-/** Pods that were ready and are not: by the node that is not ready, and the others together. */
+/** Pods that were ready and are not: grouped by their node if it is not ready, the others together. */
 export function lossFindings(
   pods: readonly ClassifiedPod[],
   nodesNotReady: ExplainInput['nodesNotReady'],
@@ -17,7 +17,7 @@ export function lossFindings(
   ];
 }
 
-/** Where nothing is known of nodes, the pod itself tells: only the node controller leaves its containers ready. */
+/** Without information about nodes, the pod itself shows it: only the node controller leaves its containers ready. */
 function isByItsNode(
   { isUnheardOf, node }: ClassifiedPod,
   nodesNotReady: ExplainInput['nodesNotReady'],

@@ -1,10 +1,10 @@
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
 import type { Finding } from './explanation.js';
 
-/** More pods than this are counted, not named. */
+/** Above this number, pods are counted, not named. */
 const NAMED_PODS = 10;
 
-/** `pod a`, `12 pods`: their names stand beside the sentence. */
+/** `pod a`, `12 pods`: the names are listed beside the sentence. */
 export function countOf(pods: readonly ClassifiedPod[]): string {
   return pods.length === 1 ? `pod ${pods[0]?.name}` : `${pods.length} pods`;
 }

@@ -3,10 +3,10 @@ import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import type { RolloutFacts } from './rollout-facts.js';
 
-/** The API's limit for names of ReplicaSets: those of a DNS subdomain. Characters. */
+/** The API's limit for names of ReplicaSets, as DNS subdomains. Characters. */
 const LONGEST_NAME = 253;
 
-/** What the next sync will do, and what it will run into. */
+/** What the next sync will do, and which errors it will meet. */
 export function nextSyncFindings(input: ExplainInput, facts: RolloutFacts): Finding[] {
   const tooLong = nameFinding(input, facts);
   if (tooLong) return [tooLong];
@@ -25,7 +25,7 @@ function nameFinding({ deployment }: ExplainInput, { nextCreation }: RolloutFact
   };
 }
 
-/** A request to go back that the next sync will find nothing for, and drop. */
+/** A rollback request that has no target, which the next sync will drop. */
 function rollbackFinding({ notes }: RolloutFacts): Finding[] {
   const note = notes.find(({ reason }) => reason === ROLLBACK_REVISION_NOT_FOUND);
   if (!note) return [];

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Node } from '@rollkeeper/machinery/kubernetes';
 import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
-/** Of these nodes those that are not Ready, and since when: see `ExplainInput.nodesNotReady`. */
+/** The nodes that are not Ready, and since when: see `ExplainInput.nodesNotReady`. */
 export function notReadyNodes(nodes: readonly DeepReadonly<Node>[]): ReadonlyMap<string, string | undefined> {
   return new Map(
     nodes.flatMap((node) => {

@@ -55,7 +55,7 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
   },
 };
 
-/** What the pods of the ReplicaSets that should have them are waiting for. */
+/** What the pods of the ReplicaSets with a target size are waiting for. */
 export function podFindings(
   { nodesNotReady }: ExplainInput,
   { latest, old, limits }: RolloutFacts,

@@ -13,7 +13,7 @@ interface QueuedKey {
   readonly broughtBackBy: string;
 }
 
-/** What stands in the way of a key: a sync that hangs, and after a failure the next try, or somebody that is waited for. */
+/** What delays a key: a hanging sync, the retry after a failure, or a dependency. */
 export function queueFindings(queued: QueuedKey, queue: QueueKnowledge, nowMs: number): Finding[] {
   return [...overdueFindings(queued, queue, nowMs), ...failureFindings(queued, queue, nowMs)];
 }
@@ -63,7 +63,7 @@ function failureFindings(
   return [{ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] }];
 }
 
-/** Why the ReplicaSet controller lets some time pass before it tries to create pods again. */
+/** Why the ReplicaSet controller delays its next attempt to create pods. */
 export function replicaSetQueueFindings(
   { deployment, nowMs, replicaSetQueues }: ExplainInput,
   { name, nextSize, pods, role }: ReplicaSetFacts,

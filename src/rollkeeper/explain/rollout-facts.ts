@@ -23,7 +23,7 @@ import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 import type { ExplainInput } from './explain-input.js';
 import type { DeadlineView, Limits } from './explanation.js';
 
-/** A ReplicaSet with its pods, as it is and as the next sync would leave it. */
+/** A ReplicaSet with its pods, now and after the next sync. */
 export interface ReplicaSetFacts {
   readonly name: string;
   readonly role: 'new' | 'old';
@@ -36,19 +36,19 @@ export interface ReplicaSetFacts {
   readonly pods: readonly ClassifiedPod[];
 }
 
-/** What an explanation reasons about: the observed rollout, and what the controller itself would decide now. */
+/** The facts behind an explanation: the observed rollout, and what the controller itself would decide now. */
 export interface RolloutFacts {
   readonly limits: Limits;
   readonly rolling: boolean;
-  /** Newest last; the new one, where there is one, among them. */
+  /** Newest last; includes the new one, if it exists. */
   readonly replicaSets: readonly ReplicaSetFacts[];
   readonly latest?: ReplicaSetFacts;
   readonly old: readonly ReplicaSetFacts[];
-  /** Names of ReplicaSets that the next sync would create or give another size. */
+  /** Names of ReplicaSets that the next sync would create or resize. */
   readonly nextWrites: readonly string[];
   /** The name of the one that it would create. */
   readonly nextCreation?: string;
-  /** What it would tell in Events. */
+  /** The Events that it would record. */
   readonly notes: readonly EventNote[];
   /** Why the policies do not let it simply go on. */
   readonly standing?: Standing;
@@ -56,7 +56,7 @@ export interface RolloutFacts {
   readonly deadline?: DeadlineView;
 }
 
-/** Plays the real decision on the observed objects. The Deployment must be valid. */
+/** Runs the real decision on the observed objects. The Deployment must be valid. */
 export function collectFacts(input: ExplainInput): RolloutFacts {
   const { deployment, nowMs, replicaSets } = input;
   const { spec } = deployment;

@@ -1,22 +1,22 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 
-/** A key that this replica works on at this moment. */
+/** A key that this replica is processing. */
 export interface RunningSync {
   readonly controller: string;
   readonly key: string;
   /** Epoch milliseconds. */
   readonly sinceMs: number;
-  /** When it had taken too long and was told to end, epoch milliseconds. */
+  /** When it exceeded its time limit and was cancelled, epoch milliseconds. */
   readonly overdueSinceMs?: number;
 }
 
-/** One sync, for whoever runs it. */
+/** Handle of one running sync. */
 export interface RunningSyncHandle {
   overdue(): void;
   end(): void;
 }
 
-/** What one replica works on. Syncs that do not end when they are told to stay in it. */
+/** The syncs running on one replica. Includes cancelled ones until they end. */
 export class RunningSyncs {
   private readonly syncs = new Map<symbol, RunningSync>();
 

@@ -8,7 +8,7 @@ import type { Finding } from './explanation.js';
 import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 
-/** What forbids acting on the Deployment at all; then nothing else is looked at. */
+/** A reason not to act on the Deployment at all; nothing else is checked then. */
 export function refusalOf({ deployment }: ExplainInput): Finding | undefined {
   if (isEmptySelector(deployment.spec.selector)) {
     return {
@@ -58,7 +58,7 @@ export function failureFindings({ deployment, nowMs, queue }: ExplainInput): Fin
   return queueFindings(key, queue, nowMs);
 }
 
-/** Whether anybody works on the key at all. */
+/** Whether any replica processes the key at all. */
 export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
   const { generation = 0 } = deployment.metadata;
   const findings: Finding[] = [];
@@ -106,7 +106,7 @@ function storeFinding(
   };
 }
 
-/** What other objects say: no pods may be created, somebody else selects the same pods. */
+/** Findings in other objects: pod creation is blocked, another Deployment selects the same pods. */
 export function environmentFindings(input: ExplainInput, { latest, replicaSets }: RolloutFacts): Finding[] {
   const findings: Finding[] = [...namespaceFinding(input)];
   const progressing = findCondition(input.deployment.status?.conditions, 'Progressing');

@@ -5,12 +5,12 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { ADMIN_TLS_NAMES } from './replica.options.js';
 import type { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** The token of those who may change things, and the certificate that the admin port shows. */
+/** The token that allows changes, and the admin port's certificate. */
 export class AdminCredentials {
   constructor(
-    /** Null: no file of it is named. */
+    /** Null: no token file is named. */
     readonly token: string | null,
-    /** Null: the port speaks plain HTTP. */
+    /** Null: the port uses plain HTTP. */
     readonly certificate: ServedCertificate | null,
   ) {}
 

@@ -29,14 +29,14 @@ export interface ControllerClientsDependencies {
   readonly metrics: ApiClientMetrics;
 }
 
-/** Name of a controller's service account, where each has its own; the events that it signs have the same. */
+/** Name of a controller's service account, if each has its own; also the source of its events. */
 export function serviceAccountOf({ name, serviceAccount }: ControllerDefinition, prefix = ''): string {
   return prefix + (serviceAccount ?? `${name}-controller`);
 }
 
 /**
- * The API as each controller sees it: under its own name in the server's logs, on its own account and within its own limit
- * where that is wanted, as kube-controller-manager has it.
+ * The API client of each controller: with its own user agent, and optionally its own account and rate limit, as in
+ * kube-controller-manager.
  */
 export class ControllerClients {
   private readonly own: HttpApiClient[] = [];

@@ -18,7 +18,7 @@ interface Parts {
   readonly logger: Logger;
 }
 
-/** The Kubernetes API as this replica sees it: one client for all, and one for each controller. */
+/** The Kubernetes API for this replica: one client for all, and one for each controller. */
 @Injectable()
 export class KubernetesApi implements OnModuleDestroy {
   readonly connection: ClusterConnection;

@@ -5,11 +5,11 @@ import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/** Who we are in a migration's assignments. */
+/** Our component name in a migration's assignments. */
 export const COMPONENT = 'rollkeeper';
 const OPTION = 'leader-migration-config';
 
-/** kube-controller-manager calls them so, by its release. */
+/** kube-controller-manager's names, by release. */
 const NAMES_OF_OTHERS: Readonly<Record<string, string>> = { 'garbage-collector': 'garbagecollector' };
 
 const API_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map(
@@ -26,18 +26,18 @@ const schema = z.object({
     .min(1, 'assigns nothing'),
 });
 
-/** Which of our controllers a migration leaves to us, and under which Lease. */
+/** The controllers that a migration assigns to us, and its Lease. */
 export interface LeaderMigration {
   readonly leaderName: string;
   readonly definitions: readonly ControllerDefinition[];
 }
 
 /**
- * A `LeaderMigrationConfiguration`, as kube-controller-manager reads it from its `--leader-migration-config` (KEP-2436): the
- * Lease that the components share while controllers go over from one to another, and which component runs each of
- * them. Ours are those of `rollkeeper` and of `*`.
+ * A `LeaderMigrationConfiguration`, as kube-controller-manager reads it from its `--leader-migration-config`
+ * (KEP-2436): the Lease shared by the components while controllers move from one to another, and the component that
+ * runs each controller. Ours are those of `rollkeeper` and of `*`.
  *
- * Different from Kubernetes, a replica leads under one lock alone, so every controller that it is to run must be assigned.
+ * Unlike Kubernetes, a replica leads under a single lock, so every controller that it is to run must be assigned.
  *
  * @param selected the controllers that `--controllers` picks
  * @throws InvalidOptionError
@@ -84,7 +84,7 @@ export function decideLeaderMigration(
   return { leaderName, definitions };
 }
 
-/** `deployment` and `deployment-controller` are one, and so are what older releases called some of them. */
+/** `deployment` and `deployment-controller` are the same, and so are older names of some of them. */
 function namesOf(name: string): readonly string[] {
   return [name, `${name}-controller`, ...[NAMES_OF_OTHERS[name] ?? []].flat()];
 }

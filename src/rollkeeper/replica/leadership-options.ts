@@ -2,9 +2,9 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { LeaderMigration } from './leader-migration.js';
 import { LEADERSHIP_DEFAULTS } from './replica-options.table.js';
 
-/** The options of the leadership that depend on each other. */
+/** Interdependent options of leader election. */
 export interface LeadershipOptions {
-  /** `none`: this replica leads without being elected. */
+  /** `none`: this replica leads without an election. */
   readonly 'leader-elect-resource-lock': 'redis' | 'leases' | 'none';
   readonly 'leader-elect-resource-name': string;
   readonly 'leader-takeover': 'witness' | 'expiry';
@@ -19,12 +19,12 @@ export type GivenLeadershipOptions = {
   readonly 'leader-elect-coordinated': boolean;
 };
 
-/** What may stand in the name of a LeaseCandidate, of up to 253 characters; 37 are the id of the process's life. */
+/** Allowed in the name of a LeaseCandidate, of up to 253 characters; 37 are used for the id of the process's life. */
 const CANDIDATE_NAME = /^[\w.-]{1,216}$/;
 
 /**
- * With their defaults. While controllers go over from or to a component that knows nothing of our Redis, nothing of ours may
- * run beside it: what a migration shares is a Lease, only its holder works on keys, and nobody takes it before its end.
+ * Applies defaults. While controllers move from or to a component without access to our Redis, our replicas must not
+ * run beside it: the shared lock is a Lease, only its holder processes keys, and it is never taken before it expires.
  * @param defaultName of the Lease
  * @throws InvalidOptionError
  */
@@ -68,7 +68,7 @@ function assertMayStand(
   decided: LeadershipOptions,
   migration: LeaderMigration | undefined,
 ): void {
-  // A coordinator would give the Lease to us alone: the other component does not stand for it.
+  // A coordinator would only consider us: the other component is no candidate.
   if (migration)
     throw new InvalidOptionError(
       'leader-elect-coordinated',

@@ -8,7 +8,7 @@ import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 
-/** The replica's manager with its controllers, made as anybody makes theirs with the kit. */
+/** The replica's manager with its controllers, created with the public kit. */
 @Module({ providers: [RolloutTiming] })
 export class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
@@ -18,7 +18,7 @@ export class ManagerModule {
         RollkeeperModule.forRootAsync({
           imports: [KubernetesApiModule, ObservationModule],
           useClass: ReplicaManagerOptions,
-          // The admin port has these, and it is served before the manager runs.
+          // The admin port serves these, before the manager runs.
           probeRoutes: false,
           autoRun: false,
         }),

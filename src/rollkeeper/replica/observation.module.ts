@@ -5,7 +5,7 @@ import { Observation } from './observation.service.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** What the admin pages show besides the manager, and who may see it. */
+/** The content of the admin pages beyond the manager, and access to them. */
 @Module({
   providers: [
     Observation,

@@ -7,7 +7,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** What is noted for people: decisions, running syncs, the other replicas. */
+/** Observations for display: decisions, running syncs, the other replicas. */
 @Injectable()
 export class Observation implements OnModuleDestroy {
   readonly decisions = new DecisionLog();

@@ -5,9 +5,9 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 export interface PerControllerOptions {
   /** For messages, for example `workers`. */
   readonly option: string;
-  /** Whether an entry may be a number alone, which then is everybody's. */
+  /** Whether an entry may be a bare number, which applies to all. */
   readonly forAll: boolean;
-  /** The least and the most that a number may be. */
+  /** The minimum and maximum of a number. */
   readonly range: readonly [least: number, most: number];
   readonly defaultOf: (controller: ControllerDefinition) => number;
 }
@@ -15,9 +15,9 @@ export interface PerControllerOptions {
 type EntryForm = Omit<PerControllerOptions, 'defaultOf'>;
 
 /**
- * Lays what an option says over the defaults of the controllers that run, for example `deployment=5,replicaset=10`, or
- * `60000,namespace=300000` where a number alone is everybody's. What is named, by any of its names, wins over that,
- * wherever it stands.
+ * Applies an option to the defaults of the running controllers, for example `deployment=5,replicaset=10`, or
+ * `60000,namespace=300000` where a bare number applies to all. A named entry, by any of its names, takes precedence,
+ * wherever it is in the list.
  * @returns by the controllers' own names
  * @throws InvalidOptionError naming the option
  */

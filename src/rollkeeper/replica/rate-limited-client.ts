@@ -5,9 +5,9 @@ import type { TokenBucketState } from '@rollkeeper/runtime/work-queue';
 import { reserveToken } from '@rollkeeper/runtime/work-queue';
 
 export interface RateLimit {
-  /** Requests per second, in the long run. */
+  /** Average requests per second. */
   readonly qps: number;
-  /** Requests at once. */
+  /** Burst of requests. */
   readonly burst: number;
 }
 
@@ -18,7 +18,10 @@ export interface RateLimitDependencies {
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** `client`, whose requests wait for one another beyond `limit`, in their order; watches, which begin once and stay, do not. */
+/**
+ * Wraps `client` with a rate limit: requests beyond it wait in order. Watches are not limited, because they start
+ * rarely.
+ */
 export function withRateLimit(
   client: ApiClient,
   { burst, qps }: RateLimit,
@@ -46,7 +49,7 @@ export function withRateLimit(
   return { ...(Object.fromEntries(limited) as unknown as ApiClient), watch: all.watch.bind(all) };
 }
 
-/** Of the options, which every verb takes as its last argument: what ends the wish to send the request. */
+/** The signal in the options, which are the last argument of every verb. */
 function signalOf(args: readonly unknown[]): AbortSignal | undefined {
   const { guard, signal } = (args.at(-1) ?? {}) as { signal?: AbortSignal; guard?: AbortSignal };
   return signal ?? guard;

@@ -12,7 +12,7 @@ import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 import { withoutSecrets } from './shown-options.js';
 
-/** What the admin pages show and do, out of the replica's parts. */
+/** The admin pages' dependencies, from the replica's parts. */
 @Injectable()
 export class ReplicaAdminOptions {
   constructor(

@@ -13,7 +13,7 @@ import { leaderElectionOf } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** The options of a replica's manager, as anybody gives them to `RollkeeperModule.forRootAsync`. */
+/** The options of a replica's manager, in the form of `RollkeeperModule.forRootAsync`. */
 @Injectable()
 export class ReplicaManagerOptions {
   constructor(

@@ -19,7 +19,7 @@ import {
 import { LOCAL_READS } from '../admin/decide-access.js';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 
-/** A stop that waits longer for a single key is one that nothing relies on. */
+/** A longer stop would be of no use. */
 const LONGEST_DRAIN_MS = 3_600_000;
 
 const clusterIdentity = {
@@ -29,7 +29,7 @@ const clusterIdentity = {
 /** Empty in the chart: none. */
 const clusterIdentityOfChart = { type: 'string', pattern: '^[!-~]{0,253}$' } as const;
 
-/** Of the options that a leader migration gives other defaults. */
+/** Defaults that a leader migration changes. */
 export const LEADERSHIP_DEFAULTS = {
   lock: 'redis',
   name: 'rollkeeper',
@@ -310,8 +310,8 @@ export const REPLICA_OPTIONS_TABLE = {
   }),
 };
 
-/** The options of a replica, as values or as they were typed. */
+/** The options of a replica, as values or as typed. */
 export type ReplicaOptions = GivenOptions<typeof REPLICA_OPTIONS_TABLE>;
 
-/** Each one checked by itself, with its default. */
+/** Each validated separately, with its default. */
 export type CheckedReplicaOptions = CompiledTable<typeof REPLICA_OPTIONS_TABLE>;

@@ -8,7 +8,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** Runs the manager behind admin pages that are served already. */
+/** Runs the manager behind admin pages that are already served. */
 @Injectable()
 export class ReplicaRunner {
   constructor(
@@ -20,7 +20,7 @@ export class ReplicaRunner {
   ) {}
 
   /**
-   * Until aborted; the manager is closed then, however it ended.
+   * Runs until aborted; then closes the manager, however it ended.
    * @param url where the admin pages are served
    * @throws StartupError
    */

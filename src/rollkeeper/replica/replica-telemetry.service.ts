@@ -16,15 +16,14 @@ interface Parts {
 }
 
 /**
- * What a replica says of its work: log, metrics, spans. Its module is global, so Nest destroys it after everything that
- * still has something to say.
+ * A replica's log, metrics and spans. Its module is global, so Nest destroys it after everything that still uses it.
  */
 @Injectable()
 export class ReplicaTelemetry implements OnModuleDestroy {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  /** The spans that the console shows. */
+  /** The spans shown in the console. */
   readonly traces: RecentTraces;
 
   constructor({ logger, metrics, traces, tracing }: Parts) {

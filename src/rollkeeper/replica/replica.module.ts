@@ -10,7 +10,7 @@ import { ReplicaRunner } from './replica-runner.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { TelemetryModule } from './telemetry.module.js';
 
-/** One replica of the controller manager, put together; nothing runs before its {@link ReplicaRunner} does. */
+/** One assembled replica of the controller manager; nothing runs before its {@link ReplicaRunner} does. */
 @Module({ providers: [ReplicaRunner] })
 export class ReplicaModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {

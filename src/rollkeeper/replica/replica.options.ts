@@ -29,19 +29,19 @@ const LONGEST_MS = 24 * 3_600_000;
 /** Far beyond what one process can use. */
 const MOST_WORKERS = 10_000;
 
-/** Keys are handed over by then; the rest is what can be left unsaid: events and spans. */
+/** Keys are handed over by then; the rest (events and spans) may be lost. */
 const AFTER_DRAIN_MS = 1200;
 
 export type CompiledReplicaOptions = Readonly<
   Omit<CheckedReplicaOptions, keyof LeadershipOptions> & LeadershipOptions
 > & {
   readonly definitions: readonly ControllerDefinition[];
-  /** Of `controllers`: genuine names of what has nothing to do here. */
+  /** In `controllers`: valid names of controllers that do not exist here. */
   readonly elsewhere: readonly string[];
   /** Of `deployment-api`, each once. */
   readonly deploymentApis: readonly DeploymentApi[];
   readonly scope: Scope;
-  /** Of what this installation keeps in Redis; see {@link Scope.id}. */
+  /** Prefix of this installation's keys in Redis; see {@link Scope.id}. */
   readonly 'key-prefix': string;
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
@@ -85,7 +85,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   });
 }
 
-/** @throws InvalidOptionError when only one of the two files is named */
+/** @throws InvalidOptionError if only one of the two files is named */
 function signingAuthorityOf(compiled: CheckedReplicaOptions): SigningAuthority | undefined {
   const [cert, key] = [compiled['cluster-signing-cert-file'], compiled['cluster-signing-key-file']];
   if (cert === undefined && key === undefined) return undefined;
@@ -105,7 +105,7 @@ function readDeploymentApis(list: string): readonly DeploymentApi[] {
   return DEPLOYMENT_APIS.filter((api) => names.has(api));
 }
 
-/** What the options of the admin port's certificate are called. */
+/** Names of the admin port's certificate options. */
 export const ADMIN_TLS_NAMES = {
   certFile: 'admin-tls-cert-file',
   keyFile: 'admin-tls-private-key-file',
@@ -125,12 +125,12 @@ function adminTlsOf(compiled: CheckedReplicaOptions): AdminTls {
   );
 }
 
-/** The process has ended so long after a stop was asked for, whatever it still did; whoever stops it waits as long. */
+/** Upper bound on shutdown; supervisors must wait this long. */
 export function stopsWithinMs(options: Pick<CompiledReplicaOptions, 'drain-timeout-ms'>): number {
   return options['drain-timeout-ms'] + AFTER_DRAIN_MS;
 }
 
-/** What the elector is told of them. */
+/** The elector's options. */
 export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectionOptions {
   return {
     leaseDurationMs: options['lease-duration-ms'],
@@ -142,7 +142,7 @@ export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectio
   };
 }
 
-/** A sync may need all of the time that it has for its caches, and must have some left then. */
+/** A sync may need all of the time for its caches, and must have some left then. */
 function syncTimeouts(
   compiled: CheckedReplicaOptions,
   definitions: readonly ControllerDefinition[],

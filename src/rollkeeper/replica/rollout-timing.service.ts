@@ -12,7 +12,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
-/** Times rollouts and counts Deployments by state, where Deployments are worked on, and so watched. */
+/** Times rollouts and counts Deployments by state, if Deployments are processed, and so watched. */
 @Injectable()
 export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
   private stop: (() => void) | undefined;
@@ -24,7 +24,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
   ) {}
 
-  /** Before the application starts: the manager fills the caches that have been asked for by then. */
+  /** Before the application starts: the manager fills the caches requested by then. */
   onModuleInit(): void {
     const { clock, manager } = this;
     const { meter } = this.telemetry.metrics;

@@ -5,8 +5,8 @@ import { ReplicaRunner } from './replica-runner.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 
 /**
- * Runs one replica until aborted: admin pages first, then the manager. On the way out the manager stops first; then Nest
- * destroys the parts that it used, telemetry last of them (`onModuleDestroy`), and ends the admin pages
+ * Runs one replica until aborted: admin pages first, then the manager. On shutdown the manager stops first; then Nest
+ * destroys the parts that it used, telemetry last (`onModuleDestroy`), and ends the admin pages
  * (`beforeApplicationShutdown`) and their port.
  * @throws StartupError
  */

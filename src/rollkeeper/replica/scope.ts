@@ -4,14 +4,14 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { LabelSelectorSyntaxError, parseLabelSelector, isDnsLabel } from '@rollkeeper/machinery/kubernetes';
 
-/** Which part of a cluster an installation works on. */
+/** The part of a cluster that an installation manages. */
 export interface Scope {
   /** Empty: all. Sorted, each once. */
   readonly namespaces: readonly string[];
   /** As typed. @default everything */
   readonly selector?: string;
   readonly selects?: LabelMatcher;
-  /** Short name of the scope, the same on all replicas; undefined where it is everything. */
+  /** Short name of the scope, the same on all replicas; undefined for the whole cluster. */
   readonly id?: string;
 }
 

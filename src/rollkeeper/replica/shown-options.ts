@@ -5,7 +5,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 const HIDDEN = '(hidden)';
 const SECRET = /token|password|secret|kubeconfig|private-key/i;
 
-/** Passwords in URLs and names of secret files are nobody's business. */
+/** Hides passwords in URLs and names of secret files. */
 export function withoutSecrets({
   adminTls,
   definitions,

@@ -1,13 +1,13 @@
 /**
- * The time in which at least one of several pods is waited for; waits that overlap count once. Times are monotonic
+ * The time during which at least one of several pods is awaited; overlapping waits count once. Times are monotonic
  * milliseconds, and never go back from call to call.
  */
 export class PodsOwnTime {
   private readonly waitedFor = new Set<string>();
-  /** Since when pods are waited for without a break; means nothing while none is. */
+  /** Start of the current wait; meaningless while no pod is awaited. */
   private openSinceMs = 0;
   private countedMs = 0;
-  /** What lies before is counted. May be in the future. */
+  /** Time before this is counted already. May be in the future. */
   private countedUntilMs = Number.NEGATIVE_INFINITY;
 
   begin(uid: string, nowMs: number): void {
@@ -15,7 +15,7 @@ export class PodsOwnTime {
     this.waitedFor.add(uid);
   }
 
-  /** @param lastsUntilMs when the wait is over, where it is known that it is not over yet */
+  /** @param lastsUntilMs when the wait ends, if that is known in advance */
   end(uid: string, lastsUntilMs: number): void {
     if (!this.waitedFor.delete(uid)) return;
     const fromMs = Math.max(this.openSinceMs, this.countedUntilMs);
@@ -24,7 +24,7 @@ export class PodsOwnTime {
     this.countedUntilMs = lastsUntilMs;
   }
 
-  /** All of it up to now. */
+  /** The total up to now. */
   until(nowMs: number): number {
     const tooMuchMs = Math.max(this.countedUntilMs - nowMs, 0);
     const openFromMs = Math.max(this.openSinceMs, this.countedUntilMs);

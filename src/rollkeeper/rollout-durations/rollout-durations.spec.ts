@@ -7,7 +7,7 @@ import { RolloutDurations } from './rollout-durations.js';
 
 let clock: FakeClock;
 let cluster: FakeCluster;
-/** Outcomes and durations, in the order in which they were told. */
+/** Reported outcomes and durations, in order. */
 let told: [string, number][];
 let leads: boolean;
 let rollouts: RolloutDurations;
@@ -22,7 +22,7 @@ beforeEach(() => {
   leads = true;
 });
 
-/** The caches begin with what the cluster has. */
+/** The caches start with the cluster's objects. */
 function watch(): void {
   const informers = new FakeInformers(cluster);
   rollouts = new RolloutDurations({
@@ -250,7 +250,7 @@ describe('the overhead of a rollout', () => {
     pod('a', 'new', 'starting');
     await clock.advance(1000);
     pod('a', 'new', 'ready');
-    // The status goes by whole seconds.
+    // The status only has whole seconds.
     await clock.advance(9500);
     done(2, spec);
     web({ generation: 3, observed: 2, spec });

@@ -16,15 +16,17 @@ export type RolloutOutcome = 'complete' | 'deadline_exceeded' | 'superseded' | '
 
 /** Durations begin when the cache shows the change of the Deployment. */
 export interface RolloutMetrics {
-  /** The first answer of the controllers: a ReplicaSet created or scaled, or a status that has seen the change. */
+  /**
+   * The first reaction of the controllers: a ReplicaSet created or scaled, or a status that has observed the change.
+   */
   firstWrite(durationMs: number): void;
   ended(outcome: RolloutOutcome, durationMs: number): void;
-  /** Of a rollout that is complete: its duration less the time in which pods were on their way. */
+  /** For a complete rollout: its duration less the time spent waiting for pods. */
   overhead(durationMs: number): void;
 }
 
 export interface RolloutCaches {
-  /** Of each API that has Deployments of ours. */
+  /** One per API with Deployments of ours. */
   readonly deployments: readonly Informer<Deployment>[];
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
@@ -41,9 +43,9 @@ interface Rollout {
 }
 
 /**
- * Times rollouts by what the caches show: from the change of a Deployment's spec until the first answer to it, and until its
- * status says complete. Runs on every replica, so that a new leader knows when the rollouts under way began; only the leader
- * tells. Objects that belong to no rollout under way cost a look into a map.
+ * Times rollouts from the caches: from the change of a Deployment's spec until the first reaction to it, and until its
+ * status says complete. Runs on every replica, so that a new leader knows when current rollouts began; only the leader
+ * reports. Objects that belong to no current rollout cost a map look-up.
  */
 export class RolloutDurations {
   private readonly rollouts = new Map<string, Rollout>();
@@ -57,7 +59,7 @@ export class RolloutDurations {
     },
   ) {}
 
-  /** Rollouts under way. */
+  /** Number of current rollouts. */
   get size(): number {
     return this.rollouts.size;
   }
@@ -91,11 +93,11 @@ export class RolloutDurations {
   private onReplicaSet(event: ResourceEvent<ReplicaSet>): void {
     const rollout = this.rolloutOf(event.object);
     if (!rollout || event.type === 'deleted') return;
-    // Statuses follow pods, of the change before as well.
+    // A status may still describe pods from before the change.
     const isAnswer =
       event.type === 'added' || event.old.metadata.generation !== event.object.metadata.generation;
     if (isAnswer) this.answered(rollout);
-    // The watch of the pods may have been ahead.
+    // The pod watch may have been ahead.
     if (event.type === 'added') this.lookAtPods(rollout, event.object);
   }
 
@@ -138,7 +140,7 @@ export class RolloutDurations {
       this.look(rollout, pod);
   }
 
-  /** A pod is on its way until it is available; with Recreate, also until it is gone. */
+  /** A pod is awaited until it is available; with Recreate, also until it is gone. */
   private look({ minReadyMs, podsOwn, recreates }: Rollout, pod: DeepReadonly<Pod>): void {
     const uid = pod.metadata.uid ?? '';
     const nowMs = this.options.clock.monotonicNow();
@@ -168,7 +170,7 @@ export class RolloutDurations {
   }
 }
 
-/** Of a Deployment whose status has seen its spec. */
+/** For a Deployment whose status has observed its spec. */
 function outcomeOf({ spec, status }: DeepReadonly<Deployment>): RolloutOutcome | undefined {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing');
   if (progressing?.reason === 'ProgressDeadlineExceeded') return 'deadline_exceeded';

@@ -7,7 +7,7 @@ import { simulateRollout } from './simulate-rollout.js';
 
 const nowMs = Date.UTC(2026, 0, 1);
 
-/** The ReplicaSet of a Deployment that has rolled out. */
+/** The ReplicaSet of a rolled-out Deployment. */
 function rolledOut(deployment: Deployment): ReplicaSet {
   const replicas = deployment.spec.replicas ?? 1;
   const labels = { app: 'web', 'pod-template-hash': 'old' };
@@ -38,7 +38,7 @@ function rolledOut(deployment: Deployment): ReplicaSet {
   };
 }
 
-/** A change of the image of what runs. */
+/** A change of the running image. */
 function change(deployment: Deployment, more: Partial<Deployment['spec']> = {}) {
   const replicaSets = [rolledOut(structuredClone(deployment))];
   const wanted = structuredClone(deployment);

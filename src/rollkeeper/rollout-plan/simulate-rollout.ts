@@ -15,9 +15,9 @@ import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/dep
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 
-/** A rollout as it would go: what is there at first, and what is wanted. */
+/** The input of a simulated rollout: the initial state, and the wanted one. */
 export interface RolloutQuestion {
-  /** As somebody would apply it. */
+  /** As it would be applied. */
   readonly wanted: DeepReadonly<Deployment>;
   /** The ReplicaSets that it controls now; none: it would be created. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
@@ -28,10 +28,10 @@ export interface RolloutQuestion {
   readonly nowMs: number;
 }
 
-/** One step: what the controller decides at once, and the pods there are right after. */
+/** One step: the controller's decision, and the pods right after it. */
 export interface PlannedStep {
   readonly step: number;
-  /** One sentence for each write. */
+  /** One sentence per write. */
   readonly actions: readonly string[];
   readonly newSize: number;
   readonly oldSize: number;
@@ -53,7 +53,7 @@ export interface RolloutPlan {
   readonly steps: readonly PlannedStep[];
   readonly mostPods: number;
   readonly fewestAvailable: number;
-  /** False: it would rest before it is complete, for example because it is paused. */
+  /** False: it would stop before completion, for example because it is paused. */
   readonly completes: boolean;
 }
 
@@ -61,8 +61,8 @@ export interface RolloutPlan {
 const MAX_STEPS = 20_000;
 
 /**
- * Plays a rollout with the controller's own decisions in a world where every pod that starts becomes available, and
- * nothing fails. Touches nothing.
+ * Simulates a rollout with the controller's own decisions in a world where every starting pod becomes available, and
+ * nothing fails. Changes nothing.
  * @throws UnsupportedError for a Deployment that the controller would refuse
  */
 export function simulateRollout(question: RolloutQuestion): RolloutPlan {
@@ -96,7 +96,7 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   };
 }
 
-/** The objects as the API would have them, moved by hand. */
+/** The objects as the API would have them, moved manually. */
 class PlannedWorld {
   private deployment: Deployment;
   private replicaSets: ReplicaSet[];
@@ -112,7 +112,7 @@ class PlannedWorld {
     this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
   }
 
-  /** One pass of the controller; answers what it writes. */
+  /** One pass of the controller; returns its writes in words. */
   decide(): string[] {
     const { deployment, nowMs } = this;
     const now = toRfc3339(nowMs);

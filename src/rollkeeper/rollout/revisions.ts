@@ -21,7 +21,7 @@ export interface Revision {
   readonly template: PodTemplateSpec;
 }
 
-/** What a Deployment can be rolled back to, the oldest first. */
+/** The revisions available for a rollback, oldest first. */
 export function revisionsOf(deployment: Deployment, replicaSets: readonly ReplicaSet[]): readonly Revision[] {
   return replicaSets
     .filter((replicaSet) => isControlledBy(replicaSet, deployment))
@@ -36,7 +36,7 @@ export function revisionsOf(deployment: Deployment, replicaSets: readonly Replic
 /**
  * The Deployment with the template and annotations of an earlier revision.
  * @param revision 0n: the one before the newest
- * @throws UnsupportedError telling why there is nothing to go back to
+ * @throws UnsupportedError if there is no such revision, with the reason
  */
 export function rolledBack(
   deployment: Deployment,

@@ -8,7 +8,7 @@ import { decideRolloutState } from './decide-rollout-state.js';
 import type { Revision } from './revisions.js';
 import { revisionsOf, rolledBack } from './revisions.js';
 
-/** A Deployment, by the API that has it. */
+/** A Deployment and its API. */
 export interface RolloutTarget {
   readonly client: ApiClient;
   readonly type: ResourceType;
@@ -17,17 +17,17 @@ export interface RolloutTarget {
 
 export interface StatusOptions {
   readonly clock: Clock;
-  /** Milliseconds. @default for as long as it takes */
+  /** Milliseconds. @default no timeout */
   readonly timeoutMs?: number;
-  /** Told of every state that differs from the one before, and of what is waited for while none does. */
+  /** Called with every changed state, and with the reason while it does not change. */
   readonly report: (line: string) => void;
-  /** Why the rollout is where it is, in a sentence. @default not known */
+  /** The reason for the rollout's state, in a sentence. @default unknown */
   readonly reasonOf?: () => Promise<string | undefined>;
 }
 
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 const LOOK_EVERY_MS = 500;
-/** A state that lasts for so long wants a reason. */
+/** Interval for reporting the reason of an unchanged state. */
 const REASON_EVERY_MS = 5000;
 
 /**
@@ -66,7 +66,10 @@ function withReason(message: string, reason: string | undefined): string {
   return reason === undefined ? message : `${message}. ${reason}`;
 }
 
-/** The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for none such */
+/**
+ * The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for an
+ * unknown one
+ */
 export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
   const revisions = revisionsOf(target.deployment, await replicaSetsOf(target));
   if (revision === undefined) return listed(revisions);
@@ -75,14 +78,14 @@ export async function renderHistory(target: RolloutTarget, revision?: bigint): P
   return stringifyJson(one.template, 2);
 }
 
-/** @throws UnsupportedError where it is paused, or has nothing to go back to */
+/** @throws UnsupportedError if it is paused, or has no revision to go back to */
 export async function undoRollout(target: RolloutTarget, revision = 0n): Promise<void> {
   const { client, deployment, type } = target;
   assertNotPaused(deployment, 'be rolled back');
   await client.update(type, rolledBack(deployment, await replicaSetsOf(target), revision));
 }
 
-/** Replaces every pod, by a new annotation of the template. @throws UnsupportedError where it is paused */
+/** Replaces every pod, by a new annotation of the template. @throws UnsupportedError if it is paused */
 export async function restartRollout(
   { client, deployment, type }: RolloutTarget,
   clock: Clock,
@@ -95,7 +98,7 @@ export async function restartRollout(
   });
 }
 
-/** @throws UnsupportedError where it is so already */
+/** @throws UnsupportedError if it is so already */
 export async function setPaused({ client, deployment, type }: RolloutTarget, paused: boolean): Promise<void> {
   if ((deployment.spec.paused ?? false) === paused)
     throw new UnsupportedError(`${deployment.metadata.name} is ${paused ? 'already' : 'not'} paused`);

@@ -15,7 +15,7 @@ function aCustom(image: string): Deployment {
   return { ...aDeployment({ image }), apiVersion: 'rollkeeper.dev/v1' };
 }
 
-/** Three revisions: app:2 was rolled out last, app:1 and app:0 are kept. */
+/** Three revisions: app:2 is the latest, app:1 and app:0 are kept. */
 function started() {
   const api = new InMemoryApi();
   api.seed(ROLLKEEPER_DEPLOYMENTS, aCustom('app:2'));

@@ -16,10 +16,10 @@ export interface SyncOptions {
 }
 
 /**
- * Has what Redis wrote to its append-only files put on the disk once a second, until `signal` aborts. Redis itself does so with
- * `appendfsync everysec`, but while the disk is busy with it, for up to two seconds, what it answers is in its memory alone and
- * gone if it is killed: https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/. With `no` it has
- * written whatever it answers, and this keeps what a failure of the machine may cost at a second.
+ * Syncs Redis' append-only files to disk once a second, until `signal` aborts. Redis' own `appendfsync everysec` has a
+ * gap: while the disk is busy syncing, for up to two seconds, acknowledged writes are only in its memory and lost if it
+ * is killed: https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/. With `no`, it has written
+ * everything that it acknowledged, and this function limits the loss from a machine failure to a second.
  */
 export async function keepSynced({ clock, dir, logger }: SyncOptions, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -37,7 +37,7 @@ async function syncAppendOnlyFiles(dir: string): Promise<void> {
     try {
       await syncFile(join(dir, FOLDER, name));
     } catch (error) {
-      // Redis has put another in its place.
+      // Redis has replaced it by another file.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }

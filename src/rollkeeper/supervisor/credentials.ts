@@ -3,7 +3,7 @@ import { ensureTokenFile } from '@rollkeeper/apiserver/auth';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import { UntrustedFileError, readOwnFile } from '@rollkeeper/machinery/files';
 
-/** What a client of the API server needs; the server wrote it into the data folder. */
+/** A client's credentials for the API server, which wrote them into the data folder. */
 export async function readCredentials(dataDir: string): Promise<{ caPem: string; token: string }> {
   const read = async (name: string): Promise<string> => {
     const content = await readOwnFile(join(dataDir, name));
@@ -20,12 +20,12 @@ export function adminTokenFile(dataDir: string): string {
   return join(dataDir, FILE);
 }
 
-/** Makes the token that lets this machine's owner change things through the admin API; an existing one stays. */
+/** Creates the token that lets this machine's owner make changes through the admin API; keeps an existing one. */
 export async function ensureAdminToken(dataDir: string): Promise<void> {
   await ensureTokenFile(adminTokenFile(dataDir));
 }
 
-/** Undefined where there is none, or where it is not ours to read. @throws UntrustedFileError */
+/** Undefined if there is none, or if we may not read it. @throws UntrustedFileError */
 export async function readAdminToken(dataDir: string): Promise<string | undefined> {
   try {
     return (await readOwnFile(adminTokenFile(dataDir)))?.trim();
@@ -35,7 +35,9 @@ export async function readAdminToken(dataDir: string): Promise<string | undefine
   }
 }
 
-/** By which the controllers sign certificates: the API server's own authority, whose clients it knows. */
+/**
+ * The key pair that the controllers sign certificates with: the API server's own authority, whose clients it accepts.
+ */
 export function signingFlags(dataDir: string): Readonly<Record<string, string>> {
   return {
     '--cluster-signing-cert-file': join(dataDir, 'ca.crt'),

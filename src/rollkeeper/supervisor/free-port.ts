@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 const ANY = '0';
 
 /**
- * The `--admin-port` of a replica that is started again: the one it had, so that a console left open finds it, or the
- * system's choice (`0`) where that one was taken meanwhile or there was none yet.
+ * The `--admin-port` of a restarted replica: its former one, so that an open console finds it, or the system's choice
+ * (`0`) if that is taken or there was none yet.
  * @param formerUrl where its admin pages were: `http://127.0.0.1:34567`
  */
 export async function adminPortAgain(formerUrl: string | undefined): Promise<string> {
@@ -16,7 +16,7 @@ export async function adminPortAgain(formerUrl: string | undefined): Promise<str
   return (await isPortFree(Number(port), host)) ? port : ANY;
 }
 
-/** A TCP port of the loopback interface that nobody listens on at this moment. */
+/** A currently unused TCP port of the loopback interface. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether this process could listen on `port` of `host` at this moment. */
+/** Whether this process could listen on `port` of `host` now. */
 export async function isPortFree(port: number, host: string): Promise<boolean> {
   const probe = createServer();
   const isFree = await new Promise<boolean>((done) => {

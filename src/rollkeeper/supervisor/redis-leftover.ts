@@ -4,7 +4,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { describeRedis } from '@rollkeeper/redis/connection';
 
-/** A server that a run which was killed may have left behind. */
+/** A server that a killed run may have left behind. */
 export interface RedisLeftover {
   /** With the password of this data folder. */
   readonly url: string;
@@ -12,27 +12,29 @@ export interface RedisLeftover {
 }
 
 export interface LeftoverPatience {
-  /** For how long one that is there is asked to end, milliseconds: it may be held up, or write much to a slow disk. @default 20000 */
+  /**
+   * How long to ask an existing one to end, milliseconds: it may be blocked, or writing to a slow disk. @default 20000
+   */
   readonly patienceMs?: number;
-  /** How long it may take to answer one command, milliseconds. @default 2000 */
+  /** Timeout of one command, milliseconds. @default 2000 */
   readonly answerMs?: number;
 }
 
 const RETRY_MS = 200;
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 type Attempt =
-  /** It has ended, or nobody listens there, or somebody who is none of ours. */
+  /** It has ended, or the port is unused, or used by an unrelated process. */
   | { readonly kind: 'gone' }
-  /** Somebody is there who asks for another password. */
+  /** A server with another password. */
   | { readonly kind: 'locked' }
-  /** Somebody is there who does not answer, or does not end; whether we know that it is ours. */
+  /** A server that does not answer or does not end; whether we know that it is ours. */
   | { readonly kind: 'stays'; readonly why: string; readonly isOurs: boolean };
 
 /**
- * Stops the server if its data folder is `dir`: ours, left over from a run that was killed. Resolves once it has ended.
- * @throws StartupError where a process of ours is there that does not take the password, does not answer or does not end: two
- *   servers on one data folder would spoil it
+ * Stops the server if its data folder is `dir`: ours, left over from a killed run. Resolves once it has ended.
+ * @throws StartupError if a process of ours does not accept the password, does not answer or does not end: two servers
+ *   on one data folder would corrupt it
  */
 export async function shutDownRedisOf(
   dir: string,
@@ -45,7 +47,7 @@ export async function shutDownRedisOf(
     const attempt = await tryShutDown(dir, url, answerMs);
     if (attempt.kind === 'gone') return;
     const isOurs = attempt.kind === 'stays' && attempt.isOurs;
-    // Whoever else took the port of a process that is gone is none of ours.
+    // An unrelated process may have taken the port after ours ended.
     if (!isOurs && !isOurProcess(pid)) return;
     if (attempt.kind === 'locked') throw leftBehind(pid, url, `does not take the password kept for ${dir}`);
     if (clock.monotonicNow() >= deadlineMs) throw leftBehind(pid, url, `does not end (${attempt.why})`);
@@ -75,7 +77,7 @@ async function tryShutDown(dir: string, url: string, answerMs: number): Promise<
     connectTimeout: answerMs,
     commandTimeout: answerMs,
     maxRetriesPerRequest: 0,
-    // One that still loads its data is to end as well.
+    // A server still loading its data has to end as well.
     enableReadyCheck: false,
   });
   let cause: Error | undefined;
@@ -91,7 +93,7 @@ async function tryShutDown(dir: string, url: string, answerMs: number): Promise<
   }
 }
 
-/** It answers nothing when it ends: its connections close with the process, after the last byte of its files. */
+/** It does not answer when it ends: its connections close with the process, after the last byte of its files. */
 async function end(redis: Redis, answerMs: number): Promise<Attempt> {
   const closed = new Promise<void>((resolve) => redis.once('end', () => resolve()));
   const refusal = redis.shutdown().then(() => undefined, errorMessage);
@@ -107,7 +109,7 @@ function judge(error: unknown): Attempt {
   const why = errorMessage(error);
   if (/NOAUTH|WRONGPASS/.test(why)) return { kind: 'locked' };
   const isForeign = error instanceof ReplyError || /Protocol error|Unknown RESP type|ECONNREFUSED/.test(why);
-  // One that loads its data, or runs a script, is as busy as one that does not answer.
+  // A server loading its data, or running a script, is as busy as one that does not answer.
   if (isForeign && !/LOADING|BUSY/.test(why)) return { kind: 'gone' };
   return { kind: 'stays', why, isOurs: false };
 }

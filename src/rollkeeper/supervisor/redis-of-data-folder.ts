@@ -10,15 +10,15 @@ import { isAlive, readRunState, removeRunState, writeRunState } from './run-stat
 
 export interface DataFolderOptions {
   readonly dataDir: string;
-  /** Whether a folder in which nothing was ever kept is begun; otherwise it is an error. */
+  /** Whether to initialize an unused folder; otherwise that is an error. */
   readonly create: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Hands `use` the URL of the Redis that `up` keeps its data in: the one that runs, else one that is started on the data
- * folder and stopped again. The folder is claimed meanwhile, so that no `up` begins on the same files.
+ * Passes `use` the URL of the Redis of a data folder: the running one, otherwise one that is started on the folder and
+ * stopped again. The folder is claimed in the meantime, so that no `up` starts on the same files.
  * @throws StartupError
  */
 export async function withRedisOfDataFolder<T>(
@@ -32,7 +32,7 @@ export async function withRedisOfDataFolder<T>(
     throw new StartupError(`nothing is kept in ${dataDir}; name another --data-dir, or a --redis-url`);
   await claimDataFolder(dataDir);
   await makeFolder(join(dataDir, 'logs'), { mode: 0o700 });
-  // Until ours runs, one that a killed run has left behind must not be forgotten.
+  // Until ours runs, remember one that a killed run may have left behind.
   const claim: RunState = { version: 1, supervisorPid: process.pid, redis: former?.redis, replicas: [] };
   await writeRunState(dataDir, claim);
   let noting = Promise.resolve();
@@ -62,7 +62,7 @@ export async function withRedisOfDataFolder<T>(
 
 async function urlOfRunning(dataDir: string, redis: RunState['redis']): Promise<string> {
   if (!redis) throw new StartupError(`what runs out of ${dataDir} has no Redis yet; try again`);
-  // Its password is in no file of ours.
+  // Its password is not in any file of ours.
   if (redis.pid === undefined)
     throw new StartupError(`what runs out of ${dataDir} uses ${redis.url}: name it with --redis-url`);
   return ownRedisUrl(dataDir, redis.url);

@@ -14,7 +14,7 @@ import { freePort } from './free-port.js';
 import { shutDownRedisOf } from './redis-leftover.js';
 import type { RunState } from './run-state.js';
 
-/** A Redis to keep everything in: one that was named, or a child of ours. */
+/** The Redis for all data: a given one, or a child of ours. */
 export interface RedisProcess {
   /** With its password: not for arguments, logs or files that others read. */
   readonly url: string;
@@ -28,30 +28,30 @@ export interface RedisProcessOptions {
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A former run's Redis, which may still answer. Without a `pid` it was none of ours. */
+  /** A former run's Redis, which may still answer. Without a `pid` it was not ours. */
   readonly former?: RunState['redis'];
   /**
-   * Told of each server as soon as it is a process, before it answers: should we be killed, whoever comes next must be able to end
-   * it. The URL is without the password.
+   * Called with each server as soon as its process exists, before it answers: if we are killed, the next run must be
+   * able to stop it. The URL is without the password.
    */
   readonly onLaunch: (running: NonNullable<RunState['redis']>) => void;
 }
 
-/** In the data folder; nobody but its owner gets past it into the store. */
+/** In the data folder; protects the store from other users. */
 const PASSWORD_FILE = 'redis-password';
 const STARTUP_TIMEOUT_MS = 20_000;
 const RESTART_DELAY_MS = 100;
 
-/** Checks a Redis that somebody else runs. @throws StartupError */
+/** Checks an externally managed Redis. @throws StartupError */
 export async function useRedis(url: string, clock: Clock): Promise<RedisProcess> {
   await assertUsableRedis(url, { clock, timeoutMs: 3000, option: 'REDIS_URL' });
   return { url, pid: () => undefined, stop: () => Promise.resolve() };
 }
 
 /**
- * Starts a Redis of our own on a free loopback port, with its data under the data folder and the append-only file
- * on, and starts it again, on the same port, should it die. Its password is made once and kept in the data folder, in a file
- * for its owner alone; the server is told it by standard input, where no other user can read it.
+ * Starts our own Redis on a free loopback port, with its data in the data folder and the append-only file enabled, and
+ * restarts it on the same port if it dies. Its password is generated once and kept in the data folder, in a file for
+ * its owner only; the server receives it on standard input, where no other user can read it.
  * @throws StartupError
  */
 export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
@@ -71,8 +71,8 @@ export async function startRedis(options: RedisProcessOptions): Promise<RedisPro
 }
 
 /**
- * Ends the Redis of a former run on this data folder, if it is still there, before it is forgotten.
- * @throws StartupError where it does not end
+ * Stops the Redis of a former run on this data folder, if it still exists, before its record is dropped.
+ * @throws StartupError if it does not end
  */
 export async function endFormerRedis({
   clock,
@@ -84,7 +84,7 @@ export async function endFormerRedis({
   await shutDownRedisOf(resolve(join(dataDir, 'redis')), { pid: former.pid, url }, clock);
 }
 
-/** The URL of the data folder's own Redis, as `run.json` shows it, with the password of the folder. */
+/** The URL of the data folder's own Redis, as in `run.json`, with the password of the folder. */
 export async function ownRedisUrl(dataDir: string, url: string): Promise<string> {
   return withPassword(url, await ensureTokenFile(join(dataDir, PASSWORD_FILE)));
 }
@@ -135,7 +135,7 @@ class OwnRedis implements RedisProcess {
     const { logFd, onLaunch } = this.options;
     const child = spawn(this.binary, ['-'], { stdio: ['pipe', logFd, logFd], detached: true });
     this.child = child;
-    // One that has ended already reads nothing: its exit tells.
+    // If it has ended already, it reads nothing: its exit is handled.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(configOf(this.place));
     this.exited = new Promise((resolveExit) => {
@@ -176,7 +176,7 @@ function configOf({ dir, password, port }: OwnRedisPlace): string {
     'maxmemory-policy': 'noeviction',
     daemonize: 'no',
   };
-  // Redis reads quoted values with the escapes that JSON has.
+  // Redis accepts quoted values with JSON's escapes.
   return Object.entries(directives)
     .map(([name, value]) => `${name} ${JSON.stringify(String(value))}\n`)
     .join('');

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import type { ReplicaStatus } from '../admin/index.js';
 import { trustedAgent } from '@rollkeeper/tls';
 
-/** Where a replica's admin pages are, and by which certificates they are known. */
+/** Where a replica's admin pages are, and their certificates. */
 export interface ProbedReplica {
   readonly adminUrl: string;
   /** SHA-256 fingerprints; absent: plain HTTP. */
@@ -11,7 +11,7 @@ export interface ProbedReplica {
 
 const ANSWER_TIMEOUT_MS = 2000;
 
-/** The names of the replica's readiness checks that fail: none, it is ready; undefined: it does not answer. */
+/** The names of the replica's failing readiness checks: none, it is ready; undefined: it does not answer. */
 export async function failingChecks(replica: ProbedReplica): Promise<readonly string[] | undefined> {
   const answer = await ask(replica, '/readyz');
   if (answer?.code === 200) return [];
@@ -20,8 +20,8 @@ export async function failingChecks(replica: ProbedReplica): Promise<readonly st
 }
 
 /**
- * What the replica says of itself; undefined where it does not answer.
- * @param token needed where its pages are not on this machine's loopback
+ * The replica's status; undefined if it does not answer.
+ * @param token needed if its pages are not on this machine's loopback
  */
 export async function askStatus(replica: ProbedReplica, token?: string): Promise<ReplicaStatus | undefined> {
   const answer = await ask(replica, '/admin/status', token);

@@ -8,7 +8,7 @@ export interface RunningProcess {
   readonly url?: string;
 }
 
-/** What runs out of a data folder; `run.json` there. */
+/** The processes running from a data folder; `run.json` there. */
 export interface RunState {
   readonly version: 1;
   readonly supervisorPid: number;
@@ -27,8 +27,8 @@ export interface RunState {
 const FILE = 'run.json';
 
 /**
- * The state written last, or undefined when nothing was started here (or the file is not ours to read).
- * @throws UntrustedFileError for one that another user may have written: where it leads, the admin token is sent
+ * The last written state, or undefined if nothing was started here (or we may not read the file).
+ * @throws UntrustedFileError if another user may have written it: the admin token is sent to the addresses in it
  */
 export async function readRunState(dataDir: string): Promise<RunState | undefined> {
   try {
@@ -40,7 +40,7 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
   }
 }
 
-/** Replaces the file in one step, so that a reader never sees half of it. */
+/** Replaces the file atomically, so that a reader never sees half of it. */
 export async function writeRunState(dataDir: string, state: RunState): Promise<void> {
   await replaceFile(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
 }
@@ -49,7 +49,7 @@ export async function removeRunState(dataDir: string): Promise<void> {
   await rm(join(dataDir, FILE), { force: true });
 }
 
-/** Whether a process with this id runs (or is somebody else's). */
+/** Whether a process with this id runs (it may belong to another user). */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

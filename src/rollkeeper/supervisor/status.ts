@@ -6,7 +6,7 @@ import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
 import { askStatus } from './replica-probe.js';
 import { isAlive, readRunState } from './run-state.js';
 
-/** What runs out of a data folder, for `rollkeeper status --json`. */
+/** What runs from a data folder, for `rollkeeper status --json`. */
 export interface UpStatus {
   readonly apiServer: { readonly url: string; readonly pid: number } | null;
   readonly redis: RedisLine | null;
@@ -17,9 +17,9 @@ export interface UpStatus {
 export interface RedisLine {
   readonly url: string;
   readonly pid: number | null;
-  /** As far as the replicas say; they ask it all the time. */
+  /** As reported by the replicas, which check continuously. */
   readonly answers: boolean;
-  /** RFC 3339: when it answered a replica last; with `answers: false` alone. */
+  /** RFC 3339: when it last answered a replica; only with `answers: false`. */
   readonly silentSince?: string;
 }
 
@@ -28,11 +28,11 @@ export interface ReplicaLine {
   readonly pid: number;
   readonly leader: boolean;
   readonly adminUrl: string;
-  /** By which its admin pages are known, SHA-256; absent: they speak plain HTTP. */
+  /** SHA-256 fingerprints of its admin pages' certificates; absent: plain HTTP. */
   readonly certificates?: readonly string[];
 }
 
-/** Reads the run's state and asks each replica whether it leads. Undefined when nothing runs there. */
+/** Reads the run's state and queries each replica. Undefined if nothing runs there. */
 export async function readUpStatus(dataDir: string): Promise<UpStatus | undefined> {
   const state = await readRunState(dataDir);
   if (!state || !isAlive(state.supervisorPid)) return undefined;
@@ -61,7 +61,7 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
   };
 }
 
-/** A single replica may be cut off from it; the set has lost it when all that answer say so. */
+/** A single replica may have lost its connection; the store is down when all that answer say so. */
 function redisAnswers(
   replicas: readonly (ReplicaStatus | undefined)[],
 ): Pick<RedisLine, 'answers' | 'silentSince'> {

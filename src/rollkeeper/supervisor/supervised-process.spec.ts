@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** A process that says that it is ready, and does not listen when it is told to stop. */
+/** A process that becomes ready, and ignores the signal to stop. */
 function deaf(ready: object, clock: FakeClock): SupervisedProcess {
   const main = join(dir, 'main.mjs');
   writeFileSync(

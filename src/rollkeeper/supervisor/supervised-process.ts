@@ -13,30 +13,30 @@ export interface SupervisedProcessOptions {
   readonly name: string;
   /** The program's own entry file. */
   readonly main: string;
-  /** Asked before each start; `former` is what it said when it was ready last, undefined before the first start. */
+  /** Called before each start; `former` is its last ready message, undefined before the first start. */
   readonly args: (former: ReadyMessage | undefined) => readonly string[] | Promise<readonly string[]>;
   readonly env: NodeJS.ProcessEnv;
   /** Where its output goes. */
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called each time it is up (again) or says otherwise of itself, and with undefined when it is down. */
+  /** Called each time it is up (again) or reports a change, and with undefined when it is down. */
   readonly onChange: (running: { pid: number; ready: ReadyMessage } | undefined) => void;
 }
 
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
-/** A process that lived so long has earned a quick restart again. */
+/** A process that lived this long gets a quick restart again. */
 const HEALTHY_AFTER_MS = 30_000;
 const STARTUP_TIMEOUT_MS = 60_000;
-/** After this long a stop becomes a kill; where the process has said how long it may take, a little after that. */
+/** After this time a stop becomes a kill; if the process has announced its own limit, a little after that. */
 const STOP_TIMEOUT_MS = 10_000;
 const AFTER_ITS_OWN_LIMIT_MS = 2000;
 
 /**
- * One child process that is kept running: started, waited for until it says that it is ready, restarted with
- * backoff when it dies, stopped with SIGTERM and, if it does not listen, SIGKILL. It leads a process group of its
- * own, so that Ctrl-C reaches it through its supervisor, in order, and not all at once.
+ * Keeps one child process running: starts it, waits for its ready message, restarts it with backoff when it dies, stops
+ * it with SIGTERM and, if it ignores that, SIGKILL. It leads its own process group, so that Ctrl-C reaches it through
+ * its supervisor, in order.
  */
 export class SupervisedProcess {
   private child: ChildProcess | undefined;
@@ -57,17 +57,20 @@ export class SupervisedProcess {
     return this.child?.pid;
   }
 
-  /** Whether it runs and has said that it is ready. */
+  /** Whether it runs and has reported ready. */
   get isUp(): boolean {
     return this.up;
   }
 
-  /** How often it was ready and ended: the same twice, and up, means that it was there all the while. */
+  /** Number of deaths after having been ready: the same value twice, while up, means that it was up in between. */
   get deaths(): number {
     return this.died;
   }
 
-  /** Starts it the first time; later deaths are mended in the background. @throws StartupError with the child's own words */
+  /**
+   * Starts it the first time; later deaths are handled in the background. @throws StartupError with the child's own
+   * message
+   */
   async start(): Promise<ReadyMessage> {
     const ready = await this.launch();
     void this.keepAlive();

@@ -40,10 +40,10 @@ export interface SupervisorOptions {
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
-/** Between two tries to start the simulated nodes. */
+/** Delay between attempts to start the simulated nodes. */
 const NODES_PAUSE = { firstMs: 1000, longestMs: 10_000 };
 
-/** What a person needs to know once everything is up. */
+/** What to show the user once everything is up. */
 export interface UpSummary {
   readonly apiServerUrl: string;
   readonly kubeconfig: string;
@@ -53,9 +53,9 @@ export interface UpSummary {
 }
 
 /**
- * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each an OS process of
- * its own that is started again when it dies. Starts them in the order in which they need each other and stops
- * them in the opposite one.
+ * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each a separate OS
+ * process that is restarted when it dies. Starts them in the order of their dependencies and stops them in reverse
+ * order.
  */
 export class Supervisor {
   private readonly children: SupervisedProcess[] = [];
@@ -69,7 +69,7 @@ export class Supervisor {
   constructor(private readonly options: SupervisorOptions) {}
 
   /**
-   * Brings everything up. On failure, or when aborted meanwhile, what was started is stopped again.
+   * Starts everything. On failure, or if aborted in the meantime, what was started is stopped again.
    * @throws StartupError with one line that says what is wrong
    */
   async start(signal: AbortSignal): Promise<UpSummary> {
@@ -81,7 +81,7 @@ export class Supervisor {
     }
   }
 
-  /** Stops everything, last started first. What is stored stays. */
+  /** Stops everything in reverse order of the start. Stored data is kept. */
   async stop(): Promise<void> {
     const replicas = this.children.filter((child) => child.name.startsWith('controller-'));
     const others = this.children.filter((child) => !replicas.includes(child)).toReversed();
@@ -147,7 +147,7 @@ export class Supervisor {
           `already running from ${dataDir} (process ${former.supervisorPid}); stop it first, or use another --data-dir`,
         );
       }
-      // Until ours runs, a Redis that a killed run has left behind must not be forgotten, should this start fail.
+      // Until ours runs, remember a Redis that a killed run may have left behind, in case this start fails.
       this.state = { ...this.state, redis: former?.redis };
       await writeRunState(dataDir, this.state);
       return former;
@@ -179,7 +179,7 @@ export class Supervisor {
 
   private async startApiServer(): Promise<string> {
     const { up } = this.options;
-    // Fixed from now on: clients must find a restarted server where they know it.
+    // Fixed from now on: clients must find a restarted server at the same address.
     const port = up.port === 0 ? await freePort() : up.port;
     const flags = { '--port': String(port), '--data-dir': up['data-dir'] };
     const args = ['apiserver', ...Object.entries(flags).flat()];
@@ -194,8 +194,8 @@ export class Supervisor {
   }
 
   /**
-   * Again and again: a webhook or policy may refuse the nodes, and only through the API server that runs meanwhile can it be put
-   * right. To end here would take that away, at each start.
+   * Retried: a webhook or policy may refuse the nodes, and it can only be fixed through the running API server. Failing
+   * here would stop that server, at each start.
    */
   private async startNodes(kubeconfig: string, signal: AbortSignal): Promise<void> {
     const { clock, logger, up } = this.options;
@@ -231,7 +231,7 @@ export class Supervisor {
       '--recent-traces': RECENT_TRACES,
       ...signingFlags(this.options.up['data-dir']),
     };
-    // Its pages stay where somebody has them open; what the user asks for comes last, and so wins.
+    // Keeps the address of its pages for open consoles; the user's arguments come last, and so win.
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
       'controller',
       '--standalone',
@@ -257,8 +257,8 @@ export class Supervisor {
   }
 
   /**
-   * The first start of what needs the API server. That it fails is its own fault, and final, only where the API server was
-   * there all the while; else it is tried again once that is back.
+   * The first start of a process that needs the API server. A failure is only final if the API server was up all the
+   * time; otherwise it is retried once the server is back.
    */
   private async startOnApi(child: SupervisedProcess, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
@@ -302,7 +302,7 @@ export class Supervisor {
       name,
       main,
       args,
-      // Not on the command line, where everybody on the machine could read a password.
+      // Not on the command line, where every user of the machine could read a password.
       env: withMemoryDefaults({ ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined }, 'time'),
       logFd: this.openLog(name),
       clock,
@@ -328,7 +328,7 @@ export class Supervisor {
   }
 }
 
-/** Other users of the machine may not see all that is in the cluster. Who shares the data folder is one more reason to know a token. */
+/** Other users of the machine must not see the cluster's objects. If the data folder is shared, a token is required. */
 function localReadsFlag({ isShared }: DataFolder): Readonly<Record<string, string>> {
   return { '--admin-local-reads': isShared ? 'token' : 'own-user' };
 }

@@ -2,7 +2,7 @@ import { compileTable } from '@rollkeeper/machinery/options/compile-table';
 import type { CompiledTable, GivenOptions } from '@rollkeeper/machinery/options/option-table';
 import { UP_OPTIONS_TABLE } from './up-options.table.js';
 
-/** Options of `rollkeeper up`, as values or as they were typed. */
+/** Options of `rollkeeper up`, as values or as typed. */
 export type UpOptions = GivenOptions<typeof UP_OPTIONS_TABLE> & {
   /** Further arguments of every controller process. @default none */
   readonly 'controller-args'?: readonly string[];

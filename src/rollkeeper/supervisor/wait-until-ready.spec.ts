@@ -10,7 +10,7 @@ const REPLICAS = ['controller-0', 'controller-1'].map((identity) => ({
   adminUrl: `http://${identity}`,
 }));
 
-/** A set that starts, as the test moves it along; nobody leads yet. */
+/** A starting set, advanced by the test; there is no leader yet. */
 function starting() {
   const clock = new FakeClock();
   const stop = new AbortController();

@@ -3,20 +3,20 @@ import type { ProbedReplica } from './replica-probe.js';
 import * as replicaProbe from './replica-probe.js';
 
 const POLL_MS = 50;
-/** Less than this is a start like any other. */
+/** A shorter start needs no message. */
 const FIRST_SAID_MS = 10_000;
-/** What is said changes with each process that ends and comes back; not every one of them is news. */
+/** The message changes with each process that ends and comes back; not all of these are news. */
 const SAID_EVERY_MS = 5000;
 const NAMED_CHECKS = 2;
 
-/** What runs, as the supervisor knows it. */
+/** The supervisor's processes. */
 export interface Started {
-  /** What the replicas need and does not run, in words: `the API server`. */
+  /** Dependencies of the replicas that are down, in words: `the API server`. */
   readonly down: readonly string[];
   readonly replicas: readonly StartedReplica[];
 }
 
-/** Without an address while it does not run. */
+/** Without an address while it is down. */
 export interface StartedReplica extends Partial<ProbedReplica> {
   readonly identity: string;
 }
@@ -24,17 +24,17 @@ export interface StartedReplica extends Partial<ProbedReplica> {
 export interface WaitUntilReadyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** With which replicas say who leads, where their pages are not on loopback. */
+  /** Authorizes the query for the leader, if the pages are not on loopback. */
   readonly token: string | undefined;
-  /** Told what is waited for, when it takes long, and each time that it is something else. */
+  /** Called with what is being waited for, if it takes long, and whenever that changes. */
   readonly onWait: (whatFor: string) => void;
   /** @default over HTTP */
   readonly probe?: Pick<typeof replicaProbe, 'askStatus' | 'failingChecks'>;
 }
 
 /**
- * Resolves once every replica is ready and one of them leads, however long that takes: what has died is started again, so that
- * waiting helps as it does later. Rejects with the signal's reason.
+ * Resolves once every replica is ready and one of them leads, however long that takes: dead processes are restarted, so
+ * waiting helps. Rejects with the signal's reason.
  */
 export async function waitUntilReady(
   look: () => Started,
@@ -75,7 +75,7 @@ async function whatIsMissing(
   return said.some((status) => status?.leader) ? undefined : 'no replica leads';
 }
 
-/** What there is to wait for; undefined: nothing. */
+/** What is still missing; undefined: nothing. */
 async function stateOf(
   replica: StartedReplica,
   { failingChecks }: Probe,
@@ -91,7 +91,7 @@ function isProbed(replica: StartedReplica): replica is StartedReplica & ProbedRe
   return replica.adminUrl !== undefined;
 }
 
-/** Where the API server is away, nearly all of them fail. */
+/** While the API server is down, nearly all of them fail. */
 function someOf(checks: readonly string[]): string {
   const others = checks.length - NAMED_CHECKS;
   const named = checks.slice(0, NAMED_CHECKS).join(', ');

@@ -8,7 +8,7 @@ import type { FakeInformers } from '../../testing/fake-informers.js';
 
 export const ADMIN_TOKEN = 'a-token-that-nobody-would-guess';
 
-/** A replica of its own, alone, with a Deployment queue in memory. */
+/** A single replica with a Deployment queue in memory. */
 export function anAdminPorts(
   overrides: Partial<AdminPorts> & { informers?: FakeInformers } = {},
 ): AdminPorts & { readonly clock: FakeClock } {

@@ -133,7 +133,7 @@ export function deployment({ conditions, metadata, observedGeneration = 1, spec 
   };
 }
 
-/** The new ReplicaSet has one pod with this status, and the four old ones serve. */
+/** The new ReplicaSet has one pod with this status, and the four old ones are available. */
 export function stuckOn(
   status: PodStatus,
   shape: Shape = {},
@@ -164,7 +164,7 @@ export function done(shape: Shape = {}, replicas = 4): ExplainInput {
   return { deployment: web, replicaSets: [fresh], pods, nowMs: NOW_MS };
 }
 
-/** Nothing is known of the pods but what the ReplicaSets say. */
+/** Only the ReplicaSets' status is known, no pods. */
 export function withSizes(sizes: { readonly old?: Sizes; readonly new?: Sizes }): ExplainInput {
   const web = deployment();
   const replicaSets = [
@@ -181,11 +181,11 @@ export interface StuckCase {
   readonly cause: CauseCode;
   /** A part of the sentence. */
   readonly says: string;
-  /** Further causes among what it waits for. */
+  /** Further causes in what it waits for. */
   readonly also?: readonly CauseCode[];
 }
 
-/** One test a case: the explanation names state and cause, says so in its sentence, and what would help. */
+/** One test per case: the explanation names state and cause, says so in its sentence, and what would help. */
 export function itNamesTheCauseOf(cases: readonly StuckCase[]): void {
   it.each(cases)('names the cause: $name', ({ also = [], cause, input, says, state }) => {
     const explanation = explainDeployment(input);

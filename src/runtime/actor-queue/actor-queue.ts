@@ -14,24 +14,24 @@ import type {
 /** The adds of one term to a queue whose runs are activations of actors. */
 export interface CausedAdds extends LeaderAdds {
   /**
-   * Adds the key and records for its actor what the run must have seen, in one step. Absent where the two cannot be done in
-   * one step; the causes are to be recorded before the add then, so that whoever gets the key finds them.
+   * Adds the key and records for its actor which versions the run must have seen, in one step. Absent if that cannot be
+   * one step; record the causes before the add then, so that the worker that gets the key finds them.
    */
   readonly addWithCauses?: (key: string, causes: ResourceVersions, options?: AddOptions) => Promise<void>;
 }
 
-/** A work queue whose runs are activations of actors. Any {@link WorkQueue} is one, without `addWithCauses`. */
+/** A work queue whose runs are activations of actors. Any {@link WorkQueue} qualifies, without `addWithCauses`. */
 export interface ActorQueue extends WorkQueue {
   beginTerm(term: LeaderTerm): Promise<CausedAdds>;
 }
 
 /** A key handed to a worker, to run the key's actor. */
 export interface ActorWorkItem extends WorkItem {
-  /** The actor's lock, if it was asked for in the step in which the run started. */
+  /** The actor's lock, if it was requested in the step that started the run. */
   readonly early?: EarlyAcquisition;
 }
 
-/** Everything that a controller's queue can do. Who uses one takes the part that it needs. */
+/** The complete interface of a controller's queue. Users declare the part that they need. */
 export type ControllerQueue = ActorQueue & WorkQueueInspector & WorkQueueTending;
 
 /** The two sides of one controller's queue. */

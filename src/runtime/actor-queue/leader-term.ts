@@ -15,7 +15,7 @@ const FIRST_BACKOFF_MS = 20;
 const LONGEST_BACKOFF_MS = 500;
 
 /**
- * Begins a term in a queue, again and again while that cannot be reached. `undefined` once `signal` has aborted.
+ * Begins a term in a queue, retrying while it cannot be reached. `undefined` once `signal` has aborted.
  * @throws SupersededError
  */
 export async function beginTerm(
@@ -39,7 +39,7 @@ export async function beginTerm(
   return undefined;
 }
 
-/** The same adds; the first that is refused for its term tells. */
+/** The same adds; the first one refused because of its term triggers the callback. */
 export function tellingOfRefusal(
   { add, addWithCauses }: CausedAdds,
   tell: (error: unknown) => void,

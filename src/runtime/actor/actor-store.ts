@@ -1,13 +1,16 @@
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { UnansweredWrite } from './unanswered-write.js';
 
-/** Names one actor. */
+/** Identifies one actor. */
 export interface ActorId {
   readonly controller: string;
   readonly key: string;
 }
 
-/** Proof of holding an actor's lock. The token alone could occur again after everything about the actor was forgotten. */
+/**
+ * Proof of holding an actor's lock. The token alone is not enough: it could repeat after the actor's state was
+ * forgotten.
+ */
 export interface LockProof {
   readonly token: number;
   /** Random, new for each activation. */
@@ -26,36 +29,39 @@ export type AcquireOutcome =
   /** The stored state was written by a newer release, which we must not misread. */
   | { readonly kind: 'unknown-version'; readonly version: number };
 
-/** What is stored when the lock is released. */
+/** State stored when the lock is released. */
 export interface FinalState {
   readonly ownWrites: ResourceVersions;
   readonly clearIntents: boolean;
   readonly unanswered: readonly UnansweredWrite[];
-  /** Of those that the lock came with, which are settled. */
+  /** The settled ones of those that came with the lock. */
   readonly settled: readonly UnansweredWrite[];
 }
 
 /**
- * Where locks and states of actors live. Every method is atomic, and all times are by the store's own clock. What is
- * kept of an actor vanishes `idleTtlMs` after it was touched last, but never while it is locked or has intents.
- * Own writes and causes keep the newest resourceVersion per resource.
+ * Stores locks and state of actors. Every method is atomic, and all times are by the store's own clock. An actor's
+ * state expires `idleTtlMs` after its last use, but never while it is locked or has intents. Own writes and causes keep
+ * the newest resourceVersion per resource.
  */
 export interface ActorStore {
-  /** Takes the lock for `lockDurationMs` under a token greater than all before. */
+  /** Acquires the lock for `lockDurationMs` with a token greater than all before. */
   acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome>;
-  /** Whether the lock is still ours; it now lasts `lockDurationMs` from when the store saw this. */
+  /** Returns whether the lock is still ours; if so, it now expires `lockDurationMs` after the store received this. */
   renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean>;
-  /** Whether the lock was still ours; only then is anything stored. */
+  /** Returns whether the lock was still ours; only then is anything stored. */
   release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean>;
-  /** Whether the token is still the newest; only then is anything stored. `undefined` clears. */
+  /** Returns whether the token is still the newest; only then is anything stored. `undefined` clears. */
   storeIntents(
     id: ActorId,
     proof: LockProof,
     intents: unknown,
     ownWrites: ResourceVersions,
   ): Promise<boolean>;
-  /** Whether or not the actor is locked. @param unanswered kept until a holder of the lock has settled them. @default none */
+  /**
+   * Works whether or not the actor is locked. @param unanswered kept until a holder of the lock has settled them.
+   * @default none
+   */
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered?: readonly UnansweredWrite[]): Promise<void>;
-  /** Does nothing while the actor is locked. */
+  /** No-op while the actor is locked. */
   forget(id: ActorId): Promise<void>;
 }

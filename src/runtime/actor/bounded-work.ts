@@ -6,18 +6,18 @@ import type { WorkLimit } from './actor.js';
 
 export interface WorkBounds {
   readonly clock: Clock;
-  /** Tells the work to end, for whatever reason. */
+  /** Cancels the work, for any reason. */
   readonly abort: LinkedAbort;
-  /** Absent: it may take as long as it likes. */
+  /** Absent: no time limit. */
   readonly limit?: WorkLimit;
   /** For messages. */
   readonly name: string;
 }
 
 /**
- * Runs `work` and bounds its time: told to end when the time is over, and left to itself when it does not end within the grace
- * time after it was told to. A result that comes after the time counts for nothing: writes were refused meanwhile.
- * @throws SyncTimeoutError with what the work threw, if it did, as its cause
+ * Runs `work` with a time limit: cancelled at the limit, and abandoned if it does not end within the grace time after
+ * that. A result after the limit is discarded: writes were refused in the meantime.
+ * @throws SyncTimeoutError with the error of the work, if any, as its cause
  */
 export async function runBounded<R>(work: () => Promise<R>, bounds: WorkBounds): Promise<R> {
   const { abort, clock, limit, name } = bounds;
@@ -40,7 +40,7 @@ export async function runBounded<R>(work: () => Promise<R>, bounds: WorkBounds):
   }
 }
 
-/** Settles as the work does, or rejects with the reason of the abort once the grace time is over. */
+/** Settles with the work, or rejects with the reason of the abort once the grace time is over. */
 function untilAbandoned<R>(
   work: () => Promise<R>,
   { abort: { signal }, clock }: WorkBounds,

@@ -88,7 +88,7 @@ describe('a key lock that is kept', () => {
       return true;
     });
     void lock.keep();
-    // Sent at 333, answered at 833: good until 333 + 1000, less the share kept in hand.
+    // Sent at 333, answered at 833: valid until 333 + 1000, less the safety margin.
     await clock.advance(1200);
     expect(lock.signal.aborted).toBe(false);
     await clock.advance(132);

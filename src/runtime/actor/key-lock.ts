@@ -9,21 +9,24 @@ export interface KeyLockDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lockDurationMs: number;
-  /** One attempt; whether the lock is still ours. Rejects when the store does not answer. */
+  /** One attempt; returns whether the lock is still ours. Rejects if the store does not answer. */
   readonly renew: () => Promise<boolean>;
 }
 
 /** Renewals per lock duration. */
 const RENEWALS = 3;
-/** A renewal that failed is tried again after this share of the duration. */
+/** Delay before retrying a failed renewal, as a share of the duration. */
 const RETRY_SHARE = 0.1;
-/** Shared: creating an exception with its stack, as `abort` does without a reason, would be most of the cost of letting go. */
+/**
+ * Shared: creating an exception with its stack, as `abort` does without a reason, would be most of the cost of a
+ * release.
+ */
 const LET_GO = new Error('the lock was let go');
 
 /** The {@link HeldLock} of an actor, which it renews itself. */
 export class KeyLock {
   private readonly held: HeldLock;
-  /** Aborts with the lock's end, whoever ended it: no more renewals. */
+  /** Aborts when the lock ends for any reason: no more renewals. */
   private readonly over = new AbortController();
 
   /** @param sentAtMs monotonic clock, before the acquiring request was sent */
@@ -41,7 +44,7 @@ export class KeyLock {
     return this.held.signal;
   }
 
-  /** @throws KeyLockLostError when the lock may have expired or was lost; see {@link HeldLock.assertHeld} */
+  /** @throws KeyLockLostError if the lock may have expired or was lost; see {@link HeldLock.assertHeld} */
   assertHeld(): void {
     this.held.assertHeld();
   }
@@ -68,7 +71,7 @@ export class KeyLock {
     }
   }
 
-  /** No more renewals and no more aborts. */
+  /** Stops renewals and aborts. */
   stop(): void {
     this.held.letGo();
     this.over.abort(LET_GO);

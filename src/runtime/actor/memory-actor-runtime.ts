@@ -12,7 +12,7 @@ import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.
 interface Entry {
   state: Omit<ActorState, 'unanswered'>;
   causes: ResourceVersions;
-  /** As text, as Redis keeps them. */
+  /** Encoded as text, as in Redis. */
   unanswered: Set<string>;
   /** Absent until the first activation. */
   token: number | undefined;
@@ -21,7 +21,7 @@ interface Entry {
   expiresAtMs: number;
 }
 
-/** Actors of one process's memory; several runtimes on one store play several replicas. */
+/** Actors in one process's memory; several runtimes on one store simulate several replicas. */
 export class MemoryActorStore implements ActorStore {
   private readonly entries = new Map<string, Entry>();
   private readonly idleTtlMs: number;
@@ -108,7 +108,7 @@ export class MemoryActorStore implements ActorStore {
     this.entries.delete(nameOf(id));
   }
 
-  /** For tests: pretends that a newer release stored the state. */
+  /** For tests: simulates state stored by a newer release. */
   setStateVersion(id: ActorId, version: number): void {
     const entry = this.entryOf(id);
     entry.state = { ...entry.state, version: version as 1 };
@@ -145,7 +145,7 @@ export class MemoryActorStore implements ActorStore {
 
 export interface MemoryActorRuntimeDependencies {
   clock: Clock;
-  /** Shared by runtimes that play replicas of one installation. @default a store of its own */
+  /** Shared by runtimes that simulate replicas of one installation. @default a store of its own */
   store?: MemoryActorStore;
   logger?: Logger;
   options?: ActorOptions;

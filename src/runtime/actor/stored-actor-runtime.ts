@@ -13,17 +13,17 @@ import type { UnansweredWrite } from './unanswered-write.js';
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/** Tuning of the actors; all replicas must use the same. */
+/** Options of the actors; all replicas must use the same. */
 export interface ActorOptions {
-  /** How long a crashed activation's lock stays. Renewed every third of it. @default 2500 */
+  /** How long a crashed activation's lock remains. Renewed at every third of it. @default 2500 */
   lockDurationMs?: number;
-  /** What is kept of an actor vanishes so long after it was touched last. @default 3600000 */
+  /** Actor state expires after this idle time. @default 3600000 */
   idleTtlMs?: number;
 }
 
 export type CompiledActorOptions = Readonly<Required<ActorOptions>>;
 
-/** Below this, an event-loop stall or a garbage collection looks like a crash. */
+/** With less, an event-loop stall or a garbage collection looks like a crash. */
 const MIN_LOCK_DURATION_MS = 300;
 
 const schema = z
@@ -84,7 +84,7 @@ export class StoredActorRuntime implements ActorRuntime {
     const activation = new StoredActivation(this.store, id, proof, acquired, either.signal, lock, (error) =>
       this.logger.warn('a write could not be recorded', { ...id, error }),
     );
-    // Not awaited: a renewal that hangs must not hold up the end, and after the release it changes nothing.
+    // Not awaited: a hanging renewal must not delay the end, and after the release it has no effect.
     void lock.keep();
     let outcome: { result: R } | { error: unknown };
     try {
@@ -140,8 +140,8 @@ export class StoredActorRuntime implements ActorRuntime {
   }
 
   /**
-   * Lets go of the lock with the new state. Where that cannot be done, own writes are kept at least, as causes, and
-   * those without an answer: whoever acts next must have seen them, and more than that they never mean.
+   * Releases the lock with the new state. If that fails, own writes are at least kept as causes, and so are unanswered
+   * writes: the next activation must have seen them.
    */
   private async end(
     activation: StoredActivation,
@@ -223,7 +223,7 @@ class StoredActivation implements Activation {
   }
 
   clearIntentsOnRelease(): void {
-    // What looks settled may rest on writes that were refused.
+    // What looks settled may depend on writes that were refused.
     if (this.signal.aborted || this.isOver) return;
     this.clearIntents = true;
     this.currentIntents = undefined;
@@ -248,7 +248,7 @@ class StoredActivation implements Activation {
     this.mustHaveSeen = newestOfEach(this.mustHaveSeen, { [resource]: resourceVersion });
   }
 
-  /** Nothing may begin under this activation any more. */
+  /** No operation may start in this activation any more. */
   close(): void {
     this.isOver = true;
   }

@@ -1,20 +1,23 @@
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
-/** A write that was sent and of which nobody knows whether it was stored. */
+/** A write that was sent but whose outcome is unknown. */
 export interface UnansweredWrite {
   readonly verb: 'create' | 'update' | 'patch' | 'delete';
   readonly type: ResourceType;
   readonly ref: { readonly namespace?: string; readonly name: string };
-  /** The resourceVersion that it replaces, where it says so: then it cannot be stored any more once the object has another. */
+  /**
+   * The resourceVersion that it replaces, if it has a precondition: it can no longer be stored once the object has
+   * another.
+   */
   readonly replaces?: string;
-  /** Whether the server may still have been at work on it when it was noted: it has not even said that it failed. */
+  /** Whether the server may still have been executing it when it was recorded: it has not even reported a failure. */
   readonly mayBeUnderWay: boolean;
-  /** By the clock of the process that had sent it; epoch milliseconds. */
+  /** By the clock of the sending process; epoch milliseconds. */
   readonly notedAtMs: number;
 }
 
-/** As text, the same for the same write. */
+/** A canonical text: equal writes have equal texts. */
 export function encodeUnansweredWrite(write: UnansweredWrite): string {
   const { verb, type, ref, replaces, mayBeUnderWay, notedAtMs } = write;
   const { group, version, resource, kind, namespaced } = type;
@@ -29,7 +32,7 @@ export function encodeUnansweredWrite(write: UnansweredWrite): string {
   });
 }
 
-/** Reads what {@link encodeUnansweredWrite} has written. */
+/** Parses the result of {@link encodeUnansweredWrite}. */
 export function parseUnansweredWrite(text: string): UnansweredWrite {
   return parseJson(text) as UnansweredWrite;
 }

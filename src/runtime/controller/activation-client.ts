@@ -4,8 +4,8 @@ import { withOwnWrites, withWriteGuard } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 
 /**
- * The only client that a reconciler gets: it stops writing with the activation, remembers what it wrote, and notes what it
- * may have written.
+ * The only client that a reconciler gets: it stops writing with the activation, records its writes, and notes those
+ * with an unknown outcome.
  */
 export function activationClient(
   client: ApiClient,
@@ -23,7 +23,7 @@ export function activationClient(
   return withWriteGuard(remembering, activation.signal, () => activation.assertHeld());
 }
 
-/** None where there is no name to ask for: a collection, and a name that the server makes up. */
+/** None without a name to look up: a collection, or a server-generated name. */
 function unansweredWrite(
   { ref, replaces, subresource, type, verb }: ApiWrite,
   answer: WriteAnswer,
@@ -31,7 +31,7 @@ function unansweredWrite(
 ): UnansweredWrite | undefined {
   if (verb === 'deletecollection' || !ref.name) return undefined;
   return {
-    // A binding, an eviction: what is created is not the object.
+    // A binding or an eviction: the created object is not the target.
     verb: verb === 'create' && subresource !== undefined ? 'patch' : verb,
     type,
     ref: { namespace: ref.namespace, name: ref.name },

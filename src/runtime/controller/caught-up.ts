@@ -10,12 +10,12 @@ export type InformerByResource = (
 ) => Pick<Informer, 'hasSeen' | 'waitForResourceVersion'> | undefined;
 
 export interface CaughtUpOptions extends VersionScope {
-  /** Longest wait, milliseconds; after it the sync is put off, because acting on a stale cache is never right. */
+  /** Longest wait, milliseconds; after it the sync is postponed, because acting on a stale cache is never right. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** How a wait for the caches went. */
+/** The result of a wait for the caches. */
 export interface CaughtUp {
   /** Whether any cache was behind at first. */
   readonly waited: boolean;
@@ -23,8 +23,8 @@ export interface CaughtUp {
 }
 
 /**
- * Resolves once this replica's caches show everything that `mustHaveSeen` names. Resources without an informer
- * here are passed over: nothing is decided from a cache that does not exist.
+ * Resolves once this replica's caches show everything in `mustHaveSeen`. Resources without an informer here are
+ * skipped: no decision depends on a cache that does not exist.
  * @throws StaleCacheError naming the resources that stayed behind
  */
 export async function waitUntilCaughtUp(

@@ -6,7 +6,7 @@ import { formatTraceparent, isWrittenIn, traceOf, writeOf } from '@rollkeeper/ma
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
-/** So many merged changes are named, and so many linked; beyond that they are only counted. */
+/** Limit of named and of linked merged changes; others are only counted. */
 const MAX_TOLD = 16;
 
 type ObjectChange = NonNullable<EnqueueRequest['change']>;
@@ -18,9 +18,8 @@ export interface ChangeSpanOptions {
 }
 
 /**
- * The leader's span of the changes that become one add of a key: a child of the write that made the first of them, where
- * the object says which one that was. It lasts until the add goes to the queue, so its length is how long a burst was
- * held back.
+ * The leader's span of the changes that become one add of a key: a child of the write that made the first of them, if
+ * the object names it. It lasts until the add is sent to the queue, so its length is how long a burst was delayed.
  */
 export class ChangeSpan {
   /** For the queue. */
@@ -38,7 +37,7 @@ export class ChangeSpan {
     this.traceparent = formatTraceparent(span.spanContext());
   }
 
-  /** Undefined where tracing is off. */
+  /** Undefined if tracing is off. */
   static start(
     request: EnqueueRequest,
     { clock, controller, tracer }: ChangeSpanOptions,
@@ -54,8 +53,8 @@ export class ChangeSpan {
   }
 
   /**
-   * One more change that the same add stands for: a link to the write that made it, which says what was written. One of
-   * the same trace, as when pods of one rollout become ready together, is only named.
+   * Adds a change to the span as a link to the write that made it, which describes what was written. A change of the
+   * same trace, as when pods of one rollout become ready together, is only named.
    */
   merge({ change }: EnqueueRequest): void {
     this.merged += 1;
@@ -68,8 +67,8 @@ export class ChangeSpan {
   }
 
   /**
-   * @param isNeeded false: it was an echo, as every write has some, and there is nothing to do. The SDK's span is left
-   *   unended, and so never sent: what is not ended is not exported.
+   * @param isNeeded false for an echo of our own write with nothing to do. The SDK's span is then never ended, and so
+   *   not exported.
    */
   end({ isNeeded = true }: { isNeeded?: boolean } = {}): void {
     if (this.ended) return;
@@ -87,7 +86,7 @@ function nameOf({ object, type }: ObjectChange): string {
   return `${type} ${object.kind} ${keyOf(object.metadata)}`;
 }
 
-/** The write that removed it has left nothing on it: what it names is an earlier write, of another story. */
+/** A removing write leaves no annotation on the object: the one there names an earlier, unrelated write. */
 function wasRemovedAtOnce({ change }: EnqueueRequest): boolean {
   return change?.type === 'deleted' && change.object.metadata.deletionTimestamp === undefined;
 }

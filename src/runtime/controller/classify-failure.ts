@@ -3,27 +3,28 @@ import { hasCode, errorMessage } from '@rollkeeper/machinery/errors';
 import type { EventNote } from '@rollkeeper/client/events/event-recorder';
 
 /**
- * What can cure a failure:
+ * What can resolve a failure:
  *
- * - `transient`: trying again, soon: the next try meets another state of the world, or the server is back.
- * - `blocked`: others, in their own time: a quota must get room, a right must be granted. Trying again helps, but calmly.
- * - `refused`: the API server has judged what was written, and would judge it the same again: another object, template
- *   or policy is needed.
- * - `terminal`: the reconciler says that it cannot act on the object as it is.
+ * - `transient`: a retry soon: the next attempt meets another state, or the server is back.
+ * - `blocked`: others, in their own time: a quota must get room, a right must be granted. Retries help, but rarely.
+ * - `refused`: the API server has judged the written content, and would judge it the same again: another object,
+ *   template or policy is needed.
+ * - `terminal`: the reconciler cannot act on the object as it is.
  */
 export type FailureClass = 'transient' | 'blocked' | 'refused' | 'terminal';
 
 /**
- * Codes that judge the request by its content: bad request, method not allowed, not acceptable, too large, unsupported media
- * type, invalid. The others are about the state of the object (404, 409, 410), of the credentials (401, renewed by the next
- * try) or of the server (408, 429, 5xx).
+ * Codes that judge the content of the request: bad request, method not allowed, not acceptable, too large, unsupported
+ * media type, invalid. Others concern the state of the object (404, 409, 410), the credentials (401, renewed by the
+ * next attempt) or the server (408, 429, 5xx).
  */
 const JUDGED_BY_CONTENT: ReadonlySet<number> = new Set([400, 405, 406, 413, 415, 422]);
 
 /**
- * What a 403 says that time or others may cure; what remains is a policy's answer. Sources: k/k
- * plugin/pkg/admission/resourcequota and priority, pkg/admission/plugin/runtimeclass, and `forbiddenMessage` in apiserver
- * endpoints/handlers/responsewriters. An authorizer says no to everybody for a moment after the server's start, too.
+ * Messages of a 403 that time or others may resolve; any other 403 comes from a policy. Sources: k/k
+ * plugin/pkg/admission/resourcequota and priority, pkg/admission/plugin/runtimeclass, and `forbiddenMessage` in
+ * apiserver endpoints/handlers/responsewriters. Authorizers also deny every request for a moment after the server
+ * starts.
  */
 const BLOCKED_BY_OTHERS: readonly RegExp[] = [
   /exceeded quota: /,
@@ -33,10 +34,10 @@ const BLOCKED_BY_OTHERS: readonly RegExp[] = [
   /RuntimeClass ".*" not found/,
 ];
 
-/** A service account that is missing comes with its namespace, a moment later. */
+/** A missing service account is created with its namespace, a moment later. */
 const MISSING_SERVICE_ACCOUNT = /error looking up service account /;
 
-/** The one place that says which failures of a sync a retry may cure. */
+/** The only place that decides which failures of a sync a retry may resolve. */
 export function classifyFailure(error: unknown): FailureClass {
   if (hasCode(error, 'TERMINAL')) return 'terminal';
   const { code = 0, message = '' } = apiStatusOf(error) ?? {};
@@ -47,12 +48,12 @@ export function classifyFailure(error: unknown): FailureClass {
   return isBlocked ? 'blocked' : 'refused';
 }
 
-/** Of the error, so that the note stays within the 1024 characters that newer event APIs allow. Characters. */
+/** Limit of the error's length, so that the note stays within the 1024 characters of newer event APIs. Characters. */
 const LONGEST_ERROR = 700;
 
 /**
- * The Warning on an object whose key was parked: why, and how it is tried again. The same error makes the same words, so that
- * Events are counted and not added.
+ * The Warning on an object whose key was parked: the reason, and when it is retried. The same error gives the same
+ * text, so that Events are counted instead of added.
  */
 export function parkedNote(controller: string, key: string, error: unknown): EventNote {
   const text = errorMessage(error);
@@ -64,7 +65,7 @@ export function parkedNote(controller: string, key: string, error: unknown): Eve
   };
 }
 
-/** For a shell: the collector's keys hold a `|`. */
+/** For a shell: the collector's keys contain a `|`. */
 function quoted(key: string): string {
   return /^[\w./-]+$/.test(key) ? key : `'${key}'`;
 }

@@ -17,11 +17,11 @@ import type { AddOptions } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
 import type { SyncKey } from './reconciler.js';
 
-/** Gives informers to controllers. */
+/** Provides informers to controllers. */
 export interface InformerSource {
   /**
-   * The shared informer of a type; asking is what makes the manager run it. Before start only.
-   * @param options.optional the controller starts without it, where it cannot be listed. @default false
+   * The shared informer of a type; requesting it makes the manager run it. Before start only.
+   * @param options.optional the controller starts even if it cannot be listed. @default false
    */
   informerFor<T extends KubernetesObject>(
     type: WholeType,
@@ -33,67 +33,70 @@ export interface InformerSource {
     options?: { readonly optional?: boolean },
   ): Informer<T>;
   /**
-   * An informer that shows of each object at least who it is, who owns it and whether it may go, for who looks at many
-   * types: the shared one where there is one, else one of the caller's own, to be run for as long as it is wanted.
+   * An informer with at least identity, ownership and deletion state of each object, for controllers of many types: the
+   * shared one if it exists, otherwise one owned by the caller, who must run it.
    */
   metadataInformerFor(type: ResourceType): MetadataInformer;
 }
 
-/** Everything a controller is built from. */
+/** Dependencies of a controller. */
 export interface ControllerDependencies {
   readonly informers: InformerSource;
-  /** Which types the server has. Objects are read and written by the client that a sync is given, and no other. */
+  /** The server's resource types. Objects are only read and written with the client of a sync. */
   readonly discovery: Pick<ApiClient, 'discover'>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** The authority behind the API server's certificate, PEM. @default none: the server is trusted otherwise, or speaks no TLS */
+  /** The CA of the API server, PEM. @default none: the server is trusted otherwise, or uses no TLS */
   readonly rootCa?: string;
-  /** Which workloads this installation works on, by their labels (`--selector`). @default all */
+  /** Selects this installation's workloads by label (`--selector`). @default all */
   readonly selects?: LabelMatcher;
 }
 
 /** A change that concerns a key: recorded as its cause, then added to its queue. Never blocks, never throws. */
 export interface EnqueueRequest extends AddOptions {
   readonly ref: ObjectRef;
-  /** What changed, for the causality of the activation. Absent: nothing to wait for. */
+  /** The changed version, for the causality of the activation. Absent: no version to wait for. */
   readonly cause?: { readonly type: ResourceType; readonly resourceVersion: string };
   /**
-   * What else the wish to look rests on, that its caches must show to whoever looks: the object itself, say, where it is
-   * another one that changed. @default nothing
+   * Further versions that the request is based on, which the worker's caches must show: of the object itself, say, if
+   * another one has changed. @default none
    */
   readonly mustHaveSeen?: readonly { readonly type: ResourceType; readonly resourceVersion: string }[];
-  /** The change itself: what happened to which object, for the trace. */
+  /** The change itself, for the trace. */
   readonly change?: ResourceEvent<KubernetesObject>;
   /**
-   * Wait until no such change has come for this long, milliseconds, so that a burst of them becomes one sync. One
-   * that does not end is cut after five times as long. @default 0
+   * Debounce: wait until there was no such change for this long, milliseconds, so that a burst becomes one sync. A
+   * burst that does not end is cut after five times as long. @default 0
    */
   readonly delayMs?: number;
   /**
-   * Where nothing may follow from the change: when the wait is over, {@link BuiltController.needsSync} is asked, and
-   * without need nothing is added, unless another change joined that is always worth a sync. @default false
+   * The change may need no sync: after the delay {@link BuiltController.needsSync} is called, and if it says no,
+   * nothing is added, unless another change without this option has joined. @default false
    */
   readonly onlyIfNeeded?: boolean;
 }
 
 export type Enqueue = (request: EnqueueRequest) => void;
 
-/** A resource that a controller would read and cannot, and why. */
+/** A resource that a controller wants to read but cannot, and why. */
 export interface UnreadableResource {
   /** Qualified: `widgets.example.com`; or the `group/version` whose discovery fails. */
   readonly resource: string;
   readonly reason: string;
 }
 
-/** What a controller keeps running where it leads, beside its keys: caches that are too big for every replica, say. */
+/** Work beside the keys on the leader only, for example caches that are too large for every replica. */
 export interface LeadingWork {
-  /** Runs while this replica leads, each time anew: resolves on abort, rejects on a fatal error. */
+  /** Runs during each term of this replica's leadership: resolves on abort, rejects on a fatal error. */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether that is so, and has been since this replica leads. */
+  /** Whether it has been ready since the term began. */
   readonly isReady: boolean;
-  /** Resolves once the changes may be watched and, where only the leader does, keys be worked on; rejects with the reason. */
+  /**
+   * Resolves once changes can be watched and, if only the leader processes keys, keys can be processed; rejects with
+   * the reason.
+   */
   waitUntilReady(signal: AbortSignal): Promise<void>;
 }
 
@@ -105,32 +108,32 @@ export interface BuiltController {
   /** @default nothing */
   readonly leading?: LeadingWork;
   /**
-   * The informers that its syncs go by, by qualified resource, and so wait for; where it has others than the shared ones.
+   * By qualified resource, the informers that its syncs depend on and wait for, if they are not the shared ones.
    * @default the shared ones
    */
   informerOf?: InformerByResource;
-  /** What it would read, cannot, and does without. @default nothing */
+  /** Resources that it wants to read but cannot, and works without. @default none */
   unreadable?(): readonly UnreadableResource[];
-  /** Numbers about itself for `/admin/status`, what it caches say. @default none */
+  /** Figures for `/admin/status`, for example about its caches. @default none */
   figures?(): Readonly<Record<string, number>>;
   /**
-   * What the caches show on their own of syncs that are due, for the sweep that looks for lost keys; leaves out what one
-   * cannot tell. Must be cheap. @default nothing
+   * Due syncs that can be derived from the caches alone, for the sweep that finds lost keys. Must be cheap. @default
+   * none
    */
   due?(): Iterable<DueWork>;
   /**
-   * The object that people look at when the key is parked.
+   * The object that gets the Event when the key is parked.
    * @default the one of the definition's `type` that the key names, if it is cached
    */
   objectOf?(key: string): DeepReadonly<KubernetesObject> | undefined;
   /**
-   * Whether a sync of the key would do anything, or wait for anything, by what the caches show: decided, not carried out.
-   * Every later change asks again, so "no" loses nothing. Must be cheap. @default always
+   * Whether a sync of the key would do or wait for anything, judged by the caches: decides only. Every later change
+   * asks again, so "no" loses nothing. Must be cheap. @default always
    */
   needsSync?(key: string): boolean;
 }
 
-/** A key of which a sync is due. */
+/** A key with a due sync. */
 export interface DueWork {
   readonly ref: ObjectRef;
   /** Of the object that shows it. */
@@ -144,40 +147,40 @@ export const CONSTRUCT: unique symbol = Symbol('rollkeeper:construct');
 export interface ControllerDefinition {
   /** For example `deployment`: names the queue, the spans and the `--controllers` entry. */
   readonly name: string;
-  /** Other names that `--controllers` and `--workers` know it by. @default none */
+  /** Other names accepted by `--controllers` and `--workers`. @default none */
   readonly aliases?: readonly string[];
-  /** What its Events are signed with, where the genuine controller signs otherwise. @default NAME-controller */
+  /** The component of its Events, if the genuine controller uses another. @default NAME-controller */
   readonly eventSource?: string;
-  /** The type of the objects whose keys are reconciled. */
+  /** The type of the reconciled objects. */
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
   /**
-   * It has to see everything there is, so that it can be limited neither to namespaces nor by labels: what it does not see it
-   * would take for gone. @default false
+   * It needs to see the whole cluster, so namespaces or labels cannot limit it: it would consider unseen objects
+   * deleted. @default false
    */
   readonly needsWholeCluster?: boolean;
-  /** The service account that it works as, where each controller has its own. @default `NAME-controller` */
+  /** Its service account, if each controller has its own. @default `NAME-controller` */
   readonly serviceAccount?: string;
-  /** How long one sync may take, milliseconds; see `ControllerOptions`. @default 120000 */
+  /** Time limit of one sync, milliseconds; see `ControllerOptions`. @default 120000 */
   readonly syncTimeoutMs?: number;
   /**
-   * Which replicas work on keys: `leader`, for one whose caches are too big to be kept on each. What all replicas cache
-   * (the informers that it asked for while it was built) is warm in either case. @default 'all'
+   * Which replicas process keys: `leader`, if its caches are too large for every replica. Informers requested while
+   * building it are warm on all replicas in either case. @default 'all'
    */
   readonly worksOn?: 'all' | 'leader';
   /**
-   * Where its keys wait. `shared`: where all replicas take them from. `local`: in the memory of the replica that leads, which
-   * alone works on them (`worksOn` is `leader`); it costs no connection and no timer while there is nothing to do. What a former
-   * leader still had in it is found again by the first look of the next one at everything there is. @default 'shared'
+   * Where its keys wait. `shared`: all replicas take them from one queue. `local`: in the memory of the leader, which
+   * alone processes them (`worksOn` is `leader`); it needs no connection and no timer while idle. Keys lost with a
+   * former leader are found again by the next leader's initial list. @default 'shared'
    */
   readonly queue?: 'shared' | 'local';
   /**
-   * Where `*` stands for it: everywhere, or only where no kube-controller-manager works beside, which would do the same.
+   * Where `*` includes it: everywhere, or only without a kube-controller-manager, which would do the same.
    * @default 'everywhere'
    */
   readonly byDefault?: 'everywhere' | 'standalone';
-  /** What its caches keep of a type, by `qualifiedResource`, where that is not what they keep for everybody. @default none */
+  /** Which parts of a type its caches keep, by `qualifiedResource`, if not the shared default. @default none */
   readonly trims?: ReadonlyMap<string, ContentTrim>;
   readonly [CONSTRUCT]: (dependencies: ControllerDependencies) => BuiltController;
 }
@@ -190,7 +193,7 @@ export function buildController(
   return definition[CONSTRUCT](dependencies);
 }
 
-/** The cached objects of which `isDue` says that a sync is due, where their own keys are the controller's. */
+/** The cached objects for which `isDue` says that a sync is due, if their own keys are the controller's. */
 export function* dueObjects<T extends KubernetesObject>(
   lister: Pick<Lister<T>, 'list'>,
   isDue: (object: DeepReadonly<T>) => boolean,

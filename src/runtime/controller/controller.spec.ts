@@ -15,7 +15,7 @@ import type { SyncAccess } from './reconciler.js';
 
 const KEY = 'default/web';
 
-/** A controller of one worker, the syncs of which go on until they are let. */
+/** A controller with one worker, whose syncs run until released. */
 function aController({ listens }: { listens: boolean }) {
   const clock = new FakeClock();
   const actors = new MemoryActorRuntime({ clock });
@@ -107,7 +107,7 @@ describe('a sync without end', () => {
   it('is parked in the end, as any key that keeps failing', async () => {
     const { clock, queue } = aController({ listens: true });
     await queue.add(KEY);
-    // 16 tries of two minutes, and the waits between them.
+    // 16 attempts of two minutes, and the delays between them.
     await clock.advance(16 * 120_000 + 400_000);
     expect(await queue.parked()).toMatchObject([
       { key: KEY, error: 'the sync of test default/web took longer than 120000 ms' },

@@ -29,7 +29,7 @@ import type { TimedSync } from './sync-overruns.js';
 import { SyncOverruns } from './sync-overruns.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
-/** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
+/** Creates the client of one activation: checks its signal, records its writes, traces its requests. */
 export type ActivationClient = (activation: Activation) => ApiClient;
 
 export interface ControllerOptions {
@@ -45,25 +45,25 @@ export interface ControllerOptions {
   readonly logger: Logger;
   readonly tracer: Tracer;
   readonly metrics?: ControllerMetrics;
-  /** Keys worked on at once on this replica. */
+  /** Concurrent keys on this replica. */
   readonly workers: number;
   /** See {@link waitUntilCaughtUp}. */
   readonly caughtUpTimeoutMs: number;
   /**
-   * How long a sync may take, the wait for its caches included; then its signal aborts with SyncTimeoutError, and the key is tried
-   * again with backoff. A reconciler that does not listen loses the key all the same, but not before no write of it
-   * can be under way. @default 120000
+   * Time limit of a sync, including the wait for its caches; at the limit its signal aborts with SyncTimeoutError, and
+   * the key is retried with backoff. A reconciler that ignores the signal loses the key too, but only when none of its
+   * writes can be in flight. @default 120000
    */
   readonly syncTimeoutMs?: number;
-  /** How long a sync is waited for after it was told to end; more than a request of its client can take. @default 35000 */
+  /** How long to wait for a cancelled sync to end; longer than a request of its client can take. @default 35000 */
   readonly abandonAfterMs?: number;
-  /** Who we are, for spans. */
+  /** This replica's name, for spans. */
   readonly replica: string;
   /** Watch it at work. @default none */
   readonly observers?: readonly SyncObserver[];
   /** Told when a key is parked. @default nobody */
   readonly events?: EventRecorder;
-  /** What the caches have under a key. @default nothing */
+  /** The cached object of a key. @default none */
   readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
 }
 
@@ -79,8 +79,8 @@ const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 1000;
 
 /**
- * One controller on one replica: takes keys from the queue, runs an activation of the key's actor, lets the
- * reconciler work once the caches have caught up, and gives the outcome back to the queue. Runs on every replica.
+ * One controller on one replica: takes keys from the queue, runs an activation of the key's actor, calls the reconciler
+ * once the caches have caught up, and reports the outcome to the queue. Runs on every replica.
  */
 export class Controller {
   private readonly metrics: ControllerMetrics;
@@ -107,8 +107,8 @@ export class Controller {
   }
 
   /**
-   * Works until aborted, then finishes what runs. May be run again after that.
-   * @param options.endNow aborted: what runs ends at once, and its keys are handed over
+   * Runs until aborted, then finishes syncs in progress. May be run again after that.
+   * @param options.endNow aborted: syncs in progress are cancelled, and their keys are handed over
    * @param options.precedence see {@link ConsumeOptions}
    */
   run(
@@ -203,7 +203,7 @@ export class Controller {
     }
   }
 
-  /** Finds out what became of writes that nobody answered: the caches must show them as well. */
+  /** Finds the outcome of unanswered writes: the caches must show them as well. */
   private async settle(activation: Activation, client: ApiClient, span: Span): Promise<void> {
     if (activation.unanswered.length === 0) return;
     const { clock, logger, name } = this.options;
@@ -216,7 +216,7 @@ export class Controller {
     });
   }
 
-  /** Waits until the caches show what they must; a wait is a stale read that was avoided. */
+  /** Waits until the caches show the required versions; each wait is a stale read that was avoided. */
   private async catchUp(
     { mustHaveSeen, signal }: Activation,
     namespace: string | undefined,
@@ -254,7 +254,7 @@ export class Controller {
     }
   }
 
-  /** Tells the queue, again and again while it cannot be reached: a lost outcome would be a lost key. */
+  /** Reports the outcome to the queue, retrying while it cannot be reached: a lost outcome would be a lost key. */
   private async giveBack(item: WorkItem, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
     for (let failures = 0; ; failures++) {
@@ -305,7 +305,7 @@ export class Controller {
     }
   }
 
-  /** Whoever looks at the object shall see it without knowing of queues. */
+  /** Records an Event so users see it on the object. */
   private tellParked(key: string, error: unknown): void {
     const { events, logger, name, objectOf } = this.options;
     logger.error('a key is parked until it changes, with a try now and then', {
@@ -318,7 +318,7 @@ export class Controller {
   }
 }
 
-/** `work`, the signal of which aborts with `endNow` as well. */
+/** Wraps `work` so that its signal also aborts with `endNow`. */
 function endingNow<Item extends WorkItem>(work: WorkHandler<Item>, endNow: AbortSignal): WorkHandler<Item> {
   return async (item, itemSignal) => {
     const either = new LinkedAbort(itemSignal, endNow);
@@ -330,7 +330,7 @@ function endingNow<Item extends WorkItem>(work: WorkHandler<Item>, endNow: Abort
   };
 }
 
-/** What Go would call a panic: not a failure that somebody foresaw. */
+/** What Go would call a panic: a bug rather than an expected failure. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 }

@@ -1,19 +1,19 @@
-/** A burst of changes of one key that is being held back until it is over. Times are monotonic milliseconds. */
+/** A burst of changes of one key that is delayed until it ends. Times are monotonic milliseconds. */
 export interface Burst {
   /** When the burst began. */
   readonly firstMs: number;
-  /** How long it must be quiet for the burst to be over. */
+  /** Quiet time after which the burst has ended. */
   readonly delayMs: number;
-  /** When the key is to be added. */
+  /** When to add the key. */
   readonly dueMs: number;
 }
 
-/** A burst that does not end is cut after so many times its quiet time. */
+/** A burst that does not end is cut after this many times its quiet time. */
 const LONGEST_BURST = 5;
 
 /**
- * What another change makes of a burst. Changes of one kind put the add off until they pause, for so long at the most
- * as {@link LONGEST_BURST} tells; a more urgent one brings it forward; a less urgent one changes nothing.
+ * Merges another change into a burst. Changes of the same urgency postpone the add until they pause, at most for
+ * {@link LONGEST_BURST} quiet times; a more urgent one brings it forward; a less urgent one changes nothing.
  */
 export function decideBurst(held: Burst | undefined, delayMs: number, nowMs: number): Burst {
   const quietMs = nowMs + delayMs;

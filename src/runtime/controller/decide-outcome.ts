@@ -8,34 +8,34 @@ export type SyncEnd =
   | { readonly ended: 'ok'; readonly result: ReconcileResult }
   | { readonly ended: 'failed'; readonly error: unknown };
 
-/** What becomes of the key. */
+/** The next queue operation of the key. */
 export type Outcome =
   | { readonly action: 'done' }
   | { readonly action: 'requeue-after'; readonly delayMs: number }
   /** Not the key's fault: come back without counting a failure. */
   | { readonly action: 'come-back'; readonly delayMs: number; readonly why: string }
-  /** With backoff, `leastDelayMs` at least. */
+  /** With backoff, at least `leastDelayMs`. */
   | { readonly action: 'retry'; readonly error: unknown; readonly leastDelayMs: number }
-  /** No retry cures it. */
+  /** No retry resolves it. */
   | { readonly action: 'park'; readonly error: unknown };
 
-/** How long to stay away from a key whose lock another activation holds, when that is not known better. */
+/** Delay for a key whose lock is held by another activation, if its expiry is unknown. */
 const LOCK_HELD_DELAY_MS = 100;
-/** How long to give a cache that has fallen behind. */
+/** Delay for a cache that has fallen behind. */
 const STALE_CACHE_DELAY_MS = 200;
 
 /** How long to leave a key to replicas of a newer release. */
 const NEWER_STATE_DELAY_MS = 1000;
 
-/** Where others must make room first, tries are rare from the start: 1 s, 2 s, 4 s … 10 min. */
+/** If others must act first, retries are rare from the start: 1 s, 2 s, 4 s … 10 min. */
 const CALM_BACKOFF_MS = { first: 1000, longest: 600_000 } as const;
 
 /**
- * The one place where the end of a sync turns into queue operations, after controller-runtime's `reconcileHandler`.
- * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the
- * failure was not the key's own (stopped, overtaken, cache behind). A refusal is believed when it comes twice: the first
- * may have met an old cache, or a policy that was being changed.
- * @param retries failures in a row before this sync
+ * The only place that maps the end of a sync to queue operations, after controller-runtime's `reconcileHandler`.
+ * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the failure was not
+ * the key's own (stopped, superseded, cache behind). A refusal only counts the second time: the first may have met an
+ * old cache, or a policy that was being changed.
+ * @param retries consecutive failures before this sync
  */
 export function decideOutcome(end: SyncEnd, retries: number): Outcome {
   if (end.ended === 'ok') {
@@ -45,7 +45,7 @@ export function decideOutcome(end: SyncEnd, retries: number): Outcome {
       : { action: 'requeue-after', delayMs: requeueAfterMs };
   }
   const { error } = end;
-  // Whatever it threw when it was told to end.
+  // Regardless of the error it threw when cancelled.
   if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error, leastDelayMs: 0 };
   if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
   if (hasCode(error, 'KEY_LOCK_HELD') || hasCode(error, 'WRITE_UNDER_WAY')) {

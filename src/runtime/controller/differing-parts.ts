@@ -2,12 +2,12 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 
-/** Changes with every write and says nothing. */
+/** Changes with every write and carries no information. */
 const NOISE: Readonly<Record<string, readonly string[]>> = { metadata: ['resourceVersion', 'managedFields'] };
 
 /**
- * The parts of an object, two levels deep, that are not the same: `spec.replicas`, `status.conditions`. Asked for every
- * change of a traced leader, hence without anything made on the way.
+ * The differing parts of an object, two levels deep: `spec.replicas`, `status.conditions`. Runs for every change on a
+ * traced leader, so it allocates nothing.
  */
 export function differingParts(
   old: DeepReadonly<KubernetesObject>,
@@ -41,7 +41,7 @@ function noteFields(section: string, before: Fields, after: Fields, found: strin
   for (const name in after) if (!Object.hasOwn(before, name)) note(name);
 }
 
-/** Every traced write changes its annotation, which says nothing either. */
+/** Every traced write changes its annotation, which carries no information either. */
 function sameButForTrace(before: unknown, after: unknown): boolean {
   const [a, b] = [isJsonObject(before) ? before : NOTHING, isJsonObject(after) ? after : NOTHING];
   for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== ownField(b, name)) return false;

@@ -15,12 +15,12 @@ import type { Enqueue, EnqueueRequest } from './controller-definition.js';
 import type { Burst } from './decide-burst.js';
 import { decideBurst } from './decide-burst.js';
 
-/** What is still to be written to Redis for one key: several changes merged, held back until their burst is over. */
+/** A pending write to Redis for one key: several merged changes, delayed until their burst ends. */
 interface HeldAdd {
   readonly causes: ResourceVersions;
   readonly options: AddOptions;
   readonly burst: Burst;
-  /** Where every change of the burst wants it so. */
+  /** Whether all changes of the burst have it set. */
   readonly onlyIfNeeded: boolean;
   /** Open while the add is held. */
   readonly span?: ChangeSpan;
@@ -39,39 +39,40 @@ export interface EnqueuerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * What a cache must show to have seen every deletion that ours have seen; asked when the initial list is enqueued.
+   * The versions that a cache must show to have seen every deletion that ours have seen; called when the initial list
+   * is enqueued.
    * @default none
    */
   readonly deletionsSeen?: (scope: VersionScope) => readonly Cause[];
   /**
-   * Whether we lead at this moment, by the clock: after a pause of the process the signal may be late.
+   * Whether we lead now, by the clock: after a pause of the process the signal may be late.
    * @default until the signal aborts
    */
   readonly mayEnqueue?: () => boolean;
   /** See {@link BuiltController.needsSync}. @default always */
   readonly needsSync?: (key: string) => boolean;
-  /** Spans what is seen. @default none */
+  /** Traces changes. @default none */
   readonly tracer?: Tracer;
 }
 
 /**
- * The leader's way from a change to the queue: first the cause is recorded, then the key is added, so that
- * whoever takes the key finds the cause.
+ * The leader's path from a change to the queue: first records the cause, then adds the key, so that the worker that
+ * takes the key finds the cause.
  *
- * Handlers of informers must not wait, hence the buffer. It also holds bursts back: changes of one key that come with
- * a delay become one add when they pause. That costs Redis nothing, and it may live in the leader's memory: a
- * failure is tried again until it works or the signal aborts, and the next leader adds every key anew.
+ * Informer handlers must not wait, hence the buffer. It also debounces: delayed changes of one key become one add when
+ * they pause. That costs Redis nothing, and the leader's memory is good enough: failures are retried until they succeed
+ * or the signal aborts, and the next leader adds every key again.
  */
 export class Enqueuer {
   private readonly held = new Map<string, HeldAdd>();
-  /** Causes of adds that were not needed, by key: whoever works on the key next must have seen these as well. */
+  /** Causes of adds that were not needed, by key: the key's next run must have seen these as well. */
   private readonly unneeded = new Map<string, HeldAdd['causes']>();
   private readonly timers = new Map<string, TimerHandle & { readonly dueMs: number }>();
   private readonly flushing = new Set<string>();
 
   constructor(private readonly options: EnqueuerOptions) {}
 
-  /** The function to hand to a controller's `watch`; does nothing once `signal` has aborted, and forgets what it held. */
+  /** The function to pass to a controller's `watch`; a no-op once `signal` has aborted, which also drops held adds. */
   enqueueUntil(signal: AbortSignal): Enqueue {
     signal.addEventListener('abort', () => this.drop(), { once: true });
     return (request) => {
@@ -89,14 +90,14 @@ export class Enqueuer {
   }
 
   /**
-   * An initial list shows what there is and not what is gone: deletions that nobody enqueued, because no one led, or
-   * who did died, have no event of their own any more. Whoever works on the keys must have seen them all.
+   * An initial list shows existing objects, not deleted ones: deletions that were never enqueued, because there was no
+   * leader or it died, have no event any more. The syncs of the keys must have seen them all.
    */
   private unseenCauses({ reason, ref: { namespace } }: EnqueueRequest): readonly Cause[] {
     return reason === 'initial-list' ? (this.options.deletionsSeen?.({ namespace }) ?? []) : [];
   }
 
-  /** The span of a change; of one that only joins what is held, none of its own: the held add's tells of it. */
+  /** The span of a change; undefined for one that joins a held add, whose span covers it. */
   private spanOf(request: EnqueueRequest, held: HeldAdd | undefined): ChangeSpan | undefined {
     const { clock, controller, tracer } = this.options;
     if (!tracer || request.traceparent !== undefined) return undefined;
@@ -108,7 +109,7 @@ export class Enqueuer {
     return ChangeSpan.start(request, { clock, controller, tracer });
   }
 
-  /** How many keys are not in Redis yet. */
+  /** Number of keys not in Redis yet. */
   get size(): number {
     return new Set([...this.held.keys(), ...this.flushing]).size;
   }
@@ -121,7 +122,7 @@ export class Enqueuer {
     this.unneeded.clear();
   }
 
-  /** One timer a key: one that fires early, because the burst went on, is set again. */
+  /** One timer per key: if it fires early because the burst continued, it is set again. */
   private flushWhenDue(key: string, signal: AbortSignal): void {
     const held = this.held.get(key);
     if (!held || signal.aborted || this.flushing.has(key)) return;
@@ -152,7 +153,7 @@ export class Enqueuer {
         failures = 0;
       } catch (error) {
         this.held.set(key, mergeHeld(this.held.get(key), next));
-        // That the lease has run out, or is another's, is told once, by the elector.
+        // The elector already reports that the lease has expired or is lost.
         if (!hasCode(error, 'LEASE_LOST') && !hasCode(error, 'SUPERSEDED'))
           this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
         const backoffMs = doublingDelayMs(failures++, {

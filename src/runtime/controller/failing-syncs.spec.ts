@@ -14,7 +14,7 @@ import { Controller } from './controller.js';
 const KEY = 'default/web';
 const answer = (code: number, message: string) => new ApiStatusError({ code, message });
 
-/** A controller every sync of which ends with `failure`. */
+/** A controller whose syncs all end with `failure`. */
 async function failing(failure: unknown) {
   const clock = new FakeClock();
   const queue = new MemoryWorkQueue({ name: 'deployment', clock });

@@ -2,12 +2,12 @@ import type { Attributes } from '@opentelemetry/api';
 import type { ApiClient } from '@rollkeeper/client/api-client/api-client';
 import type { ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-/** What to look at. Deliberately neither event nor object: read the current state. */
+/** The object to reconcile. Deliberately neither event nor object: read the current state. */
 export interface ReconcileRequest extends ObjectRef {
   readonly key: string;
 }
 
-/** Asks to be called again after a while although nothing may change until then. */
+/** Asks to be called again later even if nothing changes until then. */
 export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
@@ -21,14 +21,15 @@ export interface Decided<Plan = unknown> {
 
 /** What a sync has decided, for its span, the log and whoever explains it. */
 export interface Decision {
-  /** Which way was taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
+  /** The branch taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
   readonly branch: string;
-  /** One line for people: `web-5d: 3 -> 5; web-7f: 8 -> 6`. Empty where nothing changes. */
+  /** One line for people: `web-5d: 3 -> 5; web-7f: 8 -> 6`. Empty if nothing changes. */
   readonly summary: string;
-  /** Whether anything will be written that somebody asked for; a status that only follows does not count. */
+  /** Whether anything requested will be written; a resulting status alone does not count. */
   readonly changes: boolean;
   /**
-   * One of thousands alike, as when pods are collected: told in its span and at level debug, and not remembered.
+   * One of thousands of similar decisions, as when pods are collected: reported in its span and at level debug, and not
+   * remembered.
    * @default false
    */
   readonly routine?: boolean;
@@ -39,10 +40,11 @@ export interface Decision {
 }
 
 /**
- * What one sync may use. `signal` aborts when the sync has to end: the key is somebody else's now, the process stops, or the sync
- * has taken too long (SyncTimeoutError). From then on `client` refuses writes, and `intents` too. A sync that goes on
- * regardless has lost its key some time later, so what it does by other means than `client` must listen to `signal`. `client` is the only way to write: it checks `signal` first, makes a span, and records
- * the resourceVersion written, so that the key's next activation waits until its caches show it.
+ * The context of one sync. `signal` aborts when the sync has to end: the key was lost, the process stops, or the sync
+ * has exceeded its time limit (SyncTimeoutError). From then on `client` and `intents` refuse writes. A sync that
+ * continues anyway loses its key some time later, so anything it does by other means than `client` must observe
+ * `signal`. `client` is the only way to write: it checks `signal` first, records a span, and records the written
+ * resourceVersion, so that the key's next activation waits until its caches show it.
  */
 export interface SyncAccess {
   readonly signal: AbortSignal;
@@ -50,15 +52,15 @@ export interface SyncAccess {
   readonly intents: IntentStore;
 }
 
-/** The actor's memory of what it is about to do (DESIGN: the ReplicaSet's Expectations). */
+/** The actor's memory of what it is about to do (replaces the ReplicaSet's Expectations). */
 export interface IntentStore {
   readonly current: unknown;
-  /** Durable before it resolves. */
+  /** Durable once resolved. */
   store(intents: unknown): Promise<void>;
   /**
-   * Intents have turned out to be settled, as the cache of `type` shows at `resourceVersion`. Call it before they are cleared, or others
-   * are stored in their place, which takes it along in the same step: the next sync may run where the caches are behind, and
-   * would find neither the intents nor what became of them.
+   * Intents are settled, as the cache of `type` shows at `resourceVersion`. Call it before clearing or replacing them,
+   * which stores the version in the same step: the next sync may run where the caches are behind, and would find
+   * neither the intents nor their results.
    */
   settledAt(type: ResourceType, resourceVersion: string): void;
   /** Cheap: written with the end of the activation. */

@@ -6,31 +6,31 @@ import { WriteUnderWayError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * How long a server may be at work on a write whose client has gone, milliseconds. One that was overloaded threefold
- * took 650. Counted on the clocks of the replicas: who notes a write and who settles it may be two.
+ * How long a server may still execute a write whose client has gone, milliseconds. A threefold overloaded one took 650.
+ * Measured on the replicas' clocks: the recording and the settling replica may differ.
  */
 const UNDER_WAY_MS = 1000;
 
 /**
- * For so long a read that is forbidden is tried again, milliseconds: an authorizer says no to everybody for a moment after the
- * server's start. After it we may write what we may not read, and must do without. Who may delete and not read, as whoever
- * empties a namespace, has listed what there is and does so again: nothing depends on one deletion.
+ * How long a forbidden read is retried, milliseconds: authorizers deny every request for a moment after the server
+ * starts. After that, we may be allowed to write but not to read, and proceed without. A controller that may delete but
+ * not read, such as the namespace controller, has listed the objects and will list again: no single deletion matters.
  */
 const FORBIDDEN_MS = 30_000;
 
-/** Reads at once, for one key. */
+/** Concurrent reads for one key. */
 const READS_AT_ONCE = 8;
 
 type Found = Pick<KubernetesObject, 'metadata'> | undefined;
 
-/** What the object of an unanswered write says about it. */
+/** What an object shows about an unanswered write. */
 export type Settlement =
-  /** Nothing changes by it any more; the version, where there is one, is what a cache must show. */
+  /** The write can have no further effect; the version, if any, is what a cache must show. */
   | { readonly settled: true; readonly resourceVersion?: string }
   | { readonly settled: false; readonly retryAfterMs: number };
 
 /**
- * Decides whether the object can still change by a write, and what must have been seen of it.
+ * Decides whether the write can still change the object, and which version must have been seen.
  * @param found the object as the server has it now
  * @param nowMs epoch milliseconds
  */
@@ -42,7 +42,7 @@ export function judgeUnanswered(write: UnansweredWrite, found: Found, nowMs: num
   return { settled: true, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
-/** Not once it is stored, nor once something else has made its precondition fail. */
+/** Not once it is stored, nor once its precondition fails because of another write. */
 function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): boolean {
   if (verb === 'create') return found === undefined;
   if (found === undefined) return false;
@@ -50,23 +50,23 @@ function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): bo
   return replaces === undefined || replaces === found.metadata.resourceVersion;
 }
 
-/** A clock that was set back must not make anybody wait for longer. */
+/** A clock that was set back must not prolong the wait. */
 function leftOf(durationMs: number, { notedAtMs }: UnansweredWrite, nowMs: number): number {
   return Math.min(notedAtMs + durationMs - nowMs, durationMs);
 }
 
 export interface SettleDependencies {
-  /** Asks the server, not a cache. */
+  /** Reads from the server, not a cache. */
   readonly client: Pick<ApiClient, 'get'>;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
 /**
- * Asks the server what became of the writes that earlier activations of the key have had no answer to, and makes what they
- * left part of what the caches must show.
+ * Asks the server for the outcome of unanswered writes of the key's earlier activations, and adds the resulting
+ * versions to those that the caches must show.
  * @returns how many there were
- * @throws WriteUnderWayError when one may still be stored, and what a read throws: nothing may be decided then
+ * @throws WriteUnderWayError if one may still be stored, and errors of the reads: no decision is allowed then
  */
 export async function settleUnanswered(
   activation: Pick<Activation, 'unanswered' | 'settleUnanswered' | 'signal'>,

@@ -5,8 +5,8 @@ import { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 /**
- * How long after its abort a sync is waited for, milliseconds. Longer than the 32 s that a request has, so that when its key
- * goes to others no write of it is under way, and as it may begin none, there will be none.
+ * How long to wait for a sync after its abort, milliseconds. Longer than the 32 s limit of a request: when its key
+ * passes to others, none of its writes is in flight, and as it may start none, there will be none.
  */
 export const ABANDON_AFTER_MS = 35_000;
 
@@ -21,17 +21,17 @@ export interface SyncOverrunsOptions {
   readonly metrics: ControllerMetrics;
 }
 
-/** One sync, as far as its time goes. */
+/** The timing of one sync. */
 export interface TimedSync {
   /** For the activation. */
   readonly limit: WorkLimit;
-  /** Runs `work`, of which it has to be known when it ends. */
+  /** Runs `work` and notices its end. */
   run<R>(work: () => Promise<R>): Promise<R>;
-  /** The activation has ended: with the work, or without it. */
+  /** The activation has ended, with or without the work. */
   ended(): void;
 }
 
-/** The time limit of syncs: tells in logs and metrics of those that ran into it, and of those that do not even end then. */
+/** The time limit of syncs: logs and counts those that exceed it, and those that do not end even when cancelled. */
 export class SyncOverruns {
   constructor(private readonly options: SyncOverrunsOptions) {}
 

@@ -4,9 +4,9 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { Decision } from './reconciler.js';
 
 /**
- * What a sync reads and decides are events of its span. A sync that looks again after a conflict has them once more.
- * Events, since all of it as attributes of the span would be more than V8 keeps in an object without turning it into a
- * hash table (19, where they are set by computed names), which makes such a span cost up to twice as much.
+ * Reads and decisions of a sync are events of its span. A sync that reads again after a conflict repeats them. They are
+ * events because V8 turns an object with more than 19 computed attributes into a hash table, which would double the
+ * cost of the span.
  */
 const EVENTS = {
   /** What the caches show, at which resourceVersion. */
@@ -15,13 +15,13 @@ const EVENTS = {
   decided: 'decided',
 } as const;
 
-/** Notes in the span of the sync that runs what the caches have shown it. Cheap where nobody traces. */
+/** Records in the current sync's span what the caches showed. Cheap without tracing. */
 export function noteCachesRead(describe: () => Attributes): void {
   const sync = trace.getActiveSpan();
   if (sync?.isRecording()) sync.addEvent(EVENTS.read, describe());
 }
 
-/** The branch that was taken last is an attribute as well, to find syncs by. Most syncs change nothing, and do not say so. */
+/** The last branch is also an attribute, for searching. Most syncs change nothing and record no summary. */
 export function noteDecision(
   sync: Span,
   { branch, changes, inputs, summary }: Decision,
@@ -36,7 +36,7 @@ export function noteDecision(
   sync.addEvent(EVENTS.decided, attributes);
 }
 
-/** That deciding failed is seen in the span although whoever let it decide may cope with that. */
+/** Records a failed decision in the span, even if the caller handles it. */
 export function noteFailedDecision(sync: Span, error: unknown): void {
   sync.setAttribute('rollkeeper.failed_step', 'decide');
   sync.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(error) });

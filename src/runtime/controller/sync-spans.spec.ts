@@ -127,7 +127,7 @@ describe('a run on a key', () => {
       'rolling-update',
       'rest',
     ]);
-    // Nothing to tell of what was not changed.
+    // No summary if nothing changed.
     expect(decided[1]?.attributes).not.toHaveProperty('rollkeeper.decision.summary');
     expect(decided[1]?.attributes).not.toHaveProperty('rollkeeper.decision.changes');
   });

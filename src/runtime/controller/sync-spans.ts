@@ -17,12 +17,12 @@ export interface SyncSpansOptions {
 }
 
 /**
- * A wait in the queue that is shorter is the gap between `change seen` and `sync`, and an attribute of `sync`: a span of its
- * own would cost as much as any and show nothing more. What people notice begins about here.
+ * A shorter wait in the queue is visible as the gap between `change seen` and `sync`, and as an attribute of `sync`: a
+ * separate span would cost as much as any other and show nothing more. People notice waits from about this length.
  */
 const WAIT_WORTH_A_SPAN_MS = 100;
 
-/** Makes the spans of a key's run: `sync`, and above it `queue` where the key had to wait. */
+/** Creates the spans of a key's run: `sync`, below a `queue` span if the key had to wait. */
 export class SyncSpans {
   constructor(private readonly options: SyncSpansOptions) {}
 
@@ -68,7 +68,7 @@ export class SyncSpans {
     return { sinceMs: Math.min(readySinceMs, untilMs), untilMs };
   }
 
-  /** Where the sync hangs: on the wait, as a span that is over, since all of it is known only now; or on the change. */
+  /** The parent of the sync: the wait as an already ended span, since its length is only known now; or the change. */
   private traceQueue(item: WorkItem, wait: Wait): Context {
     const parent = contextOfTraceparent(item.traceparent);
     if (wait.untilMs - wait.sinceMs < WAIT_WORTH_A_SPAN_MS) return parent;
@@ -114,7 +114,7 @@ function waitAttributes({ priority, retries }: WorkItem, { sinceMs, untilMs }: W
   };
 }
 
-/** What becomes of the key: come back when, and why. */
+/** When the key comes back, and why. */
 export function outcomeAttributes(outcome: Outcome): Attributes {
   const attributes: Attributes = { 'rollkeeper.outcome': outcome.action };
   if ('delayMs' in outcome) attributes['rollkeeper.delay_ms'] = outcome.delayMs;

@@ -10,7 +10,7 @@ import type { ControllerMetrics } from './controller-metrics.js';
 export interface UnqueuedSweepOptions {
   readonly controller: string;
   readonly queue: Pick<WorkQueueInspector, 'inspectKey'>;
-  /** What the caches show of work that is due. */
+  /** Due work, as the caches show it. */
   readonly due: () => Iterable<DueWork>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,19 +19,19 @@ export interface UnqueuedSweepOptions {
   readonly intervalMs?: number;
 }
 
-/** Of very many suspects so many are looked up in the queue at one time; the rest at the next look. */
+/** Limit of suspects looked up in the queue at a time; the rest follows at the next look. */
 const LOOKED_UP_AT_MOST = 50;
 
 /**
- * The leader's guard behind everything that keeps keys from being lost: looks now and then for objects that ask for
- * work, have not changed since the look before, and of whose key the queue knows nothing - it does not wait, run,
- * come back later, nor is it parked. Each is counted (the count is expected to stay 0) and added.
+ * The leader's safety net against lost keys: looks now and then for objects that need work, have not changed since the
+ * previous look, and whose key the queue does not know - not waiting, running, delayed or parked. Each is counted (the
+ * count is expected to stay 0) and added.
  *
- * Cheap: one pass over the cache, and a look into the queue only for what stood still for a whole interval.
+ * Cheap: one pass over the cache, and a queue look-up only for objects unchanged for a whole interval.
  */
 export class UnqueuedSweep {
   private readonly intervalMs: number;
-  /** What asked for work at the last look: resourceVersion by key. */
+  /** Objects that needed work at the last look: resourceVersion by key. */
   private suspects = new Map<string, string>();
   private isRunning = false;
 
@@ -40,7 +40,7 @@ export class UnqueuedSweep {
   }
 
   /**
-   * Until aborted, with the adds of one term; may be run again after that.
+   * Runs until aborted, with the adds of one term; may be run again after that.
    * @throws IllegalStateError while it runs
    */
   async run(adds: LeaderAdds, signal: AbortSignal): Promise<void> {

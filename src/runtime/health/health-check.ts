@@ -2,22 +2,19 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { TimeoutError } from '@rollkeeper/machinery/errors';
 
-/**
- * Looks at one thing. Returns, or resolves, when it is well, with a note where there is something to be said all the same;
- * throws the reason when it is not.
- */
+/** Checks one thing. Returns or resolves if it is healthy, optionally with a note; throws the reason if it is not. */
 export interface HealthCheck {
-  /** Lower-case words with hyphens: stands in `?exclude=` and in the path. */
+  /** Lower-case words with hyphens; used in `?exclude=` and in the path. */
   readonly name: string;
   check(): HealthNote | Promise<HealthNote>;
 }
 
-/** For people; undefined where there is nothing to be said. */
+/** For people; undefined if there is nothing to add. */
 export type HealthNote = string | undefined | void;
 
 export type HealthEndpoint = 'livez' | 'readyz';
 
-/** The checks behind each endpoint; components add theirs while the process is put together. */
+/** The checks behind each endpoint; components add theirs while the process is assembled. */
 export class HealthRegistry {
   private readonly checks: Record<HealthEndpoint, HealthCheck[]> = { livez: [], readyz: [] };
 
@@ -28,12 +25,12 @@ export class HealthRegistry {
     this.checks[endpoint].push(check);
   }
 
-  /** By name, so that output is stable. */
+  /** Sorted by name, so that the output is stable. */
   of(endpoint: HealthEndpoint): readonly HealthCheck[] {
     return this.checks[endpoint].toSorted((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** What `/healthz` looks at: everything, each name once. */
+  /** The checks of `/healthz`: all of them, each name once. */
   all(): readonly HealthCheck[] {
     const byName = new Map([...this.of('livez'), ...this.of('readyz')].map((check) => [check.name, check]));
     return [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
@@ -41,8 +38,8 @@ export class HealthRegistry {
 }
 
 /**
- * Fails when the event loop was held up for longer than `limitMs` at the last tick. A probe that is answered at
- * all proves that the loop turns; this tells a loop that limps from one that runs.
+ * Fails if the event loop was blocked for longer than `limitMs` at the last tick. Any answer to a probe proves that the
+ * loop turns; this detects a slow one.
  */
 export class EventLoopMonitor implements HealthCheck {
   readonly name = 'event-loop';

@@ -1,14 +1,14 @@
 import type { DeposedHolder, LeaderElectionRecord } from './resource-lock.js';
 import { isDeposed } from './resource-lock.js';
 
-/** A Lease in the API as one attempt finds it. */
+/** A Lease as one attempt finds it. */
 export interface LeaseFound {
   readonly record: LeaderElectionRecord;
-  /** By our own clock; not above 0 once it is over. */
+  /** By our own clock; 0 or less once it has expired. */
   readonly remainingMs: number;
-  /** Whom the coordinator would rather have. */
+  /** The holder preferred by the coordinator. */
   readonly preferredHolder?: string | undefined;
-  /** Whether a coordinator has had to do with it. */
+  /** Whether a coordinator has ever managed it. */
   readonly isCoordinated: boolean;
 }
 
@@ -19,30 +19,30 @@ export interface LeaseAttemptView {
   readonly deposing?: DeposedHolder | undefined;
   readonly epochAbove: number;
   readonly coordination?: {
-    /** For how long nobody has held it, as far as we saw. */
+    /** How long it has been free, as far as we saw. */
     readonly freeForMs: number;
-    /** We have heard that another is to have it, and our leading has ended since. */
+    /** Another holder is preferred, and our leading work has ended since. */
     readonly isYielding: boolean;
   };
 }
 
 export type LeaseAttemptPlan =
-  /** It is another's, or a coordinator's to give. */
+  /** It is another's, or to be assigned by a coordinator. */
   | { readonly do: 'leave' }
-  /** It is ours, and shall be another's: our leading has to end first. */
+  /** It is ours and will be another's: our leading work has to end first. */
   | { readonly do: 'yield' }
-  /** Free it, so that the coordinator gives it to somebody. */
+  /** Release it, so that the coordinator can assign it. */
   | { readonly do: 'vacate' }
   | { readonly do: 'hold'; readonly outcome: 'acquired' | 'renewed' };
 
 /**
- * How long a lease that nobody holds is left to a coordinator: its elections ask the candidates for up to 5 s. Where none has
- * ever touched the lease, there may be none, although the API knows candidates.
+ * How long a free lease is left to a coordinator: its elections ask the candidates for up to 5 s. If no coordinator has
+ * ever managed the lease, there may be none, although the API has candidates.
  */
 const COORDINATED_PATIENCE_MS = 20_000;
 const UNCOORDINATED_PATIENCE_MS = 6000;
 
-/** What one attempt at a Lease does: client-go's `tryAcquireOrRenew`, or its `tryCoordinatedRenew`. */
+/** The action of one attempt at a Lease: client-go's `tryAcquireOrRenew`, or its `tryCoordinatedRenew`. */
 export function decideLeaseAttempt(view: LeaseAttemptView): LeaseAttemptPlan {
   return view.coordination ? decideCoordinated(view, view.coordination) : decideAlone(view);
 }
@@ -56,9 +56,9 @@ function decideAlone({ deposing, epochAbove, found, identity }: LeaseAttemptView
 }
 
 /**
- * Nobody takes the lease: the coordinator names its holder, who renews it until the coordinator would rather have another.
- * Different from client-go, the one who gives way, and the one who finds the holder gone, free the lease instead of letting
- * it run out; and a holder whose lease has run out while nobody else was named begins a new term in it.
+ * The coordinator assigns the lease, and its holder renews it until the coordinator prefers another. Unlike client-go,
+ * a holder that steps down and a candidate that finds the holder dead release the lease instead of letting it expire;
+ * and a holder whose lease has expired without another one being named begins a new term.
  */
 function decideCoordinated(
   { deposing, epochAbove, found, identity }: LeaseAttemptView,
@@ -68,7 +68,7 @@ function decideCoordinated(
   if (record?.holderIdentity === identity) {
     if (preferredHolder !== '' && preferredHolder !== identity)
       return { do: isYielding ? 'vacate' : 'yield' };
-    // The coordinator names a holder without saying since when.
+    // The coordinator names a holder without an acquire time.
     const goesOn = isHeld(found) && record.acquireTime !== '' && record.leaderTransitions > epochAbove;
     return { do: 'hold', outcome: goesOn ? 'renewed' : 'acquired' };
   }

@@ -5,7 +5,7 @@ import type { HolderWitness, Sighting } from './holder-witness.js';
 import type { CompiledLeaderElectionOptions } from './leader-election.options.js';
 import type { DeposedHolder } from './resource-lock.js';
 
-/** What is known of a holder's absence. Times are of our own monotonic clock. */
+/** Observations of a holder's absence. Times are of our own monotonic clock. */
 export interface Absence {
   readonly sinceMs?: number;
 }
@@ -15,8 +15,8 @@ export type VigilStep =
   | { readonly step: 'gone'; readonly absence: Absence };
 
 /**
- * What follows from a sighting. Only a holder that was absent at two looks, the grace apart, with nothing else in between,
- * is gone: a connection that broke is built again within that.
+ * Evaluates an observation. A holder counts as dead only if it was absent in two looks at least the grace period apart,
+ * without any other observation in between: a broken connection is re-established within that time.
  */
 export function decideVigil(
   { sinceMs }: Absence,
@@ -40,17 +40,17 @@ export interface HolderVigilDependencies {
   readonly options: CompiledLeaderElectionOptions;
 }
 
-/** The others' vigils shall not come all at once. */
+/** Spreads the looks of different followers. */
 const JITTER = 0.5;
 
-/** A follower's look-out: whether the holder of the lease is still there. */
+/** A follower's check whether the holder of the lease is alive. */
 export class HolderVigil {
   private holder: DeposedHolder | undefined;
   private absence: Absence = {};
 
   constructor(private readonly deps: HolderVigilDependencies) {}
 
-  /** Whom the lease names now; looked for while it says where. */
+  /** The current holder of the lease; checked as long as it names a place. */
   watch(holder: DeposedHolder): void {
     const before = this.holder;
     const isSame =
@@ -62,7 +62,7 @@ export class HolderVigil {
     this.absence = {};
   }
 
-  /** Until aborted; calls `onGone` whenever the holder is found to be gone. Never rejects. */
+  /** Runs until aborted; calls `onGone` whenever the holder is found dead. Never rejects. */
   async run(onGone: (holder: DeposedHolder) => void, signal: AbortSignal): Promise<void> {
     const { clock, options, random } = this.deps;
     while (!signal.aborted) {
@@ -74,7 +74,7 @@ export class HolderVigil {
     }
   }
 
-  /** Returns after how long to look again. */
+  /** Returns the delay before the next look. */
   private async look(
     holder: DeposedHolder,
     onGone: (holder: DeposedHolder) => void,

@@ -3,15 +3,15 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { LEADER_ELECTION_DEFAULTS as DEFAULTS } from '../defaults.js';
 
-/** What the elector counts. */
+/** Metrics of the elector. */
 export interface LeaderElectionMetrics {
   /** `leader_election_master_status` of client-go. */
   leading(isLeading: boolean): void;
-  /** One attempt, with how long its answer took. */
+  /** One attempt, with the time to its answer. */
   attempt(result: 'acquired' | 'renewed' | 'held' | 'failed', durationMs: number): void;
   /** Another holder, or another epoch, was seen. */
   transition(): void;
-  /** We have taken the lease before it had run out, because its holder was gone. */
+  /** We took the lease before it had expired, because its holder was dead. */
   deposed(): void;
 }
 
@@ -24,22 +24,22 @@ export const noLeaderElectionMetrics: LeaderElectionMetrics = {
 
 export interface LeaderElectionOptions {
   /**
-   * For how long nobody else may take the lease after a renewal, milliseconds. A killed leader is replaced within
-   * about this time. Raise all three together (15000/10000/2000 is Kubernetes' choice) where the store is slow or
-   * its load matters more than a quick failover.
+   * How long after a renewal the lease is exclusive, milliseconds. A killed leader is replaced within about this time.
+   * Raise all three together (15000/10000/2000 are Kubernetes' values) if the store is slow or its load matters more
+   * than a quick failover.
    * @default 2500
    */
   leaseDurationMs?: number;
   /**
-   * After how long without a successful renewal the leader gives up by itself, counted from before the renewal was
-   * sent. What is left to `leaseDurationMs` is the time to stop the work, and the margin for clocks.
+   * How long after its last successful renewal was sent the leader gives up by itself. The rest of `leaseDurationMs` is
+   * the time to stop the work, and the margin for clocks.
    * @default 1800
    */
   renewDeadlineMs?: number;
-  /** Between two attempts, of the leader and of the others. @default 400 */
+  /** Interval between attempts, of the leader and of the followers. @default 400 */
   retryPeriodMs?: number;
   /**
-   * The others wait up to this much longer, as a share of `retryPeriodMs`, so that they do not come all at once.
+   * Followers wait up to this much longer, as a share of `retryPeriodMs`, to spread their attempts.
    * @default 1.2
    */
   jitterFactor?: number;
@@ -49,18 +49,18 @@ export interface LeaderElectionOptions {
    */
   healthToleranceMs?: number;
   /**
-   * When the others take over from a leader that says nothing: by the `witness` also as soon as its process is seen to be
-   * gone, where there is a witness; by `expiry` only at the end of its lease.
+   * When followers take over from a silent leader: with `witness` also as soon as its process is found dead, if there
+   * is a witness; with `expiry` only when its lease expires.
    * @default 'witness'
    */
   takeover?: 'witness' | 'expiry';
   /**
-   * Between two looks of a follower at the witness, up to half as much longer. Together with the grace it is about the time
-   * in which a leader's death is noticed.
+   * Interval between a follower's looks at the witness, up to half as much longer. Together with the grace period it is
+   * about the time to detect a dead leader.
    * @default 80
    */
   witnessPeriodMs?: number;
-  /** How long a leader must have been out of sight: the time to build a broken connection again. @default 100 */
+  /** How long a leader must have been absent: the time to re-establish a broken connection. @default 100 */
   witnessGraceMs?: number;
 }
 

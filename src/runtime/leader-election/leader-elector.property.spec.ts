@@ -6,16 +6,15 @@ import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 
 /*
- * What holds for any number of electors, whatever happens to their messages, however long they are paused, and whenever
- * they die:
- * 1. the epochs that leading work is given only grow, over all electors, but for a term that goes on with its lease;
+ * Invariants for any number of electors, any faults of their messages, any pauses and any deaths:
+ * 1. the epochs given to leading work only grow, across all electors, except for a term that continues with its lease;
  * 2. an elector never runs the work of two terms at once;
- * 3. of what they add, the queue takes nothing of an older epoch after something of a newer one, and each epoch is one
- *    holder's, although work that was told to end goes on adding for a while;
- * 4. once the faults stop and the messages under way have arrived, somebody leads within lease + renew deadline (the
- *    end of a question that was lost) + one retry + the time that old work takes to end, and adds again;
- * 5. at any moment at most one of the living believes that it leads: without a witness always, with one as long as nobody's
- *    connections break while it lives, also when the witness itself is exchanged.
+ * 3. the queue accepts no add of an older epoch after one of a newer epoch, and each epoch has one holder, although
+ *    cancelled work continues to add for a while;
+ * 4. once the faults stop and the messages in flight have arrived, there is a leader within lease + renew deadline (the
+ *    timeout of a lost request) + one retry + the time that old work takes to end, and it adds again;
+ * 5. at any moment at most one living process believes that it leads: without a witness always, with one as long as no
+ *    living process loses its connections, also when the witness itself is replaced.
  */
 const LEASE_MS = 2500;
 const RENEW_DEADLINE_MS = 1800;
@@ -56,7 +55,7 @@ const anEvent = (...kinds: Exclude<Change['kind'], 'link'>[]): fc.Arbitrary<Even
     ),
   });
 
-/** A run of the model under the events; `isOneLeader`: whether 5. is promised. */
+/** Runs the model under the events; `isOneLeader`: whether invariant 5 applies. */
 async function play(
   takeover: 'witness' | 'expiry',
   isOneLeader: boolean,
@@ -99,7 +98,7 @@ async function play(
   }
 
   for (const process of slots) process.heal();
-  // A request that is under way may still take the lease for somebody who is not waiting for it any more.
+  // A request in flight may still take the lease for a process that no longer waits for it.
   const underWayMs = 2600 + 2600;
   await advance(underWayMs + LEASE_MS + RENEW_DEADLINE_MS + LONGEST_RETRY_MS + workEndsAfterMs);
   const leaders = slots.filter(({ elector }) => elector.isLeader);

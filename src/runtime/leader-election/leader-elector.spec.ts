@@ -155,7 +155,7 @@ describe('LeaderElector', () => {
     const [a, b] = [await election.leader(), election.candidate('b').run()];
     await clock.advance(5000);
     a.lock.faults = { ...NO_FAULTS, loseRequests: true };
-    // From its last renewal, at most a retry period ago, the lease lasts so long and not longer.
+    // From its last renewal, at most a retry period ago, the lease lasts exactly this long.
     const since = clock.monotonicNow();
     while (!b.elector.isLeader && clock.monotonicNow() - since <= LEASE_MS) await clock.advance(1);
     expect(b.elector.isLeader).toBe(true);
@@ -290,7 +290,7 @@ describe('LeaderElector', () => {
     await election.stopped(a);
     expect(a.elector.history).toEqual([
       { who: 'a', epoch: 1, why: 'started leading', atMs: startMs },
-      // The news of the release makes it look at once.
+      // The release notification makes it try at once.
       { who: 'thief', epoch: 2, why: 'observed', atMs: startMs },
       { who: 'a', epoch: 1, why: 'stopped: somebody else has taken the lease', atMs: startMs },
       { who: 'a', epoch: 3, why: 'started leading', atMs: startMs + LEASE_MS },

@@ -26,11 +26,11 @@ import { WakeableSleep } from './wakeable-sleep.js';
 
 export interface LeaderCallbacks {
   /**
-   * The leading work. `signal` aborts with LeaseLostError when the lease is lost and with ShutdownError on a clean
-   * stop; it must then end soon, because only after that this process campaigns again or releases the lease. Work
-   * that resolves earlier leaves us leading; work that rejects of itself gives the lease to another, and work that rejects
-   * with SupersededError begins again with an epoch that counts, if the lease is still ours.
-   * @param epoch the fencing epoch, to be carried to wherever the work writes
+   * The leading work. `signal` aborts with LeaseLostError if the lease is lost and with ShutdownError on a clean stop;
+   * the work must then end soon, because only after that this process campaigns again or releases the lease. If the
+   * work resolves earlier, we stay leader. If it rejects by itself, the lease is released for another; if it rejects
+   * with SupersededError, it starts again with a valid epoch, provided the lease is still ours.
+   * @param epoch the fencing epoch, to be passed to every place that the work writes to
    */
   onStartedLeading(signal: AbortSignal, epoch: number): Promise<void>;
   /** After the work has ended. */
@@ -41,7 +41,9 @@ export interface LeaderCallbacks {
 
 export interface LeaderElectorDependencies {
   readonly lock: ResourceLock;
-  /** Shows that we are there, and whether others are. @default none: a holder that dies keeps its lease until its end */
+  /**
+   * Makes us visible, and shows whether others are alive. @default none: a dead holder keeps its lease until it expires
+   */
   readonly witness?: HolderWitness | undefined;
   readonly callbacks: LeaderCallbacks;
   readonly options?: LeaderElectionOptions;
@@ -49,7 +51,7 @@ export interface LeaderElectorDependencies {
   readonly random?: RandomSource;
   readonly logger?: Logger;
   readonly metrics?: LeaderElectionMetrics;
-  /** Told each transition as it is noted; must not throw or wait. */
+  /** Called with each transition; must not throw or wait. */
   readonly onTransition?: (transition: LeadershipTransition) => void;
 }
 
@@ -66,16 +68,17 @@ const stepDownText: Record<StepDownReason, string> = {
 };
 
 /**
- * Campaigns for a lease, leads while it holds it, and campaigns again when it has lost it; the process lives on.
+ * Campaigns for a lease, leads while it holds it, and campaigns again after losing it; the process continues.
  *
- * Guarantees: the work of one term has ended before the next one of this process begins; epochs given to the work never
- * go back; of all electors of one lock, at most one gives out an epoch. Without a witness, of all whose clocks run at about
- * the same rate, at most one has `isLeader` at any moment: a leader gives up by its own monotonic clock before anybody
- * else can take over. With one, a leader that lives on and cannot be seen any more has `isLeader` until it hears that it was
- * deposed, at its next renewal; of those that died, or are paused, or cut off, the same holds as without.
+ * Guarantees: the work of one term has ended before the next term of this process begins; epochs given to the work
+ * never decrease; among all electors of one lock, each epoch is given out by at most one. Without a witness, at most
+ * one process with a reasonably accurate clock has `isLeader` at any moment: a leader gives up by its own monotonic
+ * clock before any other can take over. With one, a living but invisible leader has `isLeader` until its next renewal
+ * tells it that it was deposed; dead, paused and isolated leaders behave as without a witness.
  *
- * Not promised: that the work of a former leader has ended when the next one starts. A paused process, one that was taken for
- * dead, or work that ignores its signal may write late; the epoch is there to refuse that, wherever the work has an effect.
+ * Not promised: that the work of a former leader has ended when the next one starts. A paused process, one wrongly
+ * considered dead, or work that ignores its signal may write late; the target of a write must use the epoch to refuse
+ * that.
  *
  * Modelled on client-go `tools/leaderelection`, except that `run` survives a loss and awaits the work.
  */
@@ -90,17 +93,17 @@ export class LeaderElector {
   private readonly onTransition: (transition: LeadershipTransition) => void;
   private readonly transitions = new LeadershipHistory();
   private hasRun = false;
-  /** From the moment we have the lease until the work has ended. */
+  /** From acquiring the lease until the work has ended. */
   private term: Term | undefined;
-  /** The lease is gone or going; the work may still be ending. */
+  /** The lease is lost or being given up; the work may still be ending. */
   private isOver = false;
   private observed = { holder: '', epoch: 0 };
   private readonly witness: HolderWitness | undefined;
   private readonly vigil: HolderVigil | undefined;
   private readonly news: WakeableSleep;
-  /** Found by the vigil, and not yet tried to replace. */
+  /** A dead holder that we have not tried to replace yet. */
   private gone: DeposedHolder | undefined;
-  /** An epoch that was refused to us was not above this. */
+  /** The highest epoch known when one of ours was refused. */
   private epochAbove = 0;
 
   /** @throws InvalidOptionError */
@@ -133,18 +136,18 @@ export class LeaderElector {
     return this.lock.identity;
   }
 
-  /** Whether we can prove at this moment that nobody else holds the lease. */
+  /** Whether we can prove now that no other process holds the lease. */
   get isLeader(): boolean {
     if (!this.term || this.isOver) return false;
     return this.clock.monotonicNow() < leadsUntilMs(this.term.renewedAtMs, this.options);
   }
 
-  /** Who was seen to hold the lease last; empty before the first answer and after a release. */
+  /** The last seen holder of the lease; empty before the first answer and after a release. */
   get leader(): string {
     return this.observed.holder;
   }
 
-  /** The newest epoch that was seen; 0 before the first answer. */
+  /** The newest epoch seen; 0 before the first answer. */
   get epoch(): number {
     return this.observed.epoch;
   }
@@ -155,8 +158,8 @@ export class LeaderElector {
   }
 
   /**
-   * For liveness: rejects only if we have work of a term whose lease ended more than the tolerance ago, so that a
-   * store which is away for everybody restarts nobody.
+   * For liveness: rejects only if we have work of a term whose lease ended more than the tolerance ago, so that an
+   * outage of the store restarts no process.
    */
   async checkHealth(): Promise<void> {
     if (!this.term) return;
@@ -169,7 +172,7 @@ export class LeaderElector {
 
   /**
    * Campaigns and leads until `signal` aborts; then awaits the leading work, releases the lease and resolves.
-   * @throws IllegalStateError when called twice
+   * @throws IllegalStateError if called twice
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('the elector has been run already');
@@ -193,7 +196,7 @@ export class LeaderElector {
     }
   }
 
-  /** Attempts until the lease is ours. `undefined` when `signal` aborts. */
+  /** Attempts until the lease is ours. `undefined` if `signal` aborts. */
   private async campaign(signal: AbortSignal): Promise<Term | undefined> {
     const over = new AbortController();
     const watching = this.vigil?.run((holder) => {
@@ -217,7 +220,7 @@ export class LeaderElector {
         last = await this.attempt(step.timeoutMs, signal);
         const won = this.termOf(last);
         if (won) return won;
-        // What we heard while we asked may be newer than the answer.
+        // A notification during the request may be newer than the answer.
         if (this.news.takeNews()) last = undefined;
       } else if (step.step === 'wait' && (await this.news.sleep(step.waitMs, signal))) {
         last = undefined;
@@ -235,14 +238,14 @@ export class LeaderElector {
     return finished;
   }
 
-  /** The term that an attempt has won; none if its time was over before we heard of it. */
+  /** The term won by an attempt; none if it had expired before the answer arrived. */
   private termOf({ result, epoch, sentAtMs }: FinishedAttempt): Term | undefined {
     if (epoch === undefined || result === 'held') return undefined;
     if (this.clock.monotonicNow() >= leadsUntilMs(sentAtMs, this.options)) return undefined;
     return { epoch, renewedAtMs: sentAtMs };
   }
 
-  /** One term: the work, and beside it the renewals. Ends when the work has ended. */
+  /** One term: the work, and the renewals beside it. Ends when the work has ended. */
   private async lead(term: Term, signal: AbortSignal): Promise<void> {
     this.isOver = false;
     this.record(this.identity, term.epoch, 'started leading');
@@ -277,17 +280,18 @@ export class LeaderElector {
     this.safely(() => this.callbacks.onStoppedLeading(reason));
     if (signal.aborted || reason instanceof LeaseLostError) return;
     if (reason instanceof SupersededError) {
-      // Either the lease is another's, and we shall hear so; or it is ours, and what counts is not: then we go beyond it.
+      // Either the lease is another's, and the next answer says so; or it is ours with an outdated epoch: then we need
+      // a higher one.
       this.epochAbove = Math.max(this.epochAbove, reason.epoch);
       await pause(this.clock, this.attempts.retryMs(), signal);
       return;
     }
-    // The work failed of itself: another shall have its turn, and so that it can, we pause.
+    // The work failed by itself: pause, so that another can take over.
     await this.release();
     await pause(this.clock, this.attempts.retryMs(), signal);
   }
 
-  /** Resolves with why the lease is lost, or `undefined` once nothing is to be renewed any more. */
+  /** Resolves with why the lease is lost, or `undefined` once renewals are no longer needed. */
   private async renewUntilLost(term: Term, done: AbortSignal): Promise<LeaseLostError | undefined> {
     let last: FinishedAttempt | undefined;
     let isUrgent = false;
@@ -302,7 +306,7 @@ export class LeaderElector {
       }
       isUrgent = false;
       last = await this.attempt(step.timeoutMs, done);
-      // Too late an answer proves nothing: the deadline has been passed meanwhile.
+      // A late answer proves nothing: the deadline has passed in the meantime.
       const isInTime = last.endedAtMs < leadsUntilMs(term.renewedAtMs, this.options);
       if (last.result === 'renewed' && last.epoch === term.epoch && isInTime)
         term.renewedAtMs = last.sentAtMs;
@@ -315,7 +319,7 @@ export class LeaderElector {
     return isAskedTo ? 'somebody else shall have the lease' : stepDownText[reason];
   }
 
-  /** Never rejects: resolves with the failure of the work, if it failed of itself. */
+  /** Never rejects: resolves with the error of the work, if it failed by itself. */
   private async work(signal: AbortSignal, epoch: number): Promise<Error | undefined> {
     try {
       await this.callbacks.onStartedLeading(signal, epoch);

@@ -23,7 +23,7 @@ describe('a leader', () => {
   describe('when its process dies', () => {
     const NOTICED_WITHIN_MS = 80 * 1.5 + 100;
 
-    /** How long after now it leads. */
+    /** Time from now until it leads. */
     async function untilLeading({ elector }: Candidate): Promise<number> {
       const since = clock.monotonicNow();
       while (!elector.isLeader && clock.monotonicNow() - since < 10_000) await clock.advance(1);
@@ -100,7 +100,7 @@ describe('a leader', () => {
       const [a, b] = [await election.leader(), election.candidate('b').run()];
       await clock.advance(5000);
       for (let count = 0; count < 50; count++) {
-        // What it sends meanwhile waits for the next connection.
+        // Its messages in the meantime wait for the next connection.
         a.lock.faults = { ...NO_FAULTS, requestMs: 60 };
         a.witness.breakLink();
         await clock.advance(60);
@@ -115,7 +115,7 @@ describe('a leader', () => {
     it('keeps its lease when everybody loses the witness at once, and a new one comes', async () => {
       const [a, b] = [await election.leader(), election.candidate('b').run()];
       await clock.advance(5000);
-      // Nobody hears of it: the worst case.
+      // The release is not received by anyone: the worst case.
       a.lock.faults = { ...NO_FAULTS, loseRequests: true };
       election.presence.restart();
       await clock.advance(1000);

@@ -14,11 +14,11 @@ export interface LeaseAttemptsDependencies {
   readonly logger: Logger;
   readonly metrics: LeaderElectionMetrics;
   readonly options: CompiledLeaderElectionOptions;
-  /** Sees each record that the store answers with. */
+  /** Called with each record in the store's answers. */
   readonly onRecord: (record: LeaderElectionRecord) => void;
 }
 
-/** Single attempts at the lease, bounded in time. A fault is an outcome like others: the loop decides what it means. */
+/** Single attempts at the lease, bounded in time. A failure is an outcome like any other: the loop interprets it. */
 export class LeaseAttempts {
   constructor(private readonly deps: LeaseAttemptsDependencies) {}
 
@@ -47,7 +47,7 @@ export class LeaseAttempts {
     return { sentAtMs, endedAtMs, result, retryMs: this.retryMs(), ...detailsOf(answer) };
   }
 
-  /** @throws when the store does not answer in time */
+  /** @throws if the store does not answer in time */
   release(): Promise<boolean> {
     const { lock, options } = this.deps;
     return this.bounded(options.renewDeadlineMs, new AbortController().signal, (limit) =>
@@ -60,7 +60,7 @@ export class LeaseAttempts {
     return jitter(retryPeriodMs, jitterFactor, this.deps.random);
   }
 
-  /** Does not trust the lock to keep the limit. What comes later is nobody's. */
+  /** Enforces the timeout here; late answers are dropped. */
   private async bounded<T>(
     timeoutMs: number,
     signal: AbortSignal,
@@ -89,7 +89,7 @@ function detailsOf(answer: LeaseAttempt | undefined): Partial<FinishedAttempt> {
 
 /** One change of leadership, as this process saw it. */
 export interface LeadershipTransition {
-  /** Identity; empty when the lease was found free. */
+  /** Identity; empty if the lease was found free. */
   readonly who: string;
   readonly epoch: number;
   /** `started leading`, `observed`, `stopped: <reason>`. */

@@ -11,9 +11,9 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 export interface LeaseCandidacyOptions {
   readonly client: Pick<ApiClient, 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete'>;
   readonly namespace: string;
-  /** Of the candidate: who we are in the Lease. */
+  /** Name of the candidate: our identity in the Lease. */
   readonly name: string;
-  /** The Lease that we stand for. */
+  /** The Lease that we are a candidate for. */
   readonly leaseName: string;
   /** Our release, as semver. */
   readonly version: string;
@@ -21,9 +21,9 @@ export interface LeaseCandidacyOptions {
   readonly logger: Logger;
 }
 
-/** Of those who stand for a lease, the oldest release leads; among equals, who has stood for longest. */
+/** Among the candidates for a lease, the oldest release leads; among equals, the longest-standing candidate. */
 const STRATEGY = 'OldestEmulationVersion';
-/** As client-go does: a candidate that says nothing for half an hour is collected. */
+/** As in client-go: a candidate that is not renewed for half an hour is collected. */
 const RENEW_EVERY_MS = 300_000;
 const WATCH_TIMEOUT_SECONDS = 240;
 const IDLE_TIMEOUT_MS = 300_000;
@@ -31,10 +31,10 @@ const RETRY_MS = 1000;
 const WITHDRAW_WITHIN_MS = 1000;
 
 /**
- * Stands for a Lease by a LeaseCandidate, as coordinated leader election (KEP-4355) wants it: shows our release, and answers
- * when it is asked whether we are still there. The election itself is the API server's.
+ * Registers as a candidate for a Lease with a LeaseCandidate, for coordinated leader election (KEP-4355): announces our
+ * release, and answers the coordinator's pings. The API server runs the election itself.
  *
- * Where the API knows no candidates ({@link isSupported} false), or we may not be one, nobody coordinates.
+ * If the API has no candidates ({@link isSupported} false), or we may not create one, the election is not coordinated.
  */
 export class LeaseCandidacy {
   private supported: boolean | undefined;
@@ -44,14 +44,14 @@ export class LeaseCandidacy {
 
   constructor(private readonly options: LeaseCandidacyOptions) {}
 
-  /** Whether the API knows candidates, as soon as it has said so. */
+  /** Whether the API has candidates, once it has answered. */
   async isSupported(signal?: AbortSignal): Promise<boolean> {
     if (this.supported === undefined) await abortable(this.asked, signal);
     return this.supported === true;
   }
 
   /**
-   * Stands until aborted, then withdraws. Never rejects but for being called twice.
+   * Keeps the candidate until aborted, then withdraws it. Never rejects except if called twice.
    * @throws IllegalStateError
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -74,7 +74,7 @@ export class LeaseCandidacy {
     if (this.supported) await this.withdraw();
   }
 
-  /** Whether the API knows candidates: a namespace without any has an empty list. */
+  /** Whether the API has candidates: a namespace without any has an empty list. */
   private async ask(signal: AbortSignal): Promise<boolean> {
     const { client, logger, namespace } = this.options;
     const isSupported = await client.list(LEASE_CANDIDATES, { namespace, limit: 1, signal }).then(
@@ -91,7 +91,7 @@ export class LeaseCandidacy {
     return isSupported;
   }
 
-  /** Until the watch ends, or it is time to say again that we are there. */
+  /** Until the watch ends, or it is time for another renewal. */
   private async stand(signal: AbortSignal): Promise<void> {
     const { client, clock, name, namespace } = this.options;
     const { resourceVersion = '' } = (await this.renew(signal)).metadata;
@@ -115,7 +115,7 @@ export class LeaseCandidacy {
     }
   }
 
-  /** Says that we are there, and stands anew where our candidate is gone. */
+  /** Renews our candidate, and recreates it if it is gone. */
   private async renew(signal: AbortSignal): Promise<LeaseCandidate> {
     const { client, clock, name, namespace } = this.options;
     for (;;) {
@@ -146,7 +146,7 @@ export class LeaseCandidacy {
     };
   }
 
-  /** Best effort: otherwise the coordinator finds out by asking, and collects what is left. */
+  /** Best effort: otherwise the coordinator finds out by pinging, and collects what is left. */
   private async withdraw(): Promise<void> {
     const { client, clock, name, namespace } = this.options;
     const limit = new AbortController();

@@ -63,7 +63,7 @@ describe('a coordinated election', () => {
       all.push(this);
     }
 
-    /** Nothing that it sends or is sent arrives any more. */
+    /** Messages to and from it are lost from now on. */
     die(): void {
       this.isDead = true;
       presence.hide(this.name);
@@ -90,7 +90,7 @@ describe('a coordinated election', () => {
 
   const lease = (): Lease | undefined => cluster.peek<Lease>(LEASES, 'ns/leader');
   const leaders = (): string[] => all.filter(({ elector }) => elector.isLeader).map(({ name }) => name);
-  /** How long after now somebody leads; at no time two do. */
+  /** Time from now until it leads; there are never two leaders. */
   async function untilLeads(name: string, withinMs = 60_000): Promise<number> {
     const since = clock.monotonicNow();
     while (!leaders().includes(name) && clock.monotonicNow() - since < withinMs) await pass(20);
@@ -158,7 +158,7 @@ describe('a coordinated election', () => {
     await pass(10_000);
     new Candidate('older', '1.0.0');
     const tookMs = await untilLeads('older');
-    // Candidates answer first, and the lease is freed: it does not have to run out.
+    // Candidates answer first, and the lease is released: it does not have to expire.
     expect(tookMs).toBeLessThan(3000);
     expect(newer.history.slice(0, 3)).toEqual(['leads 1', 'ended', 'somebody else shall have the lease']);
     await pass(60_000);
@@ -195,7 +195,7 @@ describe('a coordinated election', () => {
     await pass(60_000);
     a.die();
     all.shift();
-    // Seen to be gone, the lease freed, and then the coordinator waits 5 s for the answer of the dead.
+    // Found dead, the lease is released, and then the coordinator waits 5 s for the dead candidate's answer.
     const tookMs = await untilLeads('b');
     expect(tookMs).toBeLessThan(6500);
   });
@@ -233,7 +233,7 @@ describe('a coordinated election', () => {
     await untilLeads('a', 2000);
     await pass(60_000);
     expect(leaders()).toEqual(['a']);
-    // And gives way as soon as somebody does.
+    // And steps down as soon as there is a coordinator.
     coordinate();
     new Candidate('older', '0.9.0');
     await untilLeads('older', 3000);

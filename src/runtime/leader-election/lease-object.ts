@@ -3,19 +3,19 @@ import type { Lease } from '@rollkeeper/machinery/kubernetes';
 import { LEASES, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { LeaderElectionRecord, LeaseRequest } from './resource-lock.js';
 
-/** The exact duration in milliseconds, which `spec.leaseDurationSeconds` can only say rounded up. */
+/** The exact duration in milliseconds; `spec.leaseDurationSeconds` holds it rounded up. */
 export const DURATION_ANNOTATION = 'rollkeeper.dev/lease-duration-ms';
 
 /**
- * Where the holder can be seen (`HolderWitness`), after the epoch that says so: what stands there of another epoch is of a
- * holder that knew nothing of it.
+ * Where the holder can be seen (`HolderWitness`), prefixed by the epoch: a value of another epoch belongs to a holder
+ * that did not know this annotation.
  */
 export const WITNESS_ANNOTATION = 'rollkeeper.dev/holder-witness';
 
 export function recordOf({ metadata, spec = {} }: Lease): LeaderElectionRecord {
   const exactMs = Number(metadata.annotations?.[DURATION_ANNOTATION]);
   const roundedMs = (spec.leaseDurationSeconds ?? 0) * 1000;
-  // Somebody else, who knows nothing of the annotation, may have written the rest.
+  // Another client without knowledge of the annotation may have written the rest.
   const isExact = exactMs > 0 && Math.ceil(exactMs / 1000) * 1000 === roundedMs;
   const leaderTransitions = spec.leaseTransitions ?? 0;
   const [epoch, witness = ''] = (metadata.annotations?.[WITNESS_ANNOTATION] ?? '').split(' ');
@@ -29,7 +29,7 @@ export function recordOf({ metadata, spec = {} }: Lease): LeaderElectionRecord {
   };
 }
 
-/** `before` with this record in it; everything else that stands there stays. */
+/** `before` with this record in it; everything else in it is kept. */
 export function leaseWith(
   ref: { readonly namespace: string; readonly name: string },
   record: LeaderElectionRecord,
@@ -65,7 +65,7 @@ export interface NextRecord {
   readonly request: LeaseRequest;
 }
 
-/** The record after somebody takes a lease that they may take, or renews the one that is theirs. */
+/** The record after a candidate takes an available lease, or renews its own. */
 export function nextRecord(next: NextRecord): LeaderElectionRecord {
   const { before, identity, leaseDurationMs, nowMs, outcome, request } = next;
   const { epochAbove = 0, witness = '' } = request;

@@ -21,8 +21,8 @@ export interface ObservedLease {
 }
 
 /**
- * Reads and writes one Lease, and remembers when it was seen to change. Every write names the resourceVersion that it was
- * decided on, so that of several that come at once one succeeds, and one that was held up on its way none.
+ * Reads and writes one Lease, and remembers when it was seen to change. Every write names the resourceVersion that it
+ * was decided on, so that only one of several concurrent writes succeeds, and a delayed one never does.
  */
 export class LeaseObserver {
   private last: ObservedLease | undefined;
@@ -33,17 +33,17 @@ export class LeaseObserver {
     private readonly clock: Clock,
   ) {}
 
-  /** As it was seen last. */
+  /** As last seen. */
   get observed(): ObservedLease | undefined {
     return this.last;
   }
 
-  /** How long it can still last; not above 0 once it is over. */
+  /** Its remaining duration; 0 or less once it has expired. */
   remainingMs({ atMs, record }: ObservedLease): number {
     return atMs + record.leaseDurationSeconds * 1000 - this.clock.monotonicNow();
   }
 
-  /** Reads it; `undefined` where there is none. */
+  /** Reads it; `undefined` if there is none. */
   async look(signal: AbortSignal | undefined): Promise<ObservedLease | undefined> {
     try {
       return this.observe(await this.client.get<Lease>(LEASES, this.ref, { signal }));
@@ -54,7 +54,7 @@ export class LeaseObserver {
     }
   }
 
-  /** `undefined` when somebody else was quicker. Our own lease counts from before the write was sent. */
+  /** `undefined` if another client was faster. Our own lease counts from before the write was sent. */
   async write(
     record: LeaderElectionRecord,
     before: Lease | undefined,
@@ -74,7 +74,7 @@ export class LeaseObserver {
     }
   }
 
-  /** Others' leases count from when we saw them change: never earlier than when it happened. */
+  /** Others' leases count from when we saw the change: never earlier than it happened. */
   private observe(lease: Lease): ObservedLease {
     const record = recordOf(lease);
     const isSame = this.last !== undefined && sameJson(this.last.record, record);

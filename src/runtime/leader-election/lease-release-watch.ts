@@ -6,11 +6,11 @@ import type { Lease } from '@rollkeeper/machinery/kubernetes';
 import { LEASES } from '@rollkeeper/machinery/kubernetes';
 
 const TIMEOUT_SECONDS = 300;
-/** Holders write several times in one lease; silence for so long is a dead link. */
+/** Holders write several times per lease duration; longer silence means a dead link. */
 const IDLE_TIMEOUT_MS = 30_000;
 const RETRY_MS = 500;
 
-/** Watches one Lease, while somebody wants to know, for when nobody holds it any more or it is news in another way. */
+/** While there are subscribers, watches one Lease and notifies when it is released or otherwise newsworthy. */
 export class LeaseReleaseWatch {
   private readonly wakes = new Set<() => void>();
   private stop: AbortController | undefined;
@@ -19,7 +19,7 @@ export class LeaseReleaseWatch {
     private readonly client: Pick<ApiClient, 'list' | 'watch'>,
     private readonly ref: { readonly namespace: string; readonly name: string },
     private readonly clock: Clock,
-    /** Whether there is something to be done about it. */
+    /** Whether the change needs a reaction. */
     private readonly isNews: (lease: Lease) => boolean = () => false,
   ) {}
 
@@ -48,7 +48,7 @@ export class LeaseReleaseWatch {
     this.stop = undefined;
   }
 
-  /** Never rejects: whoever waits for the lease also looks by itself. */
+  /** Never rejects: waiters for the lease also poll. */
   private async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const wasClean = await this.follow(signal).then(

@@ -13,17 +13,17 @@ import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } f
 
 export interface LeaseResourceLockOptions {
   readonly client: LeaseClient;
-  /** Who we are: unique to this process, also among its former lives. */
+  /** Our identity: unique to this process, also across its restarts. */
   readonly identity: string;
   readonly namespace: string;
   readonly name: string;
-  /** Under its identity we stand for the lease, and a coordinator gives it. @default whoever is the first takes it */
+  /** Our candidacy under its identity; a coordinator then assigns the lease. @default none: first come, first served */
   readonly candidacy?: Pick<LeaseCandidacy, 'isSupported'> | undefined;
   /** @default the system's */
   readonly clock?: Clock;
 }
 
-/** Others were quicker so often in one attempt: it has failed, and the elector's next one comes soon. */
+/** After this many conflicts the attempt has failed; the elector's next one follows soon. */
 const MAX_CONFLICTS = 5;
 
 const NOBODY: LeaderElectionRecord = {
@@ -32,17 +32,15 @@ const NOBODY: LeaderElectionRecord = {
 };
 
 /**
- * The lease as a `coordination.k8s.io` Lease, for who wants no Redis for it. Judged as client-go's
- * `tools/leaderelection` does it: nobody believes a time that another machine wrote; a lease is over when it has
- * not changed for its duration *since we saw it change*, by our own monotonic clock. Every write names the
- * resourceVersion that it was decided on, so that of several that come at once one succeeds, and one that was held up on its way
- * none.
+ * The lease as a `coordination.k8s.io` Lease, to elect a leader without Redis. Judged as in client-go's
+ * `tools/leaderelection`: times written by other machines are ignored; a lease has expired when it has not changed for
+ * its duration *since we saw it change*, by our own monotonic clock. Every write names the resourceVersion that it was
+ * decided on, so that only one of several concurrent writes succeeds, and a delayed one never does.
  *
- * Different from client-go: the epoch (`leaseTransitions`) also grows when a holder takes its own lease again after
- * it had ended or was released; the first one is 1; and the news of a release comes by a watch.
+ * Unlike client-go: the epoch (`leaseTransitions`) also grows when a holder takes its own lease again after it had
+ * expired or was released; the first epoch is 1; and a release is noticed by a watch.
  *
- * With a candidacy, as its coordinated leader election (KEP-4355): nobody takes the lease, the API server's coordinator names
- * its holder.
+ * With a candidacy, as in coordinated leader election (KEP-4355): the API server's coordinator names the holder.
  */
 export class LeaseResourceLock implements ResourceLock {
   readonly identity: string;
@@ -66,7 +64,7 @@ export class LeaseResourceLock implements ResourceLock {
     this.candidacy = candidacy;
     this.releases = new LeaseReleaseWatch(client, this.ref, clock, ({ spec = {} }) => {
       const isOurs = spec.holderIdentity === identity;
-      // Named by the coordinator, or to give way to another.
+      // Named by the coordinator, or asked to step down.
       return candidacy !== undefined && isOurs && (!spec.acquireTime || Boolean(spec.preferredHolder));
     });
   }
@@ -83,7 +81,7 @@ export class LeaseResourceLock implements ResourceLock {
     const { signal } = request;
     signal?.throwIfAborted();
     const isCoordinated = (await this.candidacy?.isSupported(signal)) ?? false;
-    // 1. What we know is enough while the lease is ours: should it be out of date, the write is refused.
+    // 1. The cached lease is enough while it is ours: if it is outdated, the write is refused.
     const known = this.isOursNow() ? this.observer.observed : undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       const current = conflicts === 0 && known ? known : await this.observer.look(signal);
@@ -91,7 +89,7 @@ export class LeaseResourceLock implements ResourceLock {
       this.isYielding = plan.do === 'yield';
       // 2. It is another's.
       if (plan.do === 'leave' || plan.do === 'yield') return this.held(current, leaseDurationMs);
-      // 3. It is to be another's.
+      // 3. It is to be released for another.
       if (plan.do === 'vacate') {
         if (await this.vacate(current, signal)) return this.held(this.observer.observed, leaseDurationMs);
         continue;
@@ -118,12 +116,12 @@ export class LeaseResourceLock implements ResourceLock {
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);
   }
 
-  /** As it was seen last, for whoever wants to name it. */
+  /** As last seen, for references to it. */
   get lease(): Lease | undefined {
     return this.observer.observed?.lease;
   }
 
-  /** News that is sent while the watch is broken comes when it stands again. */
+  /** Releases while the watch is broken are noticed when it is re-established. */
   onReleased(wake: () => void): () => void {
     return this.releases.onReleased(wake);
   }
@@ -151,14 +149,14 @@ export class LeaseResourceLock implements ResourceLock {
     return decideLeaseAttempt({ identity, found, deposing, epochAbove, ...coordination });
   }
 
-  /** Of a lease that nobody has and somebody else is to give, nobody knows how long: we look again after our pause. */
+  /** A free lease that a coordinator has to assign has no known remaining time: we look again after our pause. */
   private held(current: ObservedLease | undefined, leaseDurationMs: number): LeaseAttempt {
     const remainingMs = current ? this.observer.remainingMs(current) : 0;
     const record = current?.record ?? NOBODY;
     return { outcome: 'held', record, remainingMs: remainingMs > 0 ? remainingMs : leaseDurationMs };
   }
 
-  /** As client-go leaves it, so that its electors take it at once. Returns whether nobody was quicker. */
+  /** Releases it as client-go does, so that its electors take it at once. Returns whether the write succeeded. */
   private async vacate(
     current: ObservedLease | undefined,
     signal: AbortSignal | undefined,

@@ -19,7 +19,7 @@ export class MemoryLease {
     return this.held?.record;
   }
 
-  /** Who holds it at this moment; empty when nobody does. */
+  /** The current holder; empty if there is none. */
   get holder(): string {
     if (!this.held || this.held.expiresAtMs <= this.clock.monotonicNow()) return '';
     return this.held.record.holderIdentity;

@@ -1,4 +1,4 @@
-/** Who holds the lease. Times are of the store's clock and for show only: nobody decides by them. */
+/** The content of a lease. Times are of the store's clock and for display only: decisions never use them. */
 export interface LeaderElectionRecord {
   /** Empty after a release. */
   readonly holderIdentity: string;
@@ -8,33 +8,33 @@ export interface LeaderElectionRecord {
   readonly renewTime: string;
   /** Grows each time another holder takes over: the fencing epoch. */
   readonly leaderTransitions: number;
-  /** Where it can be seen whether the holder is there, see `HolderWitness`; empty: nowhere. */
+  /** Where the holder can be seen, see `HolderWitness`; empty: nowhere. */
   readonly witness: string;
 }
 
-/** Outcome of one attempt. `held` tells who has it and how long it can still last (milliseconds). */
+/** Outcome of one attempt. `held` says who has it and how long it can still last (milliseconds). */
 export type LeaseAttempt =
   | { readonly outcome: 'acquired' | 'renewed'; readonly record: LeaderElectionRecord }
   | { readonly outcome: 'held'; readonly record: LeaderElectionRecord; readonly remainingMs: number };
 
-/** A holder that was seen to be gone: the lease is taken from it although it has not run out. */
+/** A holder that was found dead: the lease is taken from it although it has not expired. */
 export type DeposedHolder = Pick<LeaderElectionRecord, 'holderIdentity' | 'leaderTransitions' | 'witness'>;
 
 export interface LeaseRequest {
   readonly signal?: AbortSignal | undefined;
-  /** Where we can be seen, for the record; stands there until our next request. @default nowhere */
+  /** Where we can be seen, for the record; kept until our next request. @default nowhere */
   readonly witness?: string | undefined;
   /**
-   * Take the lease from this holder, provided that it is still in this very epoch and has not said otherwise of where it
-   * can be seen. @default nobody
+   * Take the lease from this holder, provided that it is still in this very epoch and has not changed where it can be
+   * seen. @default none
    */
   readonly deposing?: DeposedHolder | undefined;
-  /** The next epoch must be greater than this: a lease of our own with an older one is taken anew. @default any */
+  /** The next epoch must be greater than this: a lease of our own with an older one is acquired again. @default any */
   readonly epochAbove?: number | undefined;
 }
 
 /**
- * Where the lease lives. Implementations decide one attempt atomically; loops, deadlines and callbacks are the
+ * Storage of the lease. Implementations decide one attempt atomically; loops, deadlines and callbacks are the
  * elector's.
  */
 export interface ResourceLock {
@@ -42,15 +42,18 @@ export interface ResourceLock {
   /** For logs: `redis lease rollkeeper:leader`. */
   describe(): string;
   get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined>;
-  /** client-go's `tryAcquireOrRenew`: renews if we hold it, takes it if it is free or expired, else says who holds it. */
+  /**
+   * client-go's `tryAcquireOrRenew`: renews if we hold it, takes it if it is free or expired, otherwise returns the
+   * holder.
+   */
   tryAcquireOrRenew(leaseDurationMs: number, request?: LeaseRequest): Promise<LeaseAttempt>;
-  /** Gives up a lease that is ours and wakes the others. Returns whether it was ours. */
+  /** Releases a lease that is ours and wakes the others. Returns whether it was ours. */
   release(signal?: AbortSignal): Promise<boolean>;
-  /** Calls `wake` when somebody released the lease. Returns the unsubscribe. */
+  /** Calls `wake` when the lease was released. Returns the unsubscribe. */
   onReleased(wake: () => void): () => void;
 }
 
-/** Whether the lease that this record shows may be taken from its holder, by what the request says. */
+/** Whether the request allows taking the lease in this record from its holder. */
 export function isDeposed(
   { holderIdentity, leaderTransitions, witness }: LeaderElectionRecord,
   deposing: DeposedHolder | undefined,

@@ -2,7 +2,7 @@ import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 
-/** A wait that news can end. News that comes while nobody waits ends the next wait at once. */
+/** A sleep that a notification can end. A notification without a sleeper ends the next sleep at once. */
 export class WakeableSleep {
   private hasNews = false;
   private end: (() => void) | undefined;
@@ -14,14 +14,14 @@ export class WakeableSleep {
     this.end?.();
   }
 
-  /** Whether news has come since the last wait or the last call. */
+  /** Whether there was a notification since the last sleep or the last call. */
   takeNews(): boolean {
     const { hasNews } = this;
     this.hasNews = false;
     return hasNews;
   }
 
-  /** Whether it was news that ended it, rather than the time or the signal. Never rejects. */
+  /** Returns whether a notification ended it, rather than the time or the signal. Never rejects. */
   async sleep(ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.hasNews && !signal.aborted) {
       const ended = new AbortController();

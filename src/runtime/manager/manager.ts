@@ -14,56 +14,55 @@ import { LeaderPrecedence } from '../work-queue/index.js';
 import type { NeededInformer } from './needs.js';
 import { missingOf } from './needs.js';
 
-/** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
+/** A component with a life cycle: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
 export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** The informers of this replica, as the manager sees them. */
 export interface InformerGroup extends Runnable {
-  /** Resolves once of each there is a list, or the server's answer that there is none; rejects with the signal's reason. */
+  /** Resolves once each has a list, or the server's answer that there is none; rejects with the signal's reason. */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
-  /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
+  /** The versions that a cache must show to have seen every deletion that ours have seen. @default none */
   deletionsSeen?(
     ...scope: Parameters<NonNullable<EnqueuerOptions['deletionsSeen']>>
   ): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
 /**
- * The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease.
- * `lead` rejects with SupersededError when the term does not count where it would have an effect.
+ * The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it releases the
+ * lease. `lead` rejects with SupersededError if a target of its writes does not accept the term.
  */
 export interface Elector {
-  /** Whether we lead at this moment, by the clock. @default until the signal of the leading work aborts */
+  /** Whether we lead now, by the clock. @default until the signal of the leading work aborts */
   readonly isLeader?: boolean;
   run(lead: (signal: AbortSignal, term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
-/** Something that is done while we lead, with the adds of our term. */
+/** Work during leadership, with the adds of our term. */
 export interface LeaderRunnable {
   run(adds: LeaderAdds, signal: AbortSignal): Promise<void>;
 }
 
-/** A controller with its two halves: what every replica works on, and what only the leader watches. */
+/** A controller with its two halves: the workers on every replica, and the watches on the leader. */
 export interface ManagedController {
   readonly controller: Controller;
-  /** The leader begins its terms in it; people look at it and tend it. */
+  /** The leader begins its terms in it; people inspect and manage it. */
   readonly queue: ControllerQueue;
   readonly built: BuiltController;
-  /** Whether there is an object under a key, as far as the caches can tell. @default they cannot */
+  /** Whether a key has an object, as far as the caches know. @default unknown */
   readonly hasObject?: (key: string) => boolean | undefined;
-  /** Run while we lead. */
+  /** Runs while we lead. */
   readonly sweep?: LeaderRunnable;
-  /** The caches without which it does not start; it does as soon as all of them have synced. @default none */
+  /** The caches that it requires; it starts as soon as all of them have synced. @default none */
   readonly needs?: readonly NeededInformer[];
   /** See {@link ControllerDefinition.worksOn}. @default 'all' */
   readonly worksOn?: 'all' | 'leader';
 }
 
 /**
- * `starting`: informers fill. `running`: keys are worked on, of one controller at least, and the lease is campaigned for.
- * `stopping`: no new
- * keys; running ones finish, the lease is released. `stopped`: nothing of ours runs any more.
+ * `starting`: informers fill. `running`: keys of at least one controller are processed, and we campaign for the lease.
+ * `stopping`: no new keys; those in progress finish, the lease is released. `stopped`: nothing of ours runs any more.
  */
 export type ManagerState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';
 
@@ -75,22 +74,22 @@ export interface ManagerOptions {
   /** Run from before the informers until after everything else: the event recorder, monitors. */
   readonly background: readonly Runnable[];
   /**
-   * `all`: every replica works on keys. `leader`: only the one that leads; it gives up the lease after its last key.
+   * `all`: every replica processes keys. `leader`: only the leader; it releases the lease after its last key.
    * @default 'all'
    */
   readonly reconcileOn?: 'all' | 'leader';
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Spans the changes that the leader sees. @default none */
+  /** Traces the changes that the leader sees. @default none */
   readonly tracer?: Tracer;
 }
 
 /**
  * Starts and stops one replica in the right order. Start: background work, informers until synced, workers, the
- * election. A resource that the server does not list keeps those controllers back that need it, and no others; they start
- * when it does. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
- * leading work ends and releases the lease, so that the next leader does not wait for our slowest sync (keys are
- * guarded by their own locks, not by the lease); then informers, then background work.
+ * election. A resource that the server does not list only delays the controllers that need it; they start when it can
+ * be listed. Stop: readiness fails first (`state`); then, concurrently, the workers finish their keys and the leading
+ * work ends and releases the lease, so that the next leader does not wait for our slowest sync (keys are guarded by
+ * their own locks, not by the lease); then informers, then background work.
  */
 export class Manager {
   private current: ManagerState = 'created';
@@ -102,13 +101,13 @@ export class Manager {
     return this.current;
   }
 
-  /** Resolves after a clean stop; rejects, everything stopped, when a part failed for good. */
+  /** Resolves after a clean stop; rejects, with everything stopped, if a part failed permanently. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.current !== 'created') throw new IllegalStateError('a manager runs once');
     const { background, elector, informers, logger } = this.options;
     const fatal = new AbortController();
     const stop = AbortSignal.any([signal, fatal.signal]);
-    // Before anybody else hears of it: readiness is the first to go.
+    // Registered before any other listener: readiness fails first.
     stop.addEventListener('abort', () => (this.current = 'stopping'), { once: true });
     const groups = { background: new AbortController(), informers: new AbortController() };
     const guard = async (work: Promise<void>): Promise<void> => {
@@ -146,7 +145,7 @@ export class Manager {
     if (fatal.signal.aborted) throw fatal.signal.reason;
   }
 
-  /** Resolves once one controller has what it needs; of those that wait for something, people are told. */
+  /** Resolves once one controller has what it needs; logs those that still wait. */
   private async firstToStart(stop: AbortSignal): Promise<void> {
     const { controllers, logger } = this.options;
     const filled = controllers.map((managed) => {
@@ -173,13 +172,13 @@ export class Manager {
     await Promise.all(needs.map((informer) => informer.waitForSync(signal)));
   }
 
-  /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
+  /** The leader's part: turns every change in its informers, and initially every object, into keys. */
   private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
     const { controllers, logger } = this.options;
     const { epoch } = term;
     logger.info('leading', { epoch });
     this.precedence.set(true);
-    // One that fails, or whose adds are refused, takes the others with it: we are about to give up the lease.
+    // If one fails, or its adds are refused, the others are cancelled: we are about to give up the lease.
     const failed = new AbortController();
     const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
     try {
@@ -191,7 +190,9 @@ export class Manager {
     }
   }
 
-  /** One controller's leading work, from when it has what it needs until we lead no more or one controller's work fails. */
+  /**
+   * One controller's leading work, from when it has what it needs until we stop leading or a controller's work fails.
+   */
   private async leadOne(
     managed: ManagedController,
     term: LeaderTerm,
@@ -201,7 +202,7 @@ export class Manager {
     const { built, sweep } = managed;
     const until = AbortSignal.any([signal, failed.signal]);
     const refusal = new AbortController();
-    // Goes on until the last key has ended: the keys go by what it keeps.
+    // Continues until the last key has ended: the keys depend on its caches.
     const over = new AbortController();
     const leading = built.leading?.run(over.signal) ?? Promise.resolve();
     const work: Promise<void>[] = [];
@@ -228,8 +229,8 @@ export class Manager {
   }
 
   /**
-   * Resolves once no former leader adds anything and there is what the controller needs to lead: only after the first may we
-   * look at what there is. `undefined` on abort.
+   * Resolves once no former leader can add any more and the controller's requirements for leading are met: the existing
+   * objects must only be read after the former. `undefined` on abort.
    */
   private async prepared(
     managed: ManagedController,
@@ -269,8 +270,8 @@ export class Manager {
   }
 
   /**
-   * Works on the keys of one controller, from when it has what it needs. Ends when the running keys have ended; after the
-   * loss of the lease they are told to end at once.
+   * Processes the keys of one controller, from when it has what it needs. Ends when the keys in progress have ended;
+   * after the loss of the lease they are cancelled.
    */
   private async work(managed: ManagedController, signal: AbortSignal): Promise<void> {
     try {

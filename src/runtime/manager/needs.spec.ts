@@ -11,7 +11,7 @@ import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
 import { NotedInformers, missingOf, readabilityOf, troublesOf } from './needs.js';
 
-/** A cache that fills when the test says so. */
+/** A cache that the test fills. */
 class ScriptedNeed {
   hasSynced = false;
   trouble: InformerTrouble | undefined;
@@ -156,7 +156,7 @@ describe('what a controller cannot read', () => {
 });
 
 describe('a controller that works where the replica leads', () => {
-  /** Work that is ready, or fails, when the test says so. */
+  /** Work that the test makes ready, or fails. */
   function scriptedLeading() {
     const ready = Promise.withResolvers<void>();
     const failed = Promise.withResolvers<never>();

@@ -3,10 +3,10 @@ import type { Informer, MetadataInformer, PartialType, WholeType } from '@rollke
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
-/** A cache that a controller cannot do without, as the manager sees it. */
+/** A cache that a controller requires, as the manager sees it. */
 export type NeededInformer = Pick<Informer, 'type' | 'hasSynced' | 'trouble' | 'waitForSync'>;
 
-/** The informers of `source`, noting which a controller asks for while it is built: those it cannot do without. */
+/** Wraps `source` to record the informers that a controller requests while it is built: those it requires. */
 export class NotedInformers implements InformerSource {
   readonly needs: NeededInformer[] = [];
   private readonly asked = new Map<string, Informer>();
@@ -27,7 +27,7 @@ export class NotedInformers implements InformerSource {
     return this.noted(this.source.partialInformerFor<T>(type), optional);
   }
 
-  /** The informer of a qualified resource that the controller has asked for. */
+  /** The informer of a qualified resource that the controller has requested. */
   find(resource: string): Informer | undefined {
     return this.asked.get(resource);
   }
@@ -44,22 +44,22 @@ export class NotedInformers implements InformerSource {
   }
 }
 
-/** Those that have never been listed although the server answers, and what it says. */
+/** Those that have never been listed although the server answers, with its answer. */
 export function missingOf(needs: readonly NeededInformer[]): UnreadableResource[] {
   return refused(needs.filter(({ hasSynced }) => !hasSynced));
 }
 
-/** A controller, as far as it reads. */
+/** A controller's view of the API. */
 export interface Reader {
   readonly built: Pick<BuiltController, 'unreadable'>;
   readonly needs?: readonly NeededInformer[];
 }
 
-/** What of the API a controller cannot read at the moment. */
+/** Resources that a controller cannot read at the moment. */
 export interface ControllerTroubles {
-  /** It does not start before it can. */
+  /** It does not start before it can read these. */
   readonly waitsFor: readonly UnreadableResource[];
-  /** It goes by what it saw last, or does without. */
+  /** It uses the last known state of these, or works without them. */
   readonly unreadable: readonly UnreadableResource[];
 }
 
@@ -74,7 +74,7 @@ function refused(needs: readonly NeededInformer[]): UnreadableResource[] {
   );
 }
 
-/** Each resource that a controller needs, and each other that it cannot read, once. */
+/** Each resource that a controller needs, and each other one that it cannot read, once. */
 export function* readabilityOf(
   managed: Reader,
 ): Generator<{ readonly resource: string; readonly isReadable: boolean }> {

@@ -27,9 +27,9 @@ export interface SharedParts {
   readonly actors: ActorRuntime;
   /** See `ControllerDependencies.rootCa`. */
   readonly rootCa?: string;
-  /** Which objects are worked on, by their labels. @default all */
+  /** Selects objects by their labels. @default all */
   readonly selects?: LabelMatcher;
-  /** Signs events for a controller. */
+  /** The event recorder for a component. */
   readonly eventsOf: (component: string) => EventRecorder;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -42,7 +42,7 @@ export interface SharedParts {
   readonly observers?: readonly SyncObserver[];
 }
 
-/** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
+/** Assembles one controller: its queue and workers, the activations' client, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { actors, clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
   const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
@@ -50,7 +50,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
-  // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+  // As in Kubernetes: `deployment-controller`, `replicaset-controller`.
   const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
   const built = buildController(definition, {
     discovery: client,
@@ -68,7 +68,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const objectOf = built.objectOf?.bind(built) ?? cached;
   const hasObject = (key: string): boolean | undefined => {
     if (objectOf(key) !== undefined) return true;
-    // What is no object of its kind, or not listed yet, may be there all the same.
+    // A key of another kind, or one not listed yet, may have an object all the same.
     return built.objectOf || !cacheOf(qualifiedResource(type))?.hasSynced ? undefined : false;
   };
   const controller = new Controller({

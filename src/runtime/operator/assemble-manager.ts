@@ -32,7 +32,7 @@ import type { ManagerExtension } from './manager-extension.js';
 import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
-/** What a manager is made of. */
+/** The parts of a manager. */
 export type ManagerParts = Omit<CompiledManagerOptions, 'extensions'> & {
   readonly client: ApiClient;
   readonly coordination: CoordinationFactory;
@@ -45,14 +45,14 @@ export interface Assembly {
   readonly manager: Manager;
   readonly controllers: readonly ManagedController[];
   readonly coordination: Coordination;
-  /** Absent: the coordination knows nothing of clusters. */
+  /** Absent: the coordination has no cluster claims. */
   readonly guard: ClusterGuard | undefined;
   readonly election: Election;
-  /** Ends the connections of its own. */
+  /** Closes its own connections. */
   close(): Promise<void>;
 }
 
-/** Puts a replica together: controllers, election, manager, health checks, metrics. Nothing connects or runs yet. */
+/** Assembles a replica: controllers, election, manager, health checks, metrics. Nothing connects or runs yet. */
 export function assembleManager(
   definitions: readonly ControllerDefinition[],
   informers: InformerFactory,
@@ -134,12 +134,12 @@ type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | '
   close(): void;
 };
 
-/** Who this replica is in the election. */
+/** The identity of this replica in the election. */
 function candidateOf(
   { client, clock, identity, logger, place }: ManagerParts,
   coordination: Coordination,
 ): Candidate {
-  // A process that comes back under its old name must not take its former life's lease for its own.
+  // A restarted process of the same name must not mistake its predecessor's lease for its own.
   const ofThisLife = `${identity}_${randomUUID()}`;
   if (place.lock === 'none')
     return { lock: new MemoryResourceLock(new MemoryLease(clock), ofThisLife), close: () => undefined };

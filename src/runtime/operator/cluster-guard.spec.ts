@@ -76,7 +76,7 @@ describe('the guard of an installation’s keys', () => {
     );
     await setUp(['uid-2'], { claims, replaces: 'uid-1' }).guard.enter(signal);
     expect(await claims.owner()).toBe('uid-2');
-    // Said for ever, as a forgotten option is, it does nothing more.
+    // If it stays set forever, as a forgotten option does, it has no further effect.
     await setUp(['uid-2'], { claims, replaces: 'uid-1' }).guard.enter(signal);
     await expect(setUp(['uid-3'], { claims, replaces: 'uid-1' }).guard.enter(signal)).rejects.toThrow(
       'uid-2',

@@ -16,29 +16,29 @@ export interface ClusterGuardOptions {
   readonly client: Pick<ApiClient, 'get'>;
   /** Of the installation; for messages. */
   readonly keyPrefix: string;
-  /** What the cluster is known by. @default the UID of its namespace `kube-system` */
+  /** The cluster's identity. @default the UID of its namespace `kube-system` */
   readonly identity?: string | undefined;
-  /** Whose keys become this cluster's. @default nobody's */
+  /** The former cluster, whose keys become this cluster's. @default none */
   readonly replaces?: string | undefined;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
 }
 
-/** What a cluster is known by, or why that cannot be known. */
+/** The identity of a cluster, or why it is unknown. */
 type Identity = { readonly id: string } | { readonly id?: undefined; readonly why: string };
 
 const KUBE_SYSTEM = { name: 'kube-system' };
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5000;
-/** So long a start waits for an API that does not answer, before it goes on without an answer. */
+/** How long a start waits for an API that does not answer, before it continues without an answer. */
 const FIRST_LOOK_MS = 3000;
-/** Redis may have been emptied meanwhile. */
+/** Redis may have been emptied in the meantime. */
 const CLAIM_AGAIN_MS = 10_000;
 
 /**
- * Keeps replicas that work for different clusters off each other's keys: the first claims them for its cluster, and one of another
- * cluster is refused.
+ * Prevents replicas for different clusters from sharing keys: the first replica claims them for its cluster, and one of
+ * another cluster is refused.
  */
 export class ClusterGuard implements Runnable {
   private entered: Promise<string | undefined> | undefined;
@@ -46,8 +46,8 @@ export class ClusterGuard implements Runnable {
   constructor(private readonly options: ClusterGuardOptions) {}
 
   /**
-   * Enters if the API says soon enough which cluster it is; else that is left to {@link enter}.
-   * @throws StartupError where the keys are another cluster's
+   * Enters if the API reports its identity soon enough; otherwise that is left to {@link enter}.
+   * @throws StartupError if the keys belong to another cluster
    */
   async enterSoon(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
@@ -58,18 +58,18 @@ export class ClusterGuard implements Runnable {
       await Promise.race([entering, soon]);
     } finally {
       patience.abort();
-      // Awaited by `enter`, later on.
+      // Awaited by `enter` later.
       entering.catch(() => undefined);
     }
   }
 
-  /** Waits until the cluster is known, and the keys are its. @throws StartupError where they are another's */
+  /** Waits until the cluster is known and owns the keys. @throws StartupError if they belong to another one */
   async enter(signal: AbortSignal): Promise<void> {
     this.entered ??= this.takeKeys(signal);
     await this.entered;
   }
 
-  /** Claims the keys again and again. Rejects when another cluster has them. */
+  /** Renews the claim periodically. Rejects if another cluster has the keys. */
   async run(signal: AbortSignal): Promise<void> {
     const { claims, clock, logger } = this.options;
     try {

@@ -11,17 +11,17 @@ export interface Condition {
   reason: string;
   /** For people. */
   message: string;
-  /** The `metadata.generation` that this was found out of. */
+  /** The `metadata.generation` that the condition is based on. */
   observedGeneration?: number;
-  /** When `status` changed last, RFC 3339. */
+  /** When `status` last changed, RFC 3339. */
   lastTransitionTime: string;
 }
 
 type ReadableCondition = Readonly<Condition>;
 
 /**
- * The list with `condition` in it, as a new list. The time of transition moves only
- * with the status, so that a repeated sync writes nothing.
+ * A new list with `condition` in it. The transition time only changes with the status, so that a repeated sync writes
+ * nothing.
  */
 export function setCondition(
   conditions: readonly ReadableCondition[] | undefined,

@@ -19,27 +19,27 @@ import type { SyncPlan } from './plan-sync.js';
 import { planSync } from './plan-sync.js';
 import { ProbeServer } from './probe-server.js';
 
-/** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
+/** Upper limit of the watch backoff: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
 
 export type ControllerManagerParts = ManagerParts & {
-  /** Closed at the end, because nobody else does. */
+  /** Closed at the end by the manager, their only owner. */
   readonly closings: readonly (() => Promise<void>)[];
 };
 
 /**
- * One replica of an operator. Start as many as you like with the same name and Redis: one leads and turns changes into keys, all
- * work on keys, and no key is worked on twice at the same time.
+ * One replica of an operator. Start as many as you like with the same name and Redis: one leads and turns changes into
+ * keys, all process keys, and a key is never processed concurrently.
  */
 export class ControllerManager {
-  /** The API, without the fences of a sync: for what is done once, such as the installation of a CRD. */
+  /** The API, without the fences of a sync: for one-time work such as installing a CRD. */
   readonly client: ApiClient;
-  /** What `/livez` and `/readyz` ask; add your own checks. */
+  /** The checks of `/livez` and `/readyz`; add your own. */
   readonly health = new HealthRegistry();
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly identity: string;
-  /** All caches of this replica. What it has no cache of yet may be asked for before it runs. */
+  /** All caches of this replica. Request further ones before it runs. */
   readonly informers: InformerFactory;
   private readonly definitions = new Map<string, ControllerDefinition>();
   private assembly: Assembly | undefined;
@@ -48,7 +48,7 @@ export class ControllerManager {
   private hasRun = false;
   private url: string | undefined;
 
-  /** By `createManager`. */
+  /** Use `createManager`. */
   constructor(private readonly parts: ControllerManagerParts) {
     const { cache, client, clock, identity, logger, metrics, random } = parts;
     this.client = client;
@@ -56,7 +56,7 @@ export class ControllerManager {
     this.logger = logger;
     this.identity = identity;
     this.informers = new InformerFactory({
-      // Nobody shall wonder where half of his pod is.
+      // Pods are cached whole by default: a trimmed pod would surprise authors.
       trims: new Map(),
       ...cache,
       client,
@@ -79,8 +79,8 @@ export class ControllerManager {
   }
 
   /**
-   * The cache of a kind, for what is not a controller. Asking makes the manager fill it; it is empty before.
-   * @throws IllegalStateError where the manager runs and has no such cache
+   * The cache of a kind, for code outside of controllers. Requesting it makes the manager fill it; it is empty before.
+   * @throws IllegalStateError if the manager runs and has no such cache
    */
   lister<T extends KubernetesObject>(kind: Kind<T>): Lister<T> {
     const known = this.informers.all().length;
@@ -116,51 +116,53 @@ export class ControllerManager {
     return this.assembly?.manager.state ?? 'created';
   }
 
-  /** Whether this replica leads at this moment. */
+  /** Whether this replica leads now. */
   get isLeader(): boolean {
     return this.assembly?.election.isLeader ?? false;
   }
 
-  /** The replica that leads, as far as this one has seen; empty: none. */
+  /** The leading replica, as far as this one has seen; empty: none. */
   get leader(): string {
     return replicaOf(this.assembly?.election.leader ?? '');
   }
 
-  /** Who works on keys. */
+  /** Which replicas process keys. */
   get reconcileOn(): 'all' | 'leader' {
     return this.parts.reconcileOn;
   }
 
-  /** Where the probes are served, once they are. */
+  /** The URL of the probes, once they are served. */
   get probesUrl(): string | undefined {
     return this.url;
   }
 
-  /** Puts the controllers together, without connecting anything, so that `health` has all its checks; `run` does it as well. */
+  /**
+   * Assembles the controllers without connecting anything, so that `health` has all its checks; `run` does it as well.
+   */
   assemble(): this {
     this.assembled();
     return this;
   }
 
-  /** The controllers, put together, in the order of their adding; from then on none is added. */
+  /** The assembled controllers, in the order of their adding; none can be added after this. */
   get controllers(): readonly ManagedController[] {
     return this.assembled().controllers;
   }
 
-  /** The lease and its history, as this replica sees them; from then on no controller is added. */
+  /** The lease and its history, as this replica sees them; no controller can be added after this. */
   get election(): Election {
     return this.assembled().election;
   }
 
-  /** What the replicas share, to see whether it answers; from then on no controller is added. */
+  /** The coordination, to check whether it answers; no controller can be added after this. */
   get coordination(): Pick<Coordination, 'name' | 'ping'> {
     return this.assembled().coordination;
   }
 
   /**
-   * Resolves once the queues, locks and the lease can be used; `run` waits for the same, and for the API to say that they are its
-   * cluster's, which is not waited for here.
-   * @throws StartupError with the one line that a person is shown
+   * Resolves once the queues, locks and the lease can be used. `run` waits for the same, and also for the claim on the
+   * keys, which this does not.
+   * @throws StartupError with the one line to show
    */
   waitUntilUsable(signal: AbortSignal): Promise<void> {
     this.usable ??= this.untilUsable(signal);
@@ -168,9 +170,10 @@ export class ControllerManager {
   }
 
   /**
-   * Works until aborted: probes first, then caches, workers, the election; on the way out the running keys finish, and the lease is
-   * handed over. Resolves after a clean stop; rejects, everything stopped, when a part failed for good. Once only.
-   * @throws StartupError with the one line that a person is shown
+   * Runs until aborted: probes first, then caches, workers, the election; on shutdown, keys in progress finish and the
+   * lease is handed over. Resolves after a clean stop; rejects, with everything stopped, if a part failed permanently.
+   * Once only.
+   * @throws StartupError with the one line to show
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('a manager runs once');
@@ -199,7 +202,7 @@ export class ControllerManager {
     }
   }
 
-  /** Only needed where `run` is never called. */
+  /** Only needed if `run` is never called. */
   close(): Promise<void> {
     this.closed ??= this.closeAll();
     return this.closed;
@@ -208,7 +211,7 @@ export class ControllerManager {
   private async closeAll(): Promise<void> {
     const { closings, extensions, logger } = this.parts;
     const ends = await Promise.allSettled([this.assembly?.close(), ...closings.map((close) => close())]);
-    // What people look at stays until there is nothing more to be seen.
+    // Pages for people stay until everything else has stopped.
     ends.push(...(await Promise.allSettled(extensions.map(async (extension) => extension.close?.()))));
     for (const end of ends)
       if (end.status === 'rejected')

@@ -5,40 +5,41 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
 import type { WorkQueueMetrics } from '../work-queue/index.js';
 
-/** Of which cluster an installation's keys are, by that cluster's identity. */
+/** Records which cluster owns an installation's keys, by the cluster's identity. */
 export interface ClusterClaims {
-  /** Undefined: no cluster's yet, as those of releases that kept no record of it. */
+  /** Undefined: no owner yet, as with releases that kept no record. */
   owner(): Promise<string | undefined>;
-  /** Makes the keys the cluster's where they are no other's. Resolves with whose they are then. */
+  /** Claims the keys for the cluster if they have no owner. Resolves with the owner after that. */
   claim(cluster: string): Promise<string>;
   /**
-   * Makes the keys of `former` the cluster's, without what was remembered of objects of the former one. Resolves with whose they are
-   * then: another's where they were not the former's.
+   * Transfers the keys of `former` to the cluster, without the state about objects of the former one. Resolves with the
+   * owner after that: another one if they were not the former's.
    */
   replace(former: string, cluster: string, signal: AbortSignal): Promise<string>;
 }
 
-/** What the replicas of one installation share: queues, the actors' locks and memory, the leader's lease. */
+/** What the replicas of one installation share: queues, the actors' locks and state, the leader's lease. */
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
   readonly name: string;
   /** Opens nothing before its first use. */
   queueOf(controller: string): QueuePair;
   readonly actors: ActorRuntime;
-  /** @param identity of this life of this replica, never used again */
+  /** @param identity of this life of this replica, never reused */
   lockOf(identity: string): ResourceLock;
   /**
-   * Shows that we are there, and whether others are, wherever the lease is.
-   * @default none: a leader that dies keeps its lease until its end
+   * Makes us visible, and shows whether others are alive, independent of where the lease is.
+   * @default none: a dead leader keeps its lease until it expires
    * @param identity as for `lockOf`
    */
   witnessOf?(identity: string): HolderWitness;
   /**
-   * Whose the installation's keys are. Two clusters on the same keys would take each other's, and find "gone" what exists.
-   * @default nothing is known of it, and nobody is refused
+   * Owner of the installation's keys. Two clusters sharing keys would mix them up, and treat existing objects as
+   * deleted.
+   * @default not recorded, so no replica is refused
    */
   readonly claims?: ClusterClaims;
-  /** Resolves once it can be used. @throws StartupError with the one line that a person is shown */
+  /** Resolves once it can be used. @throws StartupError with the one line to show */
   waitUntilUsable(signal: AbortSignal): Promise<void>;
   /** Rejects while it does not answer. */
   ping(): Promise<void>;
@@ -46,21 +47,22 @@ export interface Coordination {
 }
 
 export interface CoordinationParts {
-  /** Keeps installations apart. */
+  /** Separates installations. */
   readonly keyPrefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: WorkQueueMetrics;
-  /** How long running keys may go on after a stop, milliseconds. */
+  /** How long keys in progress may continue after a stop, milliseconds. */
   readonly drainTimeoutMs: number;
 }
 
-/** Makes it when the manager knows its parts. */
+/** Creates it once the manager knows its parts. */
 export interface CoordinationFactory {
   (parts: CoordinationParts): Coordination;
   /**
-   * How far it reaches: `network`, every process that is given the same, or `process`: it cannot see another process, whose managers
-   * would lead and work on the same keys side by side. A manager is refused such a one unless something else keeps them apart.
+   * Its reach: `network`, for every process with the same settings, or `process`: it cannot see another process, so the
+   * managers of two processes would both lead and process the same keys. A manager refuses the latter unless something
+   * else separates them.
    * @default 'network'
    */
   readonly reach?: CoordinationReach;

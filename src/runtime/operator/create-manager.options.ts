@@ -22,80 +22,82 @@ import { decideReconcileOn } from './decide-reconcile-on.js';
 import type { ManagerExtensionFactory } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
-/** Of {@link createManager}. */
+/** Options of {@link createManager}. */
 export interface CreateManagerOptions {
   /**
-   * The operator's name, the same on all its replicas: names its keys in Redis, so that operators on one Redis stay apart, its
-   * user agent, its events and its `service.name`. Lower-case words with hyphens.
+   * The operator's name, the same on all its replicas: names its keys in Redis, so that operators on one Redis are
+   * separate, its user agent, its events and its `service.name`. Lower-case words with hyphens.
    */
   readonly name: string;
   /**
-   * The Redis that all replicas share: `redis://host:port`, Sentinel, Cluster and TLS as docs/REDIS.md has them.
+   * The Redis that all replicas share: `redis://host:port`, Sentinel, Cluster and TLS as described in docs/REDIS.md.
    * @default the environment's REDIS_URL
    */
   readonly redisUrl?: string;
-  /** The file that says where the API is. @default kubectl's rules: KUBECONFIG, ~/.kube/config, the pod's service account */
+  /** The kubeconfig file. @default kubectl's rules: KUBECONFIG, ~/.kube/config, the pod's service account */
   readonly kubeconfig?: string;
   /** A context of that file. @default its current one */
   readonly context?: string;
   /** This replica's name in the lease, logs and spans; unique. @default host name, process id and a random word */
   readonly identity?: string;
-  /** In front of all keys in Redis. @default the name */
+  /** Prefix of all keys in Redis. @default the name */
   readonly prefix?: string;
-  /** What is cached. @default everything of the kinds that controllers name, without managedFields */
+  /** What to cache. @default all objects of the kinds that controllers name, without managedFields */
   readonly cache?: Pick<
     InformerFactoryOptions,
     'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
   >;
-  /** Which cluster the keys in Redis are of: a manager that works for another one is refused. */
+  /** The cluster that owns the keys in Redis: a manager for another one is refused. */
   readonly cluster?: {
     /**
-     * What the cluster is known by; the same on all replicas.
-     * @default the UID of its namespace `kube-system`, where the account may get that; otherwise nothing is guarded
+     * The cluster's identity; the same on all replicas.
+     * @default the UID of its namespace `kube-system`, if the account may get that; otherwise there is no check
      */
     readonly identity?: string;
-    /** Another identity, whose keys become this cluster's: of a cluster that is gone, or had that one before. @default none */
+    /**
+     * Another identity, whose keys become this cluster's: of a deleted cluster, or a previous identity. @default none
+     */
     readonly replaces?: string;
   };
   readonly leaderElection?: LeaderElectionOptions & {
     /**
-     * Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. `none`: nowhere; this replica leads from its
-     * start to its end, for operators with one replica. A second one takes the shared queues from the first, which takes them back:
-     * no key is worked on twice, but neither has peace.
+     * Where the lease is: in Redis, or a `coordination.k8s.io` Lease with the operator's name. `none`: no lease; this
+     * replica leads from start to end, for operators with one replica. A second replica would take over the shared
+     * queues, and the first take them back: keys are still exclusive, but neither replica makes steady progress.
      * @default 'redis'
      */
     readonly lock?: 'redis' | 'leases' | 'none';
-    /** Of that Lease; events about the leadership are about it wherever the lease is. @default 'default' */
+    /** Of that Lease; events about leadership refer to it wherever the lease is. @default 'default' */
     readonly namespace?: string;
     /** Of that Lease. @default the operator's */
     readonly name?: string;
     /**
-     * That Lease is given by the API server's coordinator, to the oldest release (KEP-4355).
-     * @default false: whoever comes first takes it
+     * The API server's coordinator assigns that Lease, to the oldest release (KEP-4355).
+     * @default false: first come, first served
      */
     readonly coordinated?: boolean;
   };
   /**
-   * Whether `all` replicas work on keys or only the `leader`.
-   * @default 'all'; 'leader' where the coordination cannot see other processes and the lease can
+   * Whether `all` replicas process keys or only the `leader`.
+   * @default 'all'; 'leader' if the coordination cannot see other processes and the lease can
    */
   readonly reconcileOn?: 'all' | 'leader';
   /**
-   * That no other process runs a manager of this name: asked for where neither the coordination nor the lease can see other
-   * processes (`memoryCoordination()`), because two would lead side by side. @default false
+   * Asserts that no other process runs a manager of this name. Required if neither the coordination nor the lease can
+   * see other processes (`memoryCoordination()`), because two would both lead. @default false
    */
   readonly onlyProcess?: boolean;
   /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
   readonly probes?: ProbeServerOptions;
-  /** How long running keys may go on after a stop, milliseconds. @default 3000 */
+  /** How long keys in progress may continue after a stop, milliseconds. @default 3000 */
   readonly drainTimeoutMs?: number;
-  /** How long a sync waits for its caches before it is put off, milliseconds. @default 5000 */
+  /** How long a sync waits for its caches before it is postponed, milliseconds. @default 5000 */
   readonly caughtUpTimeoutMs?: number;
   /** @default JSON lines on stderr, from `info` */
   readonly logger?: Logger;
   /** @default its own, shown at `/metrics` */
   readonly metrics?: Metrics;
-  /** @default OTLP where OTEL_EXPORTER_OTLP_ENDPOINT is set */
+  /** @default OTLP if OTEL_EXPORTER_OTLP_ENDPOINT is set */
   readonly tracing?: Tracing;
   /** Run from before the informers until after everything else. @default nothing */
   readonly background?: readonly Runnable[];
@@ -103,15 +105,17 @@ export interface CreateManagerOptions {
   readonly observers?: readonly SyncObserver[];
   /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
   readonly extensions?: readonly ManagerExtensionFactory[];
-  /** In place of one made from the kubeconfig. Whoever gives it closes it. */
+  /** Replaces the one made from the kubeconfig. The caller closes it. */
   readonly client?: ApiClient;
-  /** The API as one controller sees it: on an account, or within a limit, of its own. @default as the manager does */
+  /** The API as one controller sees it: with its own account or rate limit. @default the manager's */
   readonly clientOf?: (definition: ControllerDefinition) => ApiClient;
-  /** The authority behind the API server's certificate, PEM, for controllers that hand it on. @default none */
+  /** The CA of the API server, PEM, for controllers that publish it. @default none */
   readonly rootCa?: string;
-  /** Which objects are worked on, by their labels, for controllers that heed it. @default all */
+  /** Selects objects by label, for controllers that support it. @default all */
   readonly selects?: LabelMatcher;
-  /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`. */
+  /**
+   * Replaces the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`.
+   */
   readonly coordination?: CoordinationFactory;
   /** For tests. @default the system's */
   readonly clock?: Clock;

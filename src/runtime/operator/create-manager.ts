@@ -8,8 +8,8 @@ import type { CompiledManagerOptions, CreateManagerOptions } from './create-mana
 import { compileManagerOptions } from './create-manager.options.js';
 
 /**
- * Puts a manager together: an API client, caches, queues, leader election, health, metrics and traces, for the controllers that
- * are then added to it. Nothing connects or runs before {@link ControllerManager.run}.
+ * Creates a manager: an API client, caches, queues, leader election, health, metrics and traces, for the controllers
+ * that are then added to it. Nothing connects or runs before {@link ControllerManager.run}.
  * @throws InvalidOptionError naming the option, or the field of the kubeconfig
  */
 export async function createManager(options: CreateManagerOptions): Promise<ControllerManager> {
@@ -55,8 +55,8 @@ const openTelemetry = () =>
   ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () => import('@rollkeeper/opentelemetry'));
 
 /**
- * Loads what takes the place of options that were not given.
- * @throws InvalidOptionError naming the options and the package, where it is not installed
+ * Loads the default for options that were not given.
+ * @throws InvalidOptionError naming the options and the package, if it is not installed
  */
 async function ofPackage<T>(options: string, name: string, load: () => Promise<T>): Promise<T> {
   try {

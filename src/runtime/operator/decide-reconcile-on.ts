@@ -4,18 +4,18 @@ import type { CoordinationReach } from './coordination.js';
 type WorkingReplicas = 'all' | 'leader';
 
 export interface ReconcileOnFacts {
-  /** Of the coordination. @default 'network' */
+  /** The coordination's. @default 'network' */
   readonly reach?: CoordinationReach | undefined;
   readonly lock: 'redis' | 'leases' | 'none';
-  /** As asked for. */
+  /** As configured. */
   readonly reconcileOn?: WorkingReplicas | undefined;
-  /** Whether the user says that no other process runs such a manager. */
+  /** Whether the user asserts that no other process runs such a manager. */
   readonly onlyProcess: boolean;
 }
 
 /**
- * Who works on keys. Where the coordination cannot see other processes, only something else keeps two of them off the same key: that
- * there is no other, or a lease in the API, whose holder alone works then.
+ * Decides which replicas process keys. If the coordination cannot see other processes, keys are only exclusive if there
+ * is no other process, or if a lease in the API makes its holder the only worker.
  * @throws InvalidOptionError
  */
 export function decideReconcileOn({

@@ -13,16 +13,16 @@ import type { Elector } from '../manager/index.js';
 type Work = Parameters<Elector['run']>[0];
 
 export interface ElectionDependencies extends Omit<LeaderElectorDependencies, 'callbacks' | 'onTransition'> {
-  /** The Lease as it was read last, where the lock is one. @default none: events go by its name alone */
+  /** The Lease as last read, if the lock is one. @default none: events only refer to its name */
   readonly leaseObject?: (() => LeaseResourceLock['lease']) | undefined;
-  /** Stands for the lease for as long as we campaign. @default nobody has to stand */
+  /** Our candidacy for as long as we campaign. @default no candidacy needed */
   readonly candidacy?: LeaseCandidacy | undefined;
   readonly events: EventRecorder;
-  /** The Lease that our events are about, also while the lease itself is elsewhere and no such object exists. */
+  /** The Lease that our events refer to, even if the lease itself is elsewhere and no such object exists. */
   readonly lease: { readonly namespace: string; readonly name: string };
 }
 
-/** The manager's view of the {@link LeaderElector}: the leading work is handed over when it runs. */
+/** The manager's view of the {@link LeaderElector}: the leading work is passed to `run`. */
 export class Election implements Elector {
   private work: Work = () => Promise.resolve();
   private readonly elector: LeaderElector;
@@ -43,7 +43,7 @@ export class Election implements Elector {
     return this.elector.isLeader;
   }
 
-  /** The identity in the lease, see {@link replicaOf}, as far as we have seen; empty: nobody's. */
+  /** The identity in the lease, see {@link replicaOf}, as far as we have seen; empty: none. */
   get leader(): string {
     return this.elector.leader;
   }
@@ -57,12 +57,12 @@ export class Election implements Elector {
     return this.elector.history;
   }
 
-  /** Where the lease is. */
+  /** A description of where the lease is. */
   get lock(): string {
     return this.dependencies.lock.describe();
   }
 
-  /** The lease as it is in the store. */
+  /** The lease as stored. */
   lease(): Promise<LeaderElectionRecord | undefined> {
     return this.dependencies.lock.get();
   }
@@ -74,12 +74,12 @@ export class Election implements Elector {
   async run(work: Work, signal: AbortSignal): Promise<void> {
     this.work = work;
     const standing = new AbortController();
-    // Withdrawn from only when the lease is free: who leads is a candidate.
+    // The candidate is withdrawn only after the lease is released: a leader must be a candidate.
     const campaign = this.elector.run(signal).finally(() => standing.abort());
     await Promise.all([campaign, this.dependencies.candidacy?.run(standing.signal)]);
   }
 
-  /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */
+  /** Our own transitions, as in client-go's `LeaseLock.RecordEvent`; others record theirs. */
   private recordEvent({ epoch, who, why }: LeadershipTransition): void {
     const { events, lease, leaseObject, lock } = this.dependencies;
     if (who !== lock.identity) return;
@@ -93,7 +93,7 @@ export class Election implements Elector {
   }
 }
 
-/** Of a lease's holder the replica, without the id of the replica's life. */
+/** The replica of a lease's holder, without the id of the replica's life. */
 export function replicaOf(holderIdentity: string): string {
   return holderIdentity.replace(/_[^_]*$/, '');
 }

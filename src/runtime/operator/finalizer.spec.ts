@@ -62,7 +62,7 @@ describe('a finalizer', () => {
     await sync();
     expect(stored()).toBeUndefined();
     expect(calls).toEqual(['cleanup', 'cleanup', 'cleanup']);
-    // From a cache that has not heard of it: it is gone, and that is all right.
+    // From a cache that does not know yet: it is gone, and that is fine.
     await expect(sync(last)).resolves.toEqual({});
   });
 

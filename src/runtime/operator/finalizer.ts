@@ -10,25 +10,25 @@ type Step<T> = (object: DeepReadonly<T>) => Promise<ReconcileResult | void>;
 export interface FinalizerSteps<T extends KubernetesObject> {
   /** `domain/name`: `example.com/bucket`. */
   readonly name: string;
-  /** The object lives: bring about what it asks for. Only ever called while the finalizer is on the object. */
+  /** Called while the object exists and carries the finalizer: creates what it asks for. */
   readonly apply: Step<T>;
   /**
-   * The object is being deleted: take away what `apply` made. Called again until it succeeds, so it must not mind that
-   * everything is gone already; also called where `apply` never was, or failed half-way.
+   * Called while the object is being deleted: removes what `apply` created. Called again until it succeeds, so it must
+   * accept that everything is gone already; also called if `apply` never ran, or failed half-way.
    */
   readonly cleanup: Step<T>;
 }
 
 /**
- * Runs the step that the object's state asks for, with the guarantees of kube-rs's `finalizer`:
+ * Runs the step for the object's state, with the guarantees of kube-rs's `finalizer`:
  *
- * - `apply` begins only when the finalizer is stored, so nothing is made that nobody would clean up;
+ * - `apply` runs only after the finalizer is stored, so nothing is created without a later clean-up;
  * - the object stays until `cleanup` has succeeded once, and `cleanup` is called until then;
  * - after `cleanup` has succeeded, neither is called again for this object (a new one of the same name is another);
- * - an object that is being deleted without our finalizer is none of our business: nothing is called.
+ * - for an object being deleted without our finalizer, nothing is called.
  *
- * Finalizers of others are kept: each write carries the state that it was decided on, and loses against a newer one (409, tried
- * again by the queue). `cleanup` that asks for a requeue keeps the finalizer: it is not done yet.
+ * Finalizers of others are kept: each write carries the state that it was decided on, and fails against a newer one
+ * (409, retried by the queue). A `cleanup` that requests a requeue keeps the finalizer: it is not done yet.
  * @throws InvalidOptionError for a name without a domain, which the API refuses
  */
 export async function withFinalizer<T extends KubernetesObject>(
@@ -50,13 +50,13 @@ export async function withFinalizer<T extends KubernetesObject>(
   if (result.requeueAfterMs !== undefined) return result;
   const others = finalizers.filter((finalizer) => finalizer !== name);
   await storeFinalizers(client, kind, object, others).catch((error: unknown) => {
-    // Somebody was quicker, and it went with that.
+    // Already gone.
     if (!isNotFound(error)) throw error;
   });
   return {};
 }
 
-/** Against the state that was looked at: neither the finalizers of others nor another object of that name may suffer. */
+/** With a precondition on the observed state, to protect others' finalizers and a new object of that name. */
 async function storeFinalizers<T extends KubernetesObject>(
   client: ApiClient,
   kind: Kind<T>,

@@ -27,18 +27,21 @@ import type { ObjectPart, PartialType, WholeType } from '@rollkeeper/client/info
 
 type KubernetesObject = objects.KubernetesObject;
 
-/** Never there at run time: it only carries the type of a kind's objects. */
+/** Never present at run time: it only carries the type of a kind's objects. */
 declare const objectType: unique symbol;
 
 /**
- * A kind of object: where the API has it, and the type of its objects. The built-in ones are values under the name of
- * their type, as in `import { Deployment } from 'rollkeeper'`; others are made by {@link defineKind}.
+ * A kind of object: its resource in the API, and its type. Built-in kinds are exported under the name of their type, as
+ * in `import { Deployment } from 'rollkeeper'`; {@link defineKind} makes others.
  */
 export interface Kind<T extends KubernetesObject = KubernetesObject> extends WholeType {
   readonly [objectType]?: T;
 }
 
-/** A part of each object of a kind, made by {@link partOf}: a controller that names it has a cache of its own of them. */
+/**
+ * A part of each object of a kind, made by {@link partOf}: a controller that names it has a separate cache of these
+ * parts.
+ */
 export interface PartialKind<T extends KubernetesObject = KubernetesObject> extends PartialType {
   readonly [objectType]?: T;
 }
@@ -47,10 +50,10 @@ export interface PartialKind<T extends KubernetesObject = KubernetesObject> exte
 export type CachedKind<T extends KubernetesObject = KubernetesObject> = Kind<T> | PartialKind<T>;
 
 /**
- * A part of each object of a kind, for who would else keep in memory what it never reads. Its cache is no one's who asks for the
- * kind itself. Of what it has thinned, write nothing back: patch.
- * @param name tells it from other parts of the kind
- * @param keep may change and return the object it is given
+ * A part of each object of a kind, to save the memory of fields that are never read. Its cache is separate from that of
+ * the kind itself. Never write a trimmed object back: patch.
+ * @param name distinguishes it from other parts of the kind
+ * @param keep may change and return the given object
  */
 export function partOf<T extends KubernetesObject, Kept extends KubernetesObject>(
   kind: Kind<T>,
@@ -79,7 +82,7 @@ export interface KindOptions {
 }
 
 /**
- * A kind of one's own, or one that is not among the built-in ones.
+ * Defines a custom kind, or one that is not among the built-in ones.
  * @example const Website = defineKind<Website>({ group: 'example.com', version: 'v1', kind: 'Website' });
  * @throws InvalidOptionError naming the field
  */
@@ -100,7 +103,7 @@ export function typeMeta(kind: Kind): Pick<KubernetesObject, 'apiVersion' | 'kin
   return { apiVersion: apiVersionOf(kind), kind: kind.kind };
 }
 
-/** As `meta.UnsafeGuessKindToResource` in apimachinery. */
+/** Like `meta.UnsafeGuessKindToResource` in apimachinery. */
 function pluralOf(kind: string): string {
   const singular = kind.toLowerCase();
   if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;

@@ -9,7 +9,7 @@ export interface LocalQueueParts {
   readonly logger: Logger;
   /** @default none */
   readonly metrics?: WorkQueueMetrics;
-  /** How long running keys may go on after a stop, milliseconds. */
+  /** How long keys in progress may continue after a stop, milliseconds. */
   readonly drainTimeoutMs: number;
 }
 

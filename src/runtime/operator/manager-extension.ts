@@ -14,7 +14,7 @@ import type { Election } from './election.js';
 export interface ManagerExtensionContext {
   readonly name: string;
   readonly identity: string;
-  /** In front of all keys in Redis. */
+  /** Prefix of all keys in Redis. */
   readonly prefix: string;
   /** Absent: the manager's coordination was given to it. */
   readonly redisUrl?: string | undefined;
@@ -32,16 +32,16 @@ export interface ExtendedManager {
   readonly informers: InformerFactory;
   readonly controllers: readonly ManagedController[];
   readonly election: Election;
-  /** What the replicas share. */
+  /** The shared coordination. */
   readonly coordination: Pick<Coordination, 'name' | 'ping'>;
   readonly reconcileOn: 'all' | 'leader';
-  /** The replica that leads, as far as this one has seen; empty: none. */
+  /** The leading replica, as far as this one has seen; empty: none. */
   readonly leader: string;
 }
 
-/** What lives beside the controllers of a manager and watches them at work; `rollkeeper/admin` has one. */
+/** An extension that runs beside the controllers of a manager and observes them; `rollkeeper/admin` has one. */
 export interface ManagerExtension {
-  /** Told of every span that ends, where the manager makes its own tracing. */
+  /** Also receive every span that ends, if the manager creates its own tracing. */
   readonly spanProcessors?: readonly SpanProcessor[];
   /** Run from before the informers until after everything else. */
   readonly background?: readonly Runnable[];
@@ -51,7 +51,7 @@ export interface ManagerExtension {
   start?(manager: ExtendedManager): Promise<void>;
   /** Once Redis can be used, before the informers start. */
   usable?(): void;
-  /** At the very end, and also where `start` was never called. */
+  /** At the very end, and also if `start` was never called. */
   close?(): Promise<void>;
 }
 

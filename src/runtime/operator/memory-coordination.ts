@@ -7,10 +7,10 @@ import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js
 import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 
 /**
- * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers
- * that are given the same one are replicas of one operator. It knows nothing of other processes, so the manager has to be the
+ * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed.
+ * Managers with the same one are replicas of one operator. It cannot see other processes, so the manager has to be the
  * only one (`onlyProcess`), or the lease has to be where all processes see it (`leaderElection: { lock: 'leases' }`).
- * @param clock the managers' too
+ * @param clock also the managers'
  */
 export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {
   const store = new MemoryActorStore(clock);
@@ -30,13 +30,13 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     },
     waitUntilUsable: () => Promise.resolve(),
     ping: () => Promise.resolve(),
-    // The others may go on.
+    // Other managers may continue to use it.
     close: () => Promise.resolve(),
   });
   return Object.assign(make, { reach: 'process' as const });
 }
 
-/** Nothing of a former cluster outlives the process, so a replacement has nothing to forget. */
+/** State about a former cluster does not outlive the process, so a replacement has nothing to remove. */
 export class MemoryClusterClaims implements ClusterClaims {
   private current: string | undefined;
 

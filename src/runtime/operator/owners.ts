@@ -5,10 +5,10 @@ import { controllerOf, newControllerRef } from '@rollkeeper/machinery/kubernetes
 type Readable = DeepReadonly<KubernetesObject>;
 
 /**
- * Makes `owner` the one controller of `object`, in place: with it goes the object, and changes of the object wake the owner
- * where its controller `owns` the kind. Does nothing where that is so already.
- * @throws TerminalError where another controller has the object
- * @throws InvalidOptionError where the API would not follow the reference: an owner without a UID, or from another namespace
+ * Makes `owner` the controller of `object`, in place: the object is deleted with it, and changes of the object wake the
+ * owner if its controller `owns` the kind. No-op if that is so already.
+ * @throws TerminalError if another controller has the object
+ * @throws InvalidOptionError if the API would ignore the reference: an owner without a UID, or from another namespace
  */
 export function setControllerReference(owner: Readable, object: KubernetesObject): void {
   const reference = referenceTo(owner, object);
@@ -20,13 +20,13 @@ export function setControllerReference(owner: Readable, object: KubernetesObject
   replaceReference(object, reference);
 }
 
-/** Names `owner` as one of the owners of `object`, in place: the object goes when its last owner has gone. */
+/** Adds `owner` to the owners of `object`, in place: the object is deleted when its last owner is gone. */
 export function setOwnerReference(owner: Readable, object: KubernetesObject): void {
   const { controller: _, blockOwnerDeletion: __, ...reference } = referenceTo(owner, object);
   replaceReference(object, reference);
 }
 
-/** Takes the reference to `owner` off `object`, in place. Returns whether there was one. */
+/** Removes the reference to `owner` from `object`, in place. Returns whether there was one. */
 export function removeOwnerReference(owner: Readable, object: KubernetesObject): boolean {
   const { ownerReferences = [] } = object.metadata;
   const kept = ownerReferences.filter(({ uid }) => uid !== owner.metadata.uid);

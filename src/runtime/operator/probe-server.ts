@@ -22,16 +22,16 @@ interface ProbedParts {
 interface CheckResult {
   readonly name: string;
   readonly problem?: string;
-  /** Of one that is well. */
+  /** Of a healthy check. */
   readonly note?: string;
 }
 
-/** A check that does not answer counts as failed after this long. */
+/** A check without an answer after this time counts as failed. */
 const CHECK_TIMEOUT_MS = 1500;
 
 /**
- * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`), and `/metrics` for Prometheus: plain
- * HTTP, read-only, without names of objects. Why a check fails is told with `?verbose`.
+ * `/livez`, `/readyz` and `/healthz` as in Kubernetes (`?verbose`, `?exclude=NAME`), and `/metrics` for Prometheus:
+ * plain HTTP, read-only, without names of objects. `?verbose` shows why a check fails.
  */
 export class ProbeServer {
   private readonly server: Server;
@@ -43,7 +43,7 @@ export class ProbeServer {
     this.server = createServer((request, response) => void this.answer(request, response));
   }
 
-  /** @throws StartupError when the address cannot be bound */
+  /** @throws StartupError if the address cannot be bound */
   async listen(): Promise<string> {
     const { host = '127.0.0.1', port } = this.options;
     const { promise, reject, resolve } = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ interface Situation {
   eventLoop?: HealthCheck;
   /** @default LISTED */
   cache?: typeof REFUSED | typeof LISTED;
-  /** Of a second controller, which works where the replica leads. @default there is none */
+  /** A second controller, which only works on the leader. @default none */
   collector?: { consuming: boolean; isReady: boolean; unreadable?: readonly UnreadableResource[] };
 }
 
@@ -59,7 +59,7 @@ function registryOf(situation: Situation): HealthRegistry {
   return registry;
 }
 
-/** Which checks fail, by endpoint. */
+/** The failing checks, by endpoint. */
 async function failures(situation: Situation): Promise<Record<HealthEndpoint, string[]>> {
   const registry = registryOf(situation);
   const failing = async (endpoint: HealthEndpoint): Promise<string[]> => {
@@ -76,7 +76,7 @@ async function failures(situation: Situation): Promise<Record<HealthEndpoint, st
   return { livez: await failing('livez'), readyz: await failing('readyz') };
 }
 
-/** What the checks of readyz say that are well. */
+/** The notes of healthy readyz checks. */
 async function notes(situation: Situation): Promise<Record<string, string>> {
   const told: Record<string, string> = {};
   for (const check of registryOf(situation).of('readyz')) {
@@ -86,7 +86,7 @@ async function notes(situation: Situation): Promise<Record<string, string>> {
   return told;
 }
 
-/** An event loop that was held up for longer than its limit. */
+/** An event loop that was blocked for longer than its limit. */
 async function aHeldUpEventLoop(): Promise<EventLoopMonitor> {
   const clock = new FakeClock();
   let heldUpMs = 0;

@@ -21,8 +21,8 @@ export interface CheckedParts {
 }
 
 /**
- * Alive: the process and its event loop, and no leading work beyond its lease; never because Redis or the API is
- * away, for a restart would not bring them back. Ready: able to work on keys now.
+ * Alive: the process and its event loop respond, and no leading work runs beyond its lease. Never depends on Redis or
+ * the API, because a restart would not bring them back. Ready: able to process keys now.
  */
 export function registerChecks(registry: HealthRegistry, parts: CheckedParts): void {
   const { client, controllers, coordination, election, eventLoop, informers, manager } = parts;
@@ -41,7 +41,7 @@ export function registerChecks(registry: HealthRegistry, parts: CheckedParts): v
     check: () => {
       const behind = informers.all().filter(({ hasSynced }) => !hasSynced);
       const missing = missingOf(behind);
-      // Where others work, what the server does not list keeps only those back that need it.
+      // If other controllers work, a resource that the server does not list only holds back those that need it.
       const isOtherwiseFilled = manager.state === 'running' && missing.length === behind.length;
       const silent = behind.filter(({ trouble }) => trouble?.code === undefined);
       const names = silent.map(nameOf);
@@ -56,13 +56,13 @@ export function registerChecks(registry: HealthRegistry, parts: CheckedParts): v
   }
 }
 
-/** With the namespaces that are missing, where they are watched one by one: it may be rights in one that are. */
+/** Includes the missing namespaces, if they are watched separately: rights may be missing in one of them. */
 function nameOf({ type, unsyncedNamespaces = [] }: Informer): string {
   const where = unsyncedNamespaces.length > 0 ? ` (${unsyncedNamespaces.join(', ')})` : '';
   return qualifiedResource(type) + where;
 }
 
-/** Fails where it should take keys and does not; what it waits for, and does without, is told. */
+/** Fails if it should take keys and does not; reports what it waits for, and what it works without. */
 function checkController(
   managed: ManagedController,
   { election, manager, reconcileOn }: CheckedParts,
@@ -77,7 +77,7 @@ function checkController(
   return [...(isFilling ? ['fills its caches'] : []), ...told(unreadable)].join('; ') || undefined;
 }
 
-/** How many resources are named one by one. */
+/** Limit of resources listed by name. */
 const NAMED_AT_MOST = 10;
 
 function noteOf(resources: readonly UnreadableResource[]): HealthNote {

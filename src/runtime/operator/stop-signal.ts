@@ -1,8 +1,8 @@
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 
 /**
- * Aborts when the process is asked to stop, by SIGINT or SIGTERM, for `manager.run(stopSignal())`. Who asks twice means it: the
- * process ends at once, and what was under way is left to the other replicas.
+ * Aborts when the process is asked to stop, by SIGINT or SIGTERM, for `manager.run(stopSignal())`. A second signal ends
+ * the process immediately, and unfinished work is left to the other replicas.
  */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();

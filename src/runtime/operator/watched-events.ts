@@ -8,7 +8,7 @@ import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;
 
-/** Gives the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
+/** Returns the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
 export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => Lister<T>;
 
 /** How soon a change becomes a sync, and as what it counts there. @default at once, as `child-change` */
@@ -76,17 +76,19 @@ export interface WatchedKind {
   /** Whether a sync that it wakes waits until its cache shows the change. @default true */
   readonly mustBeSeen?: boolean;
   /**
-   * Whether what is there already wakes them too, when the replica begins to lead: for those that nothing else would wake.
-   * @default false: the objects that are reconciled are woken then anyway
+   * Whether existing objects wake them too when the replica begins to lead, for keys that nothing else would wake.
+   * @default false: the reconciled objects are woken then anyway
    */
   readonly initially?: boolean;
   map(this: void, object: Readable, listerOf: ListerOf): Iterable<ObjectRef>;
 }
 
 /**
- * Changes of `kind` wake the objects that `map` names: those that mention the changed object, say. Of a modification both
- * states are mapped, so that whoever mentions it no longer is woken too. `map` must be quick and must not throw.
- * @example watch(Secret, (secret, listerOf) => listerOf(Website).list().filter(uses(secret)).map(({ metadata }) => metadata))
+ * Changes of `kind` wake the objects that `map` names, for example those that refer to the changed object. For a
+ * modification both states are mapped, so that an object with a removed reference is woken too. `map` must be quick and
+ * must not throw.
+ * @example watch(Secret, (secret, listerOf) => listerOf(Website).list().filter(uses(secret)).map(({ metadata }) =>
+ *   metadata))
  */
 export function watch<T extends KubernetesObject>(
   kind: CachedKind<T>,
@@ -179,7 +181,7 @@ interface MappedEvents extends Pick<WatchedKind, 'initially' | 'mustBeSeen' | 'p
   readonly enqueue: Enqueue;
 }
 
-/** Wakes what `map` names of the changed object, before or after the change. */
+/** Wakes what `map` names for the changed object, before or after the change. */
 export function enqueueMapped({
   enqueue,
   informer,

@@ -6,18 +6,18 @@ import { unlessGone } from '@rollkeeper/client/api-client';
 import type { Kind } from './kinds.js';
 import { typeMeta } from './kinds.js';
 
-/** What {@link createOrUpdate} did. */
+/** The result of {@link createOrUpdate}. */
 export interface WrittenObject<T> {
   readonly object: T;
   readonly did: 'created' | 'updated' | 'nothing';
 }
 
 /**
- * Brings one object to the state that `mutate` gives it: reads it (afresh, for caches may leave fields out), creates it where
- * there is none, updates it where `mutate` changed something, and writes nothing otherwise. An update loses against a
- * newer state (409, tried again by the queue).
- * @param mutate changes the object in place: sets what is yours, and leaves the rest, which others may have set. Not `status`,
- *   which has {@link updateStatus}
+ * Brings one object to the state that `mutate` gives it: reads it (from the server, because caches may omit fields),
+ * creates it if it is missing, updates it if `mutate` changed something, and writes nothing otherwise. An update fails
+ * against a newer state (409, retried by the queue).
+ * @param mutate changes the object in place: sets your fields, and leaves others, which other clients may have set. Not
+ *   `status`, which has {@link updateStatus}
  */
 export async function createOrUpdate<T extends KubernetesObject>(
   client: ApiClient,
@@ -37,29 +37,32 @@ export async function createOrUpdate<T extends KubernetesObject>(
 }
 
 export interface ApplyOptions {
-  /** Whose fields these are; the same word for ever, for what it no longer names is taken away. */
+  /** The owner of these fields; must never change, because fields that it no longer applies are removed. */
   readonly fieldManager: string;
-  /** Takes fields over from other managers in place of a 409. Controllers do; people should not. @default true */
+  /**
+   * Takes over fields of other managers instead of failing with 409. Controllers should; people should not. @default
+   * true
+   */
   readonly force?: boolean;
   /** `status`, for example. */
   readonly subresource?: string;
 }
 
-/** A part of an object: what is not named is nobody's business. */
+/** A partial object: fields that are absent are left alone. */
 export type Part<T> = T extends readonly (infer Item)[]
   ? readonly Part<Item>[]
   : T extends object
     ? { readonly [Field in keyof T]?: Part<T[Field]> }
     : T;
 
-/** What {@link serverSideApply} is given: the name, and the fields that one wants to have a say in. */
+/** The object for {@link serverSideApply}: its name, and the fields to own. */
 export type ApplyObject<T extends KubernetesObject> = Omit<Part<T>, 'apiVersion' | 'kind' | 'metadata'> & {
   readonly metadata: ObjectRef & Part<Omit<KubernetesObject['metadata'], 'name' | 'namespace'>>;
 };
 
 /**
- * Server-side apply: `object` holds all the fields that `fieldManager` wants to have a say in, and no others. Creates what is not
- * there; takes away the fields that it applied before and no longer names.
+ * Server-side apply: `object` holds all the fields that `fieldManager` wants to own, and no others. Creates a missing
+ * object; removes fields that it applied before and no longer names.
  */
 export function serverSideApply<T extends KubernetesObject>(
   client: ApiClient,
@@ -77,8 +80,8 @@ export function serverSideApply<T extends KubernetesObject>(
 }
 
 /**
- * Writes `status` through its subresource, and only where it differs from what `object` shows.
- * Loses against a newer state (409, tried again by the queue).
+ * Writes `status` through its subresource, and only if it differs from the one in `object`. Fails against a newer state
+ * (409, retried by the queue).
  */
 export async function updateStatus<T extends KubernetesObject & { status?: object }>(
   client: ApiClient,
@@ -94,7 +97,7 @@ export async function updateStatus<T extends KubernetesObject & { status?: objec
   await client.patch<T>(kind, metadata, { type: 'merge', body }, { subresource: 'status' });
 }
 
-/** The JSON merge patch (RFC 7386) that makes `after` of `before`. */
+/** The JSON merge patch (RFC 7386) from `before` to `after`. */
 function mergePatchFrom(before: object, after: object): Record<string, unknown> {
   const [old, next] = [before as Record<string, unknown>, after as Record<string, unknown>];
   const patch: Record<string, unknown> = {};

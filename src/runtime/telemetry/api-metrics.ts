@@ -4,7 +4,7 @@ import { METRICS, REQUEST_BUCKETS } from './metric-names.js';
 
 const VERBS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** client-go's `rest_client_*`, by the controllers' own requests. */
+/** client-go's `rest_client_*` metrics for the controllers' own requests. */
 export function createApiClientMetrics(meter: Meter): ApiClientMetrics {
   const total = meter.createCounter(METRICS.restClientRequests, {
     description: 'Requests to the API server, by status code, method and host',

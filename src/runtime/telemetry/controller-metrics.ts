@@ -12,7 +12,7 @@ const OUTCOMES: readonly ReconcileOutcomeLabel[] = [
   'put_off',
 ];
 
-/** Reconcile metrics with controller-runtime's names, at zero from the start so that dashboards show them. */
+/** Reconcile metrics with controller-runtime's names, initialized to zero so that dashboards show them. */
 export function createControllerMetrics(
   meter: Meter,
   workersOf: ReadonlyMap<string, number>,
@@ -91,8 +91,8 @@ export interface ResourceReadability {
 }
 
 /**
- * Names the resources that cannot be read; those that a controller cannot do without are there at zero, and so are those
- * that once could not be read: the meter would go on with what it was told last.
+ * Reports the resources that cannot be read. Required resources are reported as zero, and so are those that could not
+ * be read earlier: the meter would repeat its last value.
  */
 export function observeReadability(meter: Meter, read: () => Iterable<ResourceReadability>): void {
   const known = new Map<string, ResourceReadability>();
@@ -110,7 +110,7 @@ export function observeReadability(meter: Meter, read: () => Iterable<ResourceRe
 
 const ENDS: readonly EventEnd[] = ['written', 'failed', 'dropped'];
 
-/** What becomes of Events, at zero from the start. */
+/** Outcomes of Events, initialized to zero. */
 export function createEventRecorderMetrics(meter: Meter): EventRecorderMetrics {
   const total = meter.createCounter(METRICS.events, {
     description: 'Writes of Events by what became of them',
@@ -119,7 +119,7 @@ export function createEventRecorderMetrics(meter: Meter): EventRecorderMetrics {
   return { ended: (outcome) => total.add(1, { outcome }) };
 }
 
-/** Election metrics: client-go's `leader_election_master_status`, and attempts and transitions of our own. */
+/** Election metrics: client-go's `leader_election_master_status`, and our own attempts and transitions. */
 export function createLeaderElectionMetrics(meter: Meter, lease: string): LeaderElectionMetrics {
   let leads = false;
   meter

@@ -1,4 +1,4 @@
-/** Every metric that Rollkeeper serves. Kubernetes' own names where it has one for the same thing. */
+/** Every metric that Rollkeeper serves, with Kubernetes' own name if it has the same metric. */
 export const METRICS = {
   workqueueAdds: 'workqueue_adds_total',
   workqueueRetries: 'workqueue_retries_total',
@@ -53,14 +53,14 @@ export const METRICS = {
   storageUnreadable: 'rollkeeper_storage_unreadable_objects',
 } as const;
 
-/** Seconds, powers of ten from 10 ns to 10 s, as client-go's workqueue metrics have them. */
+/** Seconds, powers of ten from 10 ns to 10 s, as in client-go's workqueue metrics. */
 export const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10];
 
-/** Seconds, as controller-runtime has them for reconciles. */
+/** Seconds, as in controller-runtime's reconcile metrics. */
 export const RECONCILE_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
   1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** Seconds, as Kubernetes' client metrics have them. */
+/** Seconds, as in Kubernetes' client metrics. */
 export const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

@@ -1,6 +1,6 @@
 import type { Meter, Tracer } from '@opentelemetry/api';
 
-/** The process's metrics: a meter to make instruments from, and their state as Prometheus' text. */
+/** The process's metrics: a meter for instruments, and their values as Prometheus text. */
 export interface Metrics {
   readonly meter: Meter;
   /** The exposition text, version 0.0.4. */
@@ -11,9 +11,6 @@ export interface Metrics {
 export interface Tracing {
   readonly tracer: Tracer;
   readonly enabled: boolean;
-  /**
-   * Sends what is still held back, for at most two seconds, and lets others be OpenTelemetry's globals. Never
-   * rejects.
-   */
+  /** Flushes pending spans, for at most two seconds, and unregisters OpenTelemetry's globals. Never rejects. */
   shutdown(): Promise<void>;
 }

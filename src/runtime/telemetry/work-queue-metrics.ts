@@ -2,7 +2,7 @@ import type { Meter } from '@opentelemetry/api';
 import type { WorkQueueGauges, WorkQueueMetrics } from '../work-queue/index.js';
 import { METRICS, QUEUE_BUCKETS } from './metric-names.js';
 
-/** Queue metrics with client-go's names, at zero from the start. Durations are exported in seconds. */
+/** Queue metrics with client-go's names, initialized to zero. Durations are exported in seconds. */
 export function createWorkQueueMetrics(meter: Meter, queues: readonly string[]): WorkQueueMetrics {
   const adds = meter.createCounter(METRICS.workqueueAdds, { description: 'Adds handled by the queue' });
   const retries = meter.createCounter(METRICS.workqueueRetries, {
@@ -36,7 +36,7 @@ export function createWorkQueueMetrics(meter: Meter, queues: readonly string[]):
   };
 }
 
-/** Gauges of the state that each queue told last. */
+/** Gauges of the last state that each queue reported. */
 function observeLatest(meter: Meter, queues: readonly string[]): Map<string, WorkQueueGauges> {
   const zero: WorkQueueGauges = { depth: 0, parked: 0, unfinishedWorkMs: 0, longestRunningMs: 0 };
   const latest = new Map(queues.map((name) => [name, zero]));

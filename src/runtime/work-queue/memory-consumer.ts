@@ -8,7 +8,7 @@ import { RunningWork } from './running-work.js';
 import { ALWAYS_FIRST } from './precedence.js';
 import type { ConsumeOptions, WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
 
-/** Works off a {@link MemoryWorkQueue}; several on one queue play several replicas. */
+/** Consumes a {@link MemoryWorkQueue}; several on one queue simulate several replicas. */
 export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
   private readonly running: RunningWork;
   private started = false;
@@ -26,7 +26,7 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   async run(handler: WorkHandler, options: ConsumeOptions, signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} is already running`);
     this.started = true;
     try {
       if (!signal.aborted) await this.consume(handler, options, signal);

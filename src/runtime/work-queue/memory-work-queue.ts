@@ -30,17 +30,19 @@ export interface MemoryWorkQueueDependencies {
 interface Timer {
   readonly dueMs: number;
   readonly handle: TimerHandle;
-  /** Of adds that gave way to this one, only the traces are kept. */
+  /** Of superseded adds, only the traces are kept. */
   options: AddOptions;
 }
 
-/** A work queue inside one process, without Redis; all time comes from the clock. What waits in it is lost with the process. */
+/**
+ * A work queue inside one process, without Redis; all time comes from the clock. Its content is lost with the process.
+ */
 export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueueTending {
   readonly name: string;
   readonly options: CompiledWorkQueueOptions;
   readonly clock: Clock;
   readonly metrics: WorkQueueMetrics;
-  /** Adds whose run has not started. For a key that is being worked on: the run after the present one. */
+  /** Adds whose run has not started. For a key in progress: its next run. */
   private readonly pending = new Map<string, PendingAdd>();
   /** In the order of their adds. Each is in `pending`, and none is in `processing`. */
   private readonly waiting = new Set<string>();
@@ -159,7 +161,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.timers.clear();
   }
 
-  /** For the consumer: takes the key that goes next, if one waits. */
+  /** For the consumer: takes the next waiting key, if any. */
   takeNext(): WorkItem | undefined {
     const key = this.nextKey();
     const pending = key === undefined ? undefined : this.pending.get(key);
@@ -173,8 +175,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   }
 
   /**
-   * For a consumer that does not come first: how long until a key has waited for `spreadAfterMs`, milliseconds; 0 or less when
-   * one has, undefined when none waits.
+   * For a consumer without precedence: how long until a key has waited for `spreadAfterMs`, milliseconds; 0 or less if
+   * one has, undefined if none waits.
    */
   untilHelpIsWantedMs(): number | undefined {
     const since = [...this.waiting].flatMap((key) => this.pending.get(key)?.readySinceMs ?? []);
@@ -189,7 +191,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.wake();
   }
 
-  /** For the consumer: calls `listener` whenever there may be something to take. Returns the unsubscribe. */
+  /** For the consumer: calls `listener` whenever a key may be available. Returns the unsubscribe. */
   onWork(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);

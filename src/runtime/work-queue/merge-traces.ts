@@ -1,17 +1,17 @@
-/** Adds that became one run are remembered up to this many: a flood of changes must not grow what waits. */
+/** Limit of remembered adds per run: a flood of changes must not grow the queue's state. */
 export const MAX_TRACE_LINKS = 16;
 
-/** Where an add comes from: W3C `traceparent`s. */
+/** The origin of an add: W3C `traceparent`s. */
 export interface AddTraces {
-  /** The trace that the run goes on with. */
+  /** The trace that the run continues. */
   readonly traceparent?: string;
-  /** Traces of adds that became the same run, at most {@link MAX_TRACE_LINKS}. */
+  /** Traces of other adds that became the same run, at most {@link MAX_TRACE_LINKS}. */
   readonly links?: readonly string[];
 }
 
 /**
- * The traces of adds that become one run: the first is the one to go on with, all others are linked, each once.
- * `lua/includes/merge-traces.lua` is the same for what Redis holds.
+ * Merges the traces of adds that become one run: the first is continued, all others are linked, each once.
+ * `lua/includes/merge-traces.lua` does the same in Redis.
  */
 export function mergeTraces(...adds: readonly AddTraces[]): AddTraces {
   const all = adds.flatMap(({ links = [], traceparent = '' }) => [traceparent, ...links]);
@@ -20,7 +20,7 @@ export function mergeTraces(...adds: readonly AddTraces[]): AddTraces {
   return links.length === 0 ? { traceparent } : { traceparent, links: links.slice(0, MAX_TRACE_LINKS) };
 }
 
-/** As Redis holds them: one text, the trace to go on with first. */
+/** The form in Redis: one text, the trace to continue first. */
 export function traceTextOf({ links = [], traceparent }: AddTraces): string {
   return traceparent === undefined ? links.join(' ') : [traceparent, ...links].join(' ');
 }

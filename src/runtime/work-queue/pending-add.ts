@@ -4,8 +4,8 @@ import type { WaitingKey } from './queue-inspection.js';
 import type { AddOptions, Priority, ReconcileReason } from './work-queue.js';
 
 /**
- * What is known about the next run of a key before it starts. Kept beside the queue, because BullMQ drops an add that meets
- * a waiting key.
+ * What is known about the next run of a key before it starts. Kept beside the queue, because BullMQ drops an add that
+ * meets a waiting key.
  */
 export interface PendingAdd extends AddTraces {
   readonly priority: Priority;
@@ -13,7 +13,7 @@ export interface PendingAdd extends AddTraces {
   readonly readySinceMs: number;
 }
 
-/** Smaller goes first. */
+/** Smaller ranks run first. */
 export const PRIORITY_RANK: Readonly<Record<Priority, number>> = { high: 1, normal: 2, low: 3 };
 
 export function rankOf({ priority = 'normal' }: AddOptions): number {
@@ -34,14 +34,14 @@ export function pendingAddOf(options: AddOptions, readySinceMs: number): Pending
   };
 }
 
-/** A pending add as people see it. */
+/** A pending add for display. */
 export function waitingKeyOf(key: string, { priority, readySinceMs, reason }: PendingAdd): WaitingKey {
   return { key, priority, reason, sinceMs: readySinceMs };
 }
 
 /**
- * Merges two adds of a key that become one run: it has the higher priority, with the reason and trace of that add (on a tie, of
- * the first), and links the traces of the other.
+ * Merges two adds of a key that become one run: it has the higher priority, with the reason and trace of that add (on a
+ * tie, of the first), and links the traces of the other.
  */
 export function mergeAdds<Add extends AddOptions>(first: Add, second: Add): Add {
   const overtakes = rankOf(second) < rankOf(first);
@@ -55,7 +55,7 @@ export function mergePendingAdds(waiting: PendingAdd | undefined, add: PendingAd
   return { ...mergeAdds(waiting, add), readySinceMs: Math.min(waiting.readySinceMs, add.readySinceMs) };
 }
 
-/** A pending add as `lua/merge-pending-3.lua` keeps it. */
+/** Parses a pending add as stored by `lua/merge-pending-3.lua`. */
 export function parsePending(json: string): PendingAdd {
   const [rank, reason, readySinceMs, traces] = JSON.parse(json) as [number, ReconcileReason, number, string];
   return {

@@ -1,16 +1,16 @@
 /**
  * Which of several consumers of a queue takes a key at once. The others leave it alone for
- * {@link WorkQueueOptions.spreadAfterMs}: the leader sees every change first and knows which ones belong together, so a key
- * worked on beside it costs fewer writes, and code that runs on one replica is compiled once.
+ * {@link WorkQueueOptions.spreadAfterMs}: the leader sees every change first and knows which ones belong together, so
+ * processing a key there costs fewer writes, and code that runs on one replica is compiled once.
  */
 export interface Precedence {
-  /** Whether this consumer takes keys at once, at this moment. */
+  /** Whether this consumer takes keys at once now. */
   readonly isFirst: boolean;
   /** Calls `listener` after each change of `isFirst`. Returns the unsubscribe. */
   onChange(listener: () => void): () => void;
 }
 
-/** Of the replica that leads, as long as it does. */
+/** Precedence of the replica that leads, as long as it does. */
 export class LeaderPrecedence implements Precedence {
   private readonly listeners = new Set<() => void>();
   private first = false;
@@ -31,5 +31,5 @@ export class LeaderPrecedence implements Precedence {
   }
 }
 
-/** Of a consumer that is alone, or of one of equals. */
+/** Precedence of a single consumer, or of one among equals. */
 export const ALWAYS_FIRST: Precedence = { isFirst: true, onChange: () => () => undefined };

@@ -1,9 +1,9 @@
 import type { Priority, ReconcileReason, WorkQueue } from './work-queue.js';
 
 /**
- * A key that failed too often, or in a way that no retry cures. A person or a new change takes it out and gives it all its
- * retries again. Unless a person parked it, it is tried once every `parkedRetryMs` as well, since what stood in its way (a
- * quota, a webhook) may have gone without any change of the object.
+ * A key that failed too often, or in a way that no retry resolves. A person or a new change unparks it with all its
+ * retries. Unless a person parked it, it is also retried every `parkedRetryMs`, because the obstacle (a quota, a
+ * webhook) may have gone without any change of the object.
  */
 export interface ParkedKey {
   readonly key: string;
@@ -11,7 +11,7 @@ export interface ParkedKey {
   readonly retries: number;
   /** Epoch milliseconds. */
   readonly parkedAtMs: number;
-  /** Epoch milliseconds; absent: not tried until somebody takes it out. */
+  /** Epoch milliseconds; absent: not retried until it is unparked. */
   readonly nextTryMs?: number;
 }
 
@@ -37,13 +37,13 @@ export interface DelayedKey {
   /** Epoch milliseconds of its next run. */
   readonly dueMs: number;
   readonly reason?: ReconcileReason;
-  /** Failures in a row before. */
+  /** Consecutive failures so far. */
   readonly failures: number;
 }
 
-/** What is in a queue, for people. Taken in several reads, so it is not a snapshot. */
+/** The content of a queue, for display. Taken in several reads, so it is not a snapshot. */
 export interface WorkQueueView {
-  /** Longest waiting first. A key that is being worked on is here if it is to run again afterwards. */
+  /** Longest waiting first. Includes a key in progress if it is to run again afterwards. */
   readonly waiting: readonly WaitingKey[];
   /** Soonest first. */
   readonly delayed: readonly DelayedKey[];
@@ -54,14 +54,14 @@ export interface WorkQueueView {
 /** What a queue knows of one key. */
 export interface KeyView {
   readonly failures: number;
-  /** Whether a run of it is due or under way. */
+  /** Whether a run of it is due or in progress. */
   readonly hasJob: boolean;
   readonly waiting?: WaitingKey;
   readonly delayed?: DelayedKey;
   readonly parked?: ParkedKey;
 }
 
-/** How people and metrics look at a queue. Changes nothing, and rejects when the queue cannot be reached. */
+/** Read access to a queue for people and metrics. Changes nothing, and rejects if the queue cannot be reached. */
 export interface WorkQueueInspector {
   counts(): Promise<WorkQueueCounts>;
   parked(): Promise<readonly ParkedKey[]>;
@@ -70,11 +70,11 @@ export interface WorkQueueInspector {
   inspectKey(key: string): Promise<KeyView>;
 }
 
-/** What a person may do with a key: run it now (`add`), set it aside (`park`), or drop it (`purge`). */
+/** Manual operations on a key: run it now (`add`), set it aside (`park`), or drop it (`purge`). */
 export interface WorkQueueTending extends Pick<WorkQueue, 'add' | 'park'> {
   /**
-   * Forgets all about the key: waiting, delayed, parked, failures. A run under way goes on. The next change of the
-   * object brings it back. Returns whether anything was known.
+   * Drops all state of the key: waiting, delayed, parked, failures. A run in progress continues. The next change of the
+   * object brings the key back. Returns whether the key was known.
    */
   purge(key: string): Promise<boolean>;
 }

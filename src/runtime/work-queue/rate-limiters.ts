@@ -1,10 +1,9 @@
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
 /**
- * The arithmetic of retries, without state or clock. The same numbers as client-go's default controller rate
- * limiter (util/workqueue/default_rate_limiters.go): a per-key exponential backoff together with one token bucket
- * for all keys, whichever asks for the longer wait. `lua/rate-limit-3.lua` repeats it on the server; the contract
- * suite holds both to the same figures.
+ * The arithmetic of retries, without state or clock. The same numbers as client-go's default controller rate limiter
+ * (util/workqueue/default_rate_limiters.go): a per-key exponential backoff and one token bucket for all keys; the
+ * longer wait wins. `lua/rate-limit-3.lua` repeats it on the server; the contract suite holds both to the same figures.
  */
 export interface BackoffOptions {
   readonly backoffBaseMs: number;
@@ -12,25 +11,25 @@ export interface BackoffOptions {
 }
 
 export interface TokenBucketOptions {
-  /** Tokens that come back per second. */
+  /** Tokens added per second. */
   readonly bucketRatePerSecond: number;
   /** Tokens of a full bucket. */
   readonly bucketBurst: number;
 }
 
-/** `tokens` may be negative: so many are promised to callers who wait for them. */
+/** `tokens` may be negative: that many are promised to waiting callers. */
 export interface TokenBucketState {
   readonly tokens: number;
   readonly atMs: number;
 }
 
-/** The wait after `failures` earlier failures in a row: base × 2^failures, at most the maximum. */
+/** The delay after this many consecutive failures: base × 2^failures, at most the maximum. */
 export function exponentialBackoffMs(failures: number, options: BackoffOptions): number {
   return doublingDelayMs(failures, { firstMs: options.backoffBaseMs, longestMs: options.backoffMaxMs });
 }
 
 /**
- * Takes one token, now or from the future, and says how long the taker waits for it.
+ * Takes one token, now or from the future, and returns the caller's wait for it.
  * @param state `undefined`: a full bucket
  */
 export function reserveToken(

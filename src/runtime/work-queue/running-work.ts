@@ -1,12 +1,12 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 
-/** The handlers that run on this replica at this moment, for gauges. */
+/** The handlers currently running on this replica, for gauges. */
 export class RunningWork {
   private readonly startedAtMs = new Map<symbol, number>();
 
   constructor(private readonly clock: Pick<Clock, 'monotonicNow'>) {}
 
-  /** Returns the function that ends it; that one returns how long it ran. */
+  /** Returns a function that ends it and returns how long it ran. */
   start(): () => number {
     const id = Symbol('work');
     const startedAtMs = this.clock.monotonicNow();

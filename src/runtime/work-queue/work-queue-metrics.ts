@@ -1,15 +1,15 @@
 /**
- * What a queue tells about itself, in the terms of client-go's util/workqueue/metrics.go. Durations in
- * milliseconds; who exports them converts to seconds.
+ * Metrics of a queue, in the terms of client-go's util/workqueue/metrics.go. Durations in milliseconds; exporters
+ * convert to seconds.
  */
 export interface WorkQueueMetrics {
-  /** `workqueue_adds_total`: adds, those that met a waiting key included. */
+  /** `workqueue_adds_total`: adds, including those that met a waiting key. */
   added(queue: string): void;
   /** `workqueue_retries_total`: rate-limited adds. */
   retried(queue: string): void;
   /** A key was parked. */
   parked(queue: string): void;
-  /** Keys that waited without a job behind them were given one again. */
+  /** Keys that were waiting without a job got one again. */
   repaired(queue: string, keys: number): void;
   /** `workqueue_queue_duration_seconds`: from ready to taken. */
   queueDuration(queue: string, durationMs: number): void;
@@ -19,7 +19,7 @@ export interface WorkQueueMetrics {
   gauges(queue: string, gauges: WorkQueueGauges): void;
 }
 
-/** Seen every `maintenanceIntervalMs` by a replica that consumes. */
+/** Reported every `maintenanceIntervalMs` by a consuming replica. */
 export interface WorkQueueGauges {
   /** Of the whole queue, over all replicas. */
   readonly depth: number;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/** Tuning of one queue; every replica must use the same. All times in milliseconds. */
+/** Options of one queue; every replica must use the same. All times in milliseconds. */
 export interface WorkQueueOptions {
-  /** Rate-limited adds in a row before a key is parked. @default 15 */
+  /** Consecutive rate-limited adds before a key is parked. @default 15 */
   maxRetries?: number;
-  /** A key that was parked because it failed is tried once after so long, again and again. @default 600000 */
+  /** Interval at which a key parked because of failures is retried once. @default 600000 */
   parkedRetryMs?: number;
-  /** Wait after the first failure; doubles with each. @default 5 */
+  /** Delay after the first failure; doubles with each. @default 5 */
   backoffBaseMs?: number;
   /** @default 1000000 */
   backoffMaxMs?: number;
@@ -15,28 +15,28 @@ export interface WorkQueueOptions {
   bucketRatePerSecond?: number;
   /** @default 100 */
   bucketBurst?: number;
-  /** A key that waited this long goes ahead of newer keys, whatever their priority. @default 5000 */
+  /** A key that has waited this long goes ahead of newer keys, regardless of priority. @default 5000 */
   agingMs?: number;
   /**
-   * How long replicas that do not lead leave a key to the one that does, so that they work only where it does not keep up. 0: all
-   * take keys at once. @default 250
+   * How long other replicas leave a key to the leader, so that they only help when it cannot keep up. 0: all take keys
+   * at once. @default 250
    */
   spreadAfterMs?: number;
-  /** A worker that renews no longer than this is taken for dead. @default 2000 */
+  /** A worker that has not renewed for this long is considered dead. @default 2000 */
   lockDurationMs?: number;
-  /** How often somebody looks for keys of dead workers. @default 300 */
+  /** How often to check for keys of dead workers. @default 300 */
   stalledIntervalMs?: number;
-  /** How long running handlers may go on after a stop before their signals abort. @default 10000 */
+  /** How long running handlers may continue after a stop before their signals abort. @default 10000 */
   drainTimeoutMs?: number;
-  /** How often aging, overdue timers and gauges are seen to. @default 1000 */
+  /** Interval for aging, overdue timers and gauges. @default 1000 */
   maintenanceIntervalMs?: number;
-  /** A key that waits this long without a job behind it is repaired. @default 5000 */
+  /** A key that waits this long without a job is repaired. @default 5000 */
   strayAfterMs?: number;
 }
 
 export type CompiledWorkQueueOptions = Readonly<Required<WorkQueueOptions>>;
 
-/** Failover of a killed worker: its lock runs out, then at most two checks for stalled jobs pass. */
+/** Failover of a killed worker: its lock expires, then at most two checks for stalled jobs pass. */
 const MAX_TAKEOVER_MS = 3000;
 
 const schema = z

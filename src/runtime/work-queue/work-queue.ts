@@ -1,14 +1,14 @@
 import type { AddTraces } from './merge-traces.js';
 import type { Precedence } from './precedence.js';
 
-/** Of adds with which a run asks for the next one of its key. */
+/** Reasons of adds by which a run requests the next one of its key. */
 export const REASONS_OF_RUNS: ReadonlySet<ReconcileReason | undefined> = new Set([
   'requeue',
   'retry',
   'parked',
 ]);
 
-/** Why a key was added; goes to spans and metrics, never to the reconciler. */
+/** Why a key was added; recorded in spans and metrics, never passed to the reconciler. */
 export type ReconcileReason =
   | 'user-change'
   | 'child-change'
@@ -16,15 +16,15 @@ export type ReconcileReason =
   | 'resync'
   | 'requeue'
   | 'retry'
-  /** The one try that a parked key has now and then; see {@link ParkedKey}. */
+  /** The occasional retry of a parked key; see {@link ParkedKey}. */
   | 'parked'
   | 'replay'
   | 'sweep';
 
-/** `high`: a person changed something. `low`: initial list and resync. Aging keeps every key from starving. */
+/** `high`: a user change. `low`: initial list and resync. Aging prevents starvation. */
 export type Priority = 'high' | 'normal' | 'low';
 
-/** The traces are those of the change that caused the add, and of changes that were merged into it already. */
+/** The traces are those of the change that caused the add, and of changes merged into it. */
 export interface AddOptions extends AddTraces {
   /** @default 'normal' */
   priority?: Priority;
@@ -32,18 +32,18 @@ export interface AddOptions extends AddTraces {
   reason?: ReconcileReason;
 }
 
-/** How a key that failed comes back. */
+/** How a failed key comes back. */
 export interface RetryOptions extends AddOptions {
-  /** The shortest wait in milliseconds, however short the backoff is. @default 0 */
+  /** The minimum delay in milliseconds, even if the backoff is shorter. @default 0 */
   leastDelayMs?: number;
 }
 
 /** A key handed to a worker. The traces are those of the adds that became this run. */
 export interface WorkItem extends AddTraces {
   readonly key: string;
-  /** How often this key failed in a row before this run. */
+  /** Consecutive failures of this key before this run. */
   readonly retries: number;
-  /** Whether earlier runs asked for one that is still to come. @default false */
+  /** Whether an earlier run requested one that is still to come. @default false */
   readonly comesBack?: boolean;
   readonly reason: ReconcileReason;
   readonly priority: Priority;
@@ -51,11 +51,11 @@ export interface WorkItem extends AddTraces {
   readonly readySinceMs: number;
 }
 
-/** One term of one leader: what the effects of leading are fenced with. */
+/** One term of one leader: fences the effects of leading. */
 export interface LeaderTerm {
   /** Grows from term to term. */
   readonly epoch: number;
-  /** Unique to one life of one process: a store that loses its last writes may give an epoch twice. */
+  /** Unique to one life of one process: a store that loses its last writes may issue an epoch twice. */
   readonly holder: string;
 }
 
@@ -65,24 +65,24 @@ export type LeaderAdds = Pick<WorkQueue, 'add'>;
 /**
  * The producer's side of a queue of keys, shared by all replicas. client-go's contract:
  *
- * 1. A key is never worked on twice at the same time, on any replica.
- * 2. A key added while it waits is kept once; added while it is worked on, it runs once more afterwards. An add
+ * 1. A key is never processed concurrently, on any replica.
+ * 2. A key added while it waits is kept once; added while it is being processed, it runs once more afterwards. An add
  *    that resolved is never lost, short of a loss of Redis.
  * 3. An immediate add never waits behind a delayed add or a backoff of the same key.
  * 4. `addRateLimited` waits the longer of the per-key exponential backoff and the global token bucket.
  * 5. Of several pending delayed adds of one key, the earliest counts.
- * 6. After `maxRetries` rate-limited adds in a row the key is parked instead; a new `add` takes it out again.
- * 7. An add of a leader is judged by its term in the same step in which it happens.
+ * 6. After `maxRetries` consecutive rate-limited adds the key is parked instead; a new `add` unparks it.
+ * 7. An add of a leader is checked against its term in the same step in which it happens.
  *
- * All methods reject when Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
+ * All methods reject if Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
  */
 export interface WorkQueue {
   readonly name: string;
   add(key: string, options?: AddOptions): Promise<void>;
   /**
-   * Makes `term` the one whose adds count: once this has resolved, an add of any other is refused, however late it
-   * comes. Of adds under no term (by whoever works on keys, by people) nothing is asked. May be repeated.
-   * @throws SupersededError when a newer term, or the same epoch of another holder, has begun; tells which epoch
+   * Makes `term` the one whose adds count: once this has resolved, an add of any other term is refused, however late it
+   * comes. Adds without a term (by workers, by people) are not checked. May be repeated.
+   * @throws SupersededError if a newer term, or the same epoch of another holder, has begun; carries that epoch
    */
   beginTerm(term: LeaderTerm): Promise<LeaderAdds>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
@@ -93,13 +93,13 @@ export interface WorkQueue {
     options?: RetryOptions,
   ): Promise<{ parked: boolean; delayMs: number }>;
   /**
-   * Parks at once: what no retry cures.
-   * @param tryWith of the try that it has every `parkedRetryMs`; absent: none
+   * Parks at once, for failures that no retry resolves.
+   * @param tryWith options of the retry every `parkedRetryMs`; absent: no retry
    */
   park(key: string, error: unknown, tryWith?: AddOptions): Promise<void>;
   /**
-   * A run of the key has ended well: resets its backoff, and drops what earlier runs had asked for later (`requeue`, `retry`, the try of
-   * a parked key). Delayed adds of changes stay.
+   * A run of the key has succeeded: resets its backoff, and drops later runs requested by earlier runs (`requeue`,
+   * `retry`, the retry of a parked key). Delayed adds of changes stay.
    */
   forget(key: string): Promise<void>;
   numRequeues(key: string): Promise<number>;
@@ -108,8 +108,8 @@ export interface WorkQueue {
 
 /**
  * Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. If a handler
- * rejects, nothing was decided and the key is worked on again: with backoff, or at once if the handler was cancelled. The
- * same holds for work that ended after its signal had aborted because the key was lost.
+ * rejects, nothing was decided and the key is processed again: with backoff, or at once if the handler was cancelled.
+ * The same applies to work that ended after its signal had aborted because the key was lost.
  */
 export type WorkHandler<Item extends WorkItem = WorkItem> = (
   item: Item,
@@ -117,21 +117,23 @@ export type WorkHandler<Item extends WorkItem = WorkItem> = (
 ) => Promise<void>;
 
 export interface ConsumeOptions {
-  /** Keys at once, at most. */
+  /** Limit of concurrent keys. */
   readonly concurrency: number;
-  /** Who takes a key first where several consume; the others leave it alone for `spreadAfterMs`. @default all at once */
+  /**
+   * Which of several consumers takes a key first; the others leave it alone for `spreadAfterMs`. @default all at once
+   */
   readonly precedence?: Precedence;
 }
 
 /** The consumer's side, one per replica and queue. */
 export interface WorkQueueConsumer<Item extends WorkItem = WorkItem> {
   /**
-   * Works with at most `concurrency` keys at once until aborted, then takes no new key, waits for the running
-   * handlers and resolves. A handler's signal aborts when its hold on the key is lost, or `drainTimeoutMs` after
-   * the abort. May be run again after it has ended.
+   * Processes at most `concurrency` keys at once until aborted, then takes no new key, waits for the running handlers
+   * and resolves. A handler's signal aborts when its hold on the key is lost, or `drainTimeoutMs` after the abort. May
+   * be run again after it has ended.
    * @throws IllegalStateError while it runs
    */
   run(handler: WorkHandler<Item>, options: ConsumeOptions, signal: AbortSignal): Promise<void>;
-  /** Whether keys are being taken at this moment. */
+  /** Whether keys are being taken now. */
   readonly isConsuming: boolean;
 }

@@ -13,7 +13,7 @@ function setUp() {
   const queue = new MemoryWorkQueue({ name: 'test', clock: machine });
   const cache = { resource: 'pods', seen: 5, hasSeen: (version: string) => cache.seen >= Number(version) };
   activity.watch(() => ({ queues: [queue], caches: [cache] }));
-  /** Whether it comes to rest within `ms` of the machine's time, a tenth of a second unless told otherwise. */
+  /** Whether it settles within `ms` of real time. */
   const isSettledWithin = async (ms = 100): Promise<boolean> => {
     let isSettled = false;
     const stop = new AbortController();
@@ -93,7 +93,7 @@ describe('a cluster', () => {
     const { activity, machine, queue } = setUp();
     await queue.add('a');
     const settled = expect(activity.settled(never, 20)).rejects.toThrow(
-      'the cluster has not come to rest within 20 ms: test: 0 keys are worked on, 1 wait',
+      'the cluster did not settle within 20 ms: test: 0 keys are worked on, 1 wait',
     );
     await machine.advance(30);
     await settled;

@@ -6,11 +6,11 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Informer } from '@rollkeeper/client/informer';
 import type { WorkQueue, WorkQueueInspector } from '@rollkeeper/runtime/work-queue';
 
-/** A pause that is shorter is work under way: a burst that is held back, a retry. Longer ones wait for something. */
+/** A shorter pause counts as activity: a debounce or a retry. Longer ones wait for something. */
 const SHORT_PAUSE_MS = 500;
-/** A cluster is at rest when it was seen so so often in a row, without a write in between. */
+/** A cluster counts as settled after this many consecutive looks without a write in between. */
 const LOOKS = 3;
-/** The soonest are told first. */
+/** Limit of delayed items reported; the soonest first. */
 const DELAYED_LOOKED_AT = 50;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -31,7 +31,7 @@ export function cachesOf(informers: readonly Informer[]): CacheOf[] {
   }));
 }
 
-/** What the parts of one cluster are doing at this moment, as far as they run in this process. */
+/** Tracks what the parts of one cluster are doing now, as far as they run in this process. */
 export class Activity {
   private readonly newest = new Map<string, number>();
   private writes = 0;
@@ -39,13 +39,13 @@ export class Activity {
   private pauses = 0;
   private workers: (resources: readonly string[]) => Workers = () => ({ queues: [], caches: [] });
 
-  /** @param lookPauseMs between two looks at whether the cluster is at rest */
+  /** @param lookPauseMs between two looks at whether the cluster has settled */
   constructor(
     private readonly machine: Clock,
     private readonly lookPauseMs = 0,
   ) {}
 
-  /** Whose queues and caches are looked at, told which resources have been written to. */
+  /** Registers the source of queues and caches to inspect; it gets the resources written so far. */
   watch(workers: (resources: readonly string[]) => Workers): void {
     this.workers = workers;
   }
@@ -56,14 +56,14 @@ export class Activity {
     this.newest.set(resource, Math.max(this.newest.get(resource) ?? 0, revision));
   }
 
-  /** Every resource that has been written to. */
+  /** Every resource that has been written. */
   get resources(): readonly string[] {
     return [...this.newest.keys()];
   }
 
   /**
-   * Shows the wall clock of the cluster, and measures durations by the machine's; short pauses are noted. For everything
-   * that works on the cluster: its pauses have nothing to do with the time in which objects live.
+   * A clock with the cluster's wall time and the machine's durations; short pauses are tracked. For everything that
+   * works on the cluster: its pauses are unrelated to the time of the objects.
    */
   clockOf(wall: Pick<Clock, 'now'>): Clock {
     const { machine } = this;
@@ -76,7 +76,7 @@ export class Activity {
     return clock;
   }
 
-  /** `client`, of which requests under way are known. */
+  /** Wraps `client` to track requests in flight. */
   clientOf(client: ApiClient): ApiClient {
     return {
       get: (...args) => this.during(client.get(...args)),
@@ -93,9 +93,9 @@ export class Activity {
   }
 
   /**
-   * Resolves when nothing is left to do: no request under way, no key waiting or worked on, every cache up to date.
-   * What waits for a time to come, or for more than half a second, is not waited for.
-   * @throws TimeoutError telling what goes on; the signal's reason
+   * Resolves when nothing is left to do: no request in flight, no key waiting or being processed, every cache up to
+   * date. Ignores work that waits for a later time, or for more than half a second.
+   * @throws TimeoutError describing the current activity; the signal's reason
    */
   async settled(signal: AbortSignal, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
     const { machine } = this;
@@ -108,14 +108,14 @@ export class Activity {
       if (quiet >= LOOKS) return;
       writes = this.writes;
       if (busy !== undefined && machine.monotonicNow() >= deadlineMs)
-        throw new TimeoutError(`the cluster has not come to rest within ${timeoutMs} ms: ${busy}`);
+        throw new TimeoutError(`the cluster did not settle within ${timeoutMs} ms: ${busy}`);
       await machine.sleep(this.lookPauseMs, signal);
     }
   }
 
-  /** In words, or `undefined` when there is nothing to do. */
+  /** In words, or `undefined` if there is nothing to do. */
   private async busyWith(): Promise<string | undefined> {
-    if (this.requests > 0) return `${this.requests} requests are under way`;
+    if (this.requests > 0) return `${this.requests} requests are in flight`;
     if (this.pauses > 0) return `${this.pauses} short pauses have not ended`;
     const { caches, queues } = this.workers(this.resources);
     const behind = caches.filter((cache) => this.isBehind(cache)).map(({ resource }) => resource);
@@ -127,13 +127,14 @@ export class Activity {
 
   private async keysOf(queue: Workers['queues'][number]): Promise<string | undefined> {
     const { active, delayed, waiting } = await queue.counts();
-    if (active + waiting > 0) return `${queue.name}: ${active} keys are worked on, ${waiting} wait`;
+    if (active + waiting > 0)
+      return `${queue.name}: ${active} keys are being processed, ${waiting} are waiting`;
     if (delayed === 0) return undefined;
     const soonMs = this.machine.now() + SHORT_PAUSE_MS;
     const retries = (await queue.inspect(DELAYED_LOOKED_AT)).delayed.filter(
       ({ dueMs, failures }) => failures > 0 && dueMs <= soonMs,
     );
-    return retries.length === 0 ? undefined : `${queue.name}: ${retries.length} keys are tried again`;
+    return retries.length === 0 ? undefined : `${queue.name}: ${retries.length} keys are about to be retried`;
   }
 
   private async during<R>(request: Promise<R>): Promise<R> {

@@ -2,17 +2,17 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
 
-/** The time in which the objects of a test cluster live. */
+/** The time of the objects in a test cluster. */
 export interface TestClusterClock {
-  /** Whether it stands still until {@link TestClusterClock.advance}. */
+  /** Whether it only moves by {@link TestClusterClock.advance}. */
   readonly isManual: boolean;
   now(): Date;
   /**
-   * Moves the time forward. What falls due on the way happens in its order, each at its own time, and the cluster comes to
-   * rest in between: afterwards everything looks as it would have looked after so long a wait.
+   * Moves the time forward. What falls due on the way happens in order, each at its own time, and the cluster settles
+   * in between: afterwards everything looks as after a real wait of that length.
    * @param ms milliseconds
    * @throws IllegalStateError unless the cluster was started with `clock: 'manual'`
-   * @throws TimeoutError when the cluster does not come to rest; the time has then been moved up to there
+   * @throws TimeoutError if the cluster does not settle; the time has then been moved up to that point
    */
   advance(ms: number): Promise<void>;
   /** The same, to an instant that is not in the past. */
@@ -58,7 +58,7 @@ export class ManualClusterClock implements TestClusterClock {
   advance(ms: number): Promise<void> {
     if (!(ms >= 0 && ms < Infinity))
       return Promise.reject(new InvalidOptionError('ms', `${ms} is not a time to move forward by`));
-    // One after the other: each moves on from where the one before it ended.
+    // Serialized: each call continues from where the previous one ended.
     const moved = this.moving.then(() => this.clock.advanceThrough(ms, this.settled));
     this.moving = moved.catch(() => undefined);
     return moved;
@@ -67,11 +67,11 @@ export class ManualClusterClock implements TestClusterClock {
   async advanceTo(time: Date | string): Promise<void> {
     await this.moving;
     const ms = new Date(time).getTime() - this.clock.now();
-    if (Number.isNaN(ms)) throw new InvalidOptionError('time', `${String(time)} is no time`);
+    if (Number.isNaN(ms)) throw new InvalidOptionError('time', `${String(time)} is not a valid time`);
     await this.advance(ms);
   }
 
-  /** Back, or forth, without anything happening on the way; timers keep the durations that they have left. */
+  /** Moves back or forth without anything happening on the way; timers keep their remaining durations. */
   setTime(epochMs: number): void {
     this.clock.setWallClock(epochMs);
   }

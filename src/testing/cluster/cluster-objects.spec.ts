@@ -11,7 +11,7 @@ import { ClusterObjects } from './cluster-objects.js';
 
 const NAME = 'deployment/web';
 
-/** A cluster whose lists take for ever, as on a machine with too much to do; reads of one object are answered. */
+/** A cluster whose lists never finish, as on an overloaded machine; reads of one object are answered. */
 describe('a wait whose watch has shown nothing in time', () => {
   let clock: FakeClock;
   let cluster: FakeCluster;
@@ -33,7 +33,7 @@ describe('a wait whose watch has shown nothing in time', () => {
   it('looks once, and tells how things stand', async () => {
     cluster.seed(DEPLOYMENTS, aDeployment({ replicas: 3 }));
     const ended = expect(objects.waitFor(NAME, 'rollout', { timeoutMs: 50 })).rejects.toThrow(
-      /^Deployment default\/web: waited 50 ms in vain for rollout; 0 of 3 replicas available, 0 updated/,
+      /^Deployment default\/web: waited 50 ms for rollout; 0 of 3 replicas available, 0 updated/,
     );
     await clock.advance(50);
     await ended;
@@ -48,7 +48,7 @@ describe('a wait whose watch has shown nothing in time', () => {
 
   it('says that there is nothing only where that look finds nothing', async () => {
     const vain = expect(objects.waitFor(NAME, 'create', { timeoutMs: 50 })).rejects.toThrow(
-      'Deployment default/web: waited 50 ms in vain for create; it does not exist',
+      'Deployment default/web: waited 50 ms for create; it does not exist',
     );
     await clock.advance(50);
     await vain;

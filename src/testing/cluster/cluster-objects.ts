@@ -34,11 +34,11 @@ export interface ClusterObjectsDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** Aborts with why the cluster is of no use any more. */
+  /** Aborts with the reason once the cluster is no longer usable. */
   readonly ended: AbortSignal;
 }
 
-/** What a wait has been shown. */
+/** What a wait has seen. */
 interface Seen<T extends KubernetesObject> {
   any: boolean;
   last?: DeepReadonly<T> | undefined;
@@ -47,7 +47,7 @@ interface Seen<T extends KubernetesObject> {
 const FIELD_MANAGER = 'test-cluster';
 const WAIT_TIMEOUT_MS = 30_000;
 
-/** The objects of a test cluster, for the hands of a test. */
+/** The objects of a test cluster, as an API for tests. */
 export class ClusterObjects {
   private readonly names: ResourceNames;
 
@@ -55,7 +55,10 @@ export class ClusterObjects {
     this.names = new ResourceNames(dependencies.client);
   }
 
-  /** Server-side apply, in the order of the manifests; fields of others are taken over. Resolves with what is stored. */
+  /**
+   * Server-side apply, in the order of the manifests; takes over fields of other managers. Resolves with the stored
+   * objects.
+   */
   async apply(manifests: Manifests): Promise<KubernetesObject[]> {
     const { client, ended: signal } = this.dependencies;
     const applied: KubernetesObject[] = [];
@@ -69,7 +72,7 @@ export class ClusterObjects {
     return applied;
   }
 
-  /** `undefined` where there is none. */
+  /** `undefined` if there is none. */
   async get<T extends KubernetesObject>(name: ObjectName): Promise<T | undefined> {
     const { client, ended: signal } = this.dependencies;
     const { ref, type } = await this.names.objectOf(name, signal);
@@ -82,7 +85,7 @@ export class ClusterObjects {
     return [...(await client.list<T>(type, { ...filter, signal })).items];
   }
 
-  /** A JSON merge patch (RFC 7386). Resolves with what is stored. */
+  /** A JSON merge patch (RFC 7386). Resolves with the stored object. */
   async patch<T extends KubernetesObject>(
     name: ObjectName,
     body: Readonly<Record<string, unknown>>,
@@ -98,7 +101,7 @@ export class ClusterObjects {
     );
   }
 
-  /** Asks for the deletion; wait for its end with `waitFor(name, 'delete')`. Does nothing where there is no such object. */
+  /** Requests the deletion; wait for its end with `waitFor(name, 'delete')`. No-op if there is no such object. */
   async delete(
     name: ObjectName,
     options: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'> = {},
@@ -111,9 +114,9 @@ export class ClusterObjects {
   }
 
   /**
-   * Resolves with the object as soon as it is so, by a watch. Looks at least once, however long that takes.
-   * @param condition see {@link conditionOf}; or what says yes, told of every state of the object
-   * @throws TimeoutError telling the last state; the signal's reason; what `condition` throws
+   * Resolves with the object as soon as the condition holds, by a watch. Looks at least once, however long that takes.
+   * @param condition see {@link conditionOf}; or a predicate called with every state of the object
+   * @throws TimeoutError describing the last state; the signal's reason; what `condition` throws
    */
   async waitFor<T extends KubernetesObject>(
     name: ObjectName,
@@ -137,7 +140,7 @@ export class ClusterObjects {
         if (isMet(seen.last)) return seen.last;
       }
       const what = typeof condition === 'string' ? condition : condition.name || 'the condition';
-      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms in vain for ${what}`;
+      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms for ${what}`;
       throw new TimeoutError(`${told}; ${describeState(seen.last)}`);
     } finally {
       timer.cancel();
@@ -146,7 +149,7 @@ export class ClusterObjects {
     }
   }
 
-  /** By a read: on a busy machine the time may be over before a watch has shown anything. */
+  /** By a read: on a busy machine the timeout may pass before a watch has shown anything. */
   private async look<T extends KubernetesObject>(
     { ref, type }: NamedObject,
     signal: AbortSignal,
@@ -187,7 +190,7 @@ export class ClusterObjects {
         };
         informer.addEventHandler((event) => look(event.type === 'deleted' ? undefined : event.object));
         informer.run(stop.signal).catch(reject);
-        // Of what does not exist no event tells.
+        // No event reports an object that does not exist.
         informer.waitForSync(stop.signal).then(
           () => informer.lister.list().length === 0 && look(undefined),
           () => undefined,
@@ -195,7 +198,7 @@ export class ClusterObjects {
       });
       return await abortable(met, signal);
     } finally {
-      over.abort(new ShutdownError('nobody waits any more'));
+      over.abort(new ShutdownError('the wait has ended'));
       stop.close();
     }
   }

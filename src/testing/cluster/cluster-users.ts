@@ -7,14 +7,14 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
 import type { ClusterAccess } from './control-plane.js';
 
-/** Somebody who may do what roles and bindings say. */
+/** A user with the rights that roles and bindings grant. */
 export interface TestUser {
   readonly name: string;
-  /** Beside `system:authenticated`. @default none */
+  /** In addition to `system:authenticated`. @default none */
   readonly groups?: readonly string[];
 }
 
-/** How one user comes in. */
+/** The access of one user. */
 export interface ClusterUser extends ClusterAccess {
   readonly name: string;
   /** `KUBECONFIG`, for `child_process` and the like. */
@@ -25,9 +25,9 @@ export interface ClusterUser extends ClusterAccess {
 
 export interface ClusterUsersDependencies {
   readonly users: readonly TokenUser[];
-  /** Of the administrator. */
+  /** The administrator's client. */
   readonly client: ApiClient;
-  /** Writes a kubeconfig that the cluster takes away when it stops. */
+  /** Writes a kubeconfig that the cluster removes when it stops. */
   readonly accessWith: (name: string, token: string) => Promise<ClusterAccess>;
   readonly connect: (token: string) => HttpApiClient;
 }
@@ -42,7 +42,7 @@ export function compileTestUsers(users: readonly (string | TestUser)[]): TokenUs
   });
   const names = compiled.map(({ username }) => username);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new InvalidOptionError('users', `two are called ${twice}`);
+  if (twice !== undefined) throw new InvalidOptionError('users', `contains ${twice} twice`);
   return compiled;
 }
 
@@ -53,11 +53,11 @@ export class ClusterUsers {
 
   constructor(private readonly dependencies: ClusterUsersDependencies) {}
 
-  /** @throws InvalidOptionError for a name that is nobody's; what the server has against a token of a service account */
+  /** @throws InvalidOptionError for an unknown name; the server's error for a service account's token */
   get(name: string): Promise<ClusterUser> {
     const found = this.known.get(name) ?? this.enter(name);
     this.known.set(name, found);
-    // Whose service account is missing today may have one tomorrow.
+    // A missing service account may be created later.
     found.catch(() => this.known.delete(name));
     return found;
   }
@@ -79,8 +79,8 @@ export class ClusterUsers {
   private async accountToken(name: string): Promise<string> {
     const account = accountOfUsername(name);
     if (!account) {
-      const names = this.dependencies.users.map(({ username }) => username).join(', ') || 'nobody';
-      const problem = `knows ${names}, and system:serviceaccount:NAMESPACE:NAME of those that exist`;
+      const names = this.dependencies.users.map(({ username }) => username).join(', ') || 'no users';
+      const problem = `has ${names}, and system:serviceaccount:NAMESPACE:NAME for existing service accounts`;
       throw new InvalidOptionError('users', `${problem}: not ${JSON.stringify(name)}`);
     }
     const request: TokenRequest = {
@@ -96,7 +96,7 @@ export class ClusterUsers {
   }
 }
 
-/** A manual clock may move by days: longer than any test's. */
+/** A manual clock may move by days: longer than any test needs. */
 const TOKEN_SECONDS = 10 * 365 * 86_400;
 
 interface TokenRequest extends KubernetesObject {

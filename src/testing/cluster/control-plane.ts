@@ -22,40 +22,40 @@ export interface ControlPlaneOptions {
   readonly port: number;
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
-  /** Shows the cluster's time, for stamps; its pauses are the machine's. */
+  /** The cluster's time, for timestamps; its pauses are the machine's. */
   readonly clock: Clock;
   readonly users: readonly TokenUser[];
-  /** Certificates are for clients whose clock nobody moves. */
+  /** Certificates are for clients on real time. */
   readonly machineNowMs: number;
   readonly random: RandomSource;
   readonly logger: Logger;
 }
 
-/** How a client of the cluster comes in: as its administrator, unless it says otherwise. */
+/** A client's access to the cluster: the administrator's unless noted. */
 export interface ClusterAccess {
   /** `https://127.0.0.1:PORT` */
   readonly url: string;
-  /** The certificate of the authority behind the server's. PEM. */
+  /** The CA certificate of the server. PEM. */
   readonly ca: string;
-  /** A bearer token: of the administrator it grants everything. */
+  /** A bearer token: the administrator's grants everything. */
   readonly token: string;
   readonly kubeconfig: {
     readonly text: string;
-    /** A file with that text, which is there until the cluster stops. */
+    /** A file with that text, which exists until the cluster stops. */
     readonly path: string;
   };
 }
 
-/** How long requests that others have under way hold up a stop, milliseconds. */
+/** How long a stop waits for requests in flight, milliseconds. */
 const DRAIN_TIMEOUT_MS = 1000;
 
 /** An API server on its own port, with its own certificates and its own kubeconfig. */
 export class ControlPlane {
   private constructor(
     readonly access: ClusterAccess,
-    /** Behind the server's certificate, and those of clients. */
+    /** Signs the server's certificate and those of clients. */
     readonly authority: KeyPair,
-    /** Settles when the server does: rejects when it has failed. */
+    /** Settles with the server: rejects when it has failed. */
     readonly ended: Promise<void>,
     private readonly parts: {
       readonly server: AbortController;
@@ -88,7 +88,7 @@ export class ControlPlane {
     });
     const stops = { server: new AbortController(), store: new AbortController() };
     const storeRun = storage.run(stops.store.signal);
-    // The store goes last: requests under way still need it. When it fails, the server stops as well.
+    // The store stops last: requests in flight still need it. If it fails, the server stops as well.
     storeRun.catch(() => stops.server.abort());
     const ended = server.run(stops.server.signal).finally(async () => {
       stops.store.abort();
@@ -107,14 +107,14 @@ export class ControlPlane {
     }
   }
 
-  /** How somebody else comes in, with a kubeconfig of their own. */
+  /** Access for another user, with a kubeconfig of its own. */
   accessWith(name: string, token: string): Promise<ClusterAccess> {
     const { access, parts } = this;
     const file = `kubeconfig-${encodeURIComponent(name)}`;
     return writeAccess({ ...access, token }, join(parts.dir, file));
   }
 
-  /** Ends watches and requests, then the store, and removes the kubeconfig. Rejects when the server had failed. */
+  /** Ends watches and requests, then the store, and removes the kubeconfig. Rejects if the server had failed. */
   async stop(): Promise<void> {
     const { dir, server } = this.parts;
     server.abort(new ShutdownError('the test cluster stops'));
@@ -135,7 +135,7 @@ async function writeAccess(
   return { url, ca, token, kubeconfig: { text: kubeconfigText(content), path } };
 }
 
-/** Folders of clusters that nobody has stopped: a process that ends takes them with it. */
+/** Folders of clusters that were not stopped; removed when the process exits. */
 const folders = new Set<string>();
 
 async function makeFolder(): Promise<string> {

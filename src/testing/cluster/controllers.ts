@@ -20,17 +20,17 @@ import { requeueOnClock } from './requeue-on-clock.js';
 export interface ControllersDependencies {
   readonly client: ApiClient;
   readonly coordination: Coordination;
-  /** What controllers judge times by, and the pauses of everything around them. */
+  /** The clock that controllers compare times with, and the pauses of everything around them. */
   readonly clock: Clock;
-  /** On which `requeueAfterMs` runs, where that is another. */
+  /** The clock of `requeueAfterMs`, if it differs. */
   readonly requeueClock?: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** The authority behind the API server's certificate, PEM. */
+  /** The CA of the API server, PEM. */
   readonly rootCa: string;
 }
 
-/** How long keys that are worked on may go on after a stop, milliseconds. */
+/** How long keys in progress may continue after a stop, milliseconds. */
 export const DRAIN_TIMEOUT_MS = 5000;
 
 const IDENTITY = 'test-cluster';
@@ -38,7 +38,7 @@ const COMPONENT = 'rollkeeper';
 /** Twice a replica's default: machines that run tests are busy. */
 const CAUGHT_UP_TIMEOUT_MS = 10_000;
 
-/** The one replica of a test cluster's controller manager. Runs once. */
+/** The single replica of a test cluster's controller manager. Runs once. */
 export class Controllers {
   readonly queues: readonly ControllerQueue[];
   private readonly factory: InformerFactory;
@@ -82,7 +82,7 @@ export class Controllers {
     });
   }
 
-  /** What the controllers know of the API: the shared caches, and those that a controller keeps of `resources` for itself. */
+  /** The controllers' caches: the shared ones, and those that a controller keeps of `resources` for itself. */
   cachesOf(resources: readonly string[]): readonly CacheOf[] {
     const own = this.controllers.flatMap(({ built }) =>
       resources.flatMap((resource) => {
@@ -94,9 +94,9 @@ export class Controllers {
   }
 
   /**
-   * Works until aborted.
-   * @param onReady told once, when every cache is filled and every change becomes work; a controller whose resource the
-   *   server does not have (yet) is not waited for
+   * Runs until aborted.
+   * @param onReady called once, when every cache is filled and every change becomes work; does not wait for a
+   *   controller whose resource the server does not have (yet)
    */
   async run(signal: AbortSignal, onReady: () => void): Promise<void> {
     this.untilReady(signal).then(onReady, () => undefined);
@@ -120,7 +120,7 @@ export class Controllers {
     return { ...pair, queue: requeueOnClock(pair.queue, requeueClock, logger) };
   }
 
-  /** `managed`, of which is known when its changes are watched: that is when the manager starts the sweep. */
+  /** Wraps `managed` to notice when its changes are watched: that is when the manager starts the sweep. */
   private noted(managed: ManagedController): ManagedController {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { sweep } = managed;
@@ -138,7 +138,7 @@ export class Controllers {
   }
 }
 
-/** Of one replica alone, which shares its queues with nobody: there is nobody to win against, and nothing to renew. */
+/** An elector for a single replica with its own queues: no competition, and nothing to renew. */
 const soleElector: Elector = {
   run: (lead, signal) => lead(signal, { epoch: 1, holder: IDENTITY }),
 };

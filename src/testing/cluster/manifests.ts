@@ -7,8 +7,8 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * YAML or JSON text with any number of documents; a file, or a folder whose `.yaml`, `.yml` and `.json` files are read in
- * the order of their names; an object as the API knows it; or a list of these.
+ * YAML or JSON text with any number of documents; a file, or a folder whose `.yaml`, `.yml` and `.json` files are read
+ * in the order of their names; an API object; or a list of these.
  */
 export type Manifests = string | ManifestFile | URL | ManifestObject | readonly Manifests[];
 
@@ -16,18 +16,18 @@ export interface ManifestFile {
   readonly file: string;
 }
 
-/** At least this of an object; what is missing in its metadata the server fills in or refuses. */
+/** The minimum of an object; the server fills in or refuses missing metadata. */
 export type ManifestObject = Readonly<Record<string, unknown>> & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
-/** Where everything else in a bundle may live, or what it may be of: first, wherever it stands. */
+/** Kinds that the rest of a bundle depends on: applied first, wherever they are. */
 const FIRST = ['Namespace', 'CustomResourceDefinition'];
 
 /**
- * The objects of all manifests, lists unfolded: namespaces and definitions first, the others as they stand.
+ * The objects of all manifests, lists unfolded: namespaces and definitions first, the others in order.
  * @throws InvalidOptionError naming the file, or the document, that cannot be read
  */
 export async function readManifests(manifests: Manifests): Promise<KubernetesObject[]> {
@@ -71,7 +71,7 @@ function parse(text: string, name: string): KubernetesObject[] {
     const [error] = document.errors;
     if (error) throw new InvalidOptionError(place, error.message);
     const value: unknown = document.toJS();
-    // A separator at the end, or a comment alone.
+    // A separator at the end, or only a comment.
     return value === null ? [] : objectsOf(value, place);
   });
 }

@@ -1,6 +1,6 @@
 import type { Storage } from '@rollkeeper/apiserver';
 
-/** `storage`, which tells of every write that it has made. */
+/** Wraps `storage` to report every write. */
 export function observedStorage(
   storage: Storage,
   wrote: (resource: string, revision: number) => void,
@@ -27,7 +27,7 @@ export function observedStorage(
       const before = await storage.resources();
       const revision = await storage.replaceAll(records);
       const after = await storage.resources();
-      // Those that are gone have changed as well.
+      // Removed resources have changed as well.
       for (const resource of new Set([...before.resources, ...after.resources])) wrote(resource, revision);
       return revision;
     },

@@ -5,7 +5,7 @@ export { redisCoordination } from '@rollkeeper/redis';
 
 export interface RedisPlace {
   readonly redisUrl: string;
-  /** In front of all keys. */
+  /** Prefix of all keys. */
   readonly keyPrefix: string;
 }
 

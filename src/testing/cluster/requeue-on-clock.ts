@@ -9,8 +9,8 @@ interface Requeue {
 }
 
 /**
- * `queue`, in which what reconcilers ask for by `requeueAfterMs` waits on another clock than retries: the one by which
- * they judge that the time has come. Within one process, which is all that a test cluster has.
+ * Wraps `queue` so that `requeueAfterMs` uses another clock than retries: the one that reconcilers compare times with.
+ * Within one process, which is all that a test cluster has.
  */
 export function requeueOnClock(queue: ControllerQueue, clock: Clock, logger: Logger): ControllerQueue {
   const requeues = new Map<string, Requeue>();

@@ -14,7 +14,7 @@ const SERVED: DiscoveredResource[] = [
   { ...autoscaler, version: 'v2' },
   { ...autoscaler, version: 'v1' },
   { ...core, group: 'events.k8s.io', resource: 'events', singular: 'event', kind: 'Event' },
-  // Its plural is the short name of another, and its singular is not its kind.
+  // Its plural is the short name of another type, and its singular is not its kind.
   { ...core, group: 'x.dev', resource: 'cm', singular: 'one', kind: 'Map', namespaced: false },
 ];
 

@@ -4,8 +4,8 @@ import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, DiscoveredResource } from '@rollkeeper/client/api-client';
 
 /**
- * Names one object: as kubectl does (`deployment/web`, `deploy/web`, `deployments.apps/web`), in the namespace `default`, with
- * `namespace/` in front in that one (`shop/deployment/web`); or an object itself.
+ * Names one object: as kubectl does (`deployment/web`, `deploy/web`, `deployments.apps/web`), in the namespace
+ * `default`; with a namespace in front (`shop/deployment/web`); or an object itself.
  */
 export type ObjectName =
   | string
@@ -16,8 +16,8 @@ export type ObjectName =
     };
 
 /**
- * A kind, as kubectl names it: `deployments`, `deployment`, `deploy`, `deployments.apps`, `deployments.v1.apps`; or `apiVersion`
- * and `kind`.
+ * A kind, as kubectl names it: `deployments`, `deployment`, `deploy`, `deployments.apps`, `deployments.v1.apps`; or
+ * `apiVersion` and `kind`.
  */
 export type ResourceName = string | Pick<KubernetesObject, 'apiVersion' | 'kind'>;
 
@@ -28,7 +28,7 @@ export interface NamedObject {
 
 export const DEFAULT_NAMESPACE = 'default';
 
-/** From names to what the API calls them, by what the server says that it has. */
+/** Resolves names to API types, by the server's discovery. */
 export class ResourceNames {
   private known: readonly DiscoveredResource[] = [];
 
@@ -38,7 +38,7 @@ export class ResourceNames {
   async typeOf(name: ResourceName, signal?: AbortSignal): Promise<ResourceType> {
     const found = this.find(name);
     if (found) return found;
-    // It may have come since: a custom resource.
+    // It may be new: a custom resource.
     this.known = (await this.client.discover({ everyVersion: true, signal })).resources;
     const now = this.find(name);
     if (now) return now;
@@ -46,7 +46,7 @@ export class ResourceNames {
     throw new InvalidOptionError('resource', `the server does not have ${told}`);
   }
 
-  /** @throws InvalidOptionError for what names no object, or a kind that the server does not have */
+  /** @throws InvalidOptionError if it does not name an object, or names an unknown kind */
   async objectOf(name: ObjectName, signal?: AbortSignal): Promise<NamedObject> {
     if (typeof name !== 'string') {
       const type = await this.typeOf(name, signal);
@@ -64,7 +64,7 @@ export class ResourceNames {
     if (typeof name !== 'string')
       return this.known.find((type) => type.kind === name.kind && apiVersionOf(type) === name.apiVersion);
     const word = name.toLowerCase();
-    // As in kubectl, what is called so in full goes before what is called so for short.
+    // As in kubectl, full names take precedence over short names.
     return (
       this.known.find((type) => isOneOf(word, type, fullNamesOf(type))) ??
       this.known.find((type) => isOneOf(word, type, type.shortNames ?? []))
@@ -76,7 +76,7 @@ function fullNamesOf({ kind, resource, singular }: DiscoveredResource): string[]
   return [resource, kind.toLowerCase(), ...(singular ? [singular] : [])];
 }
 
-/** Alone, with the group, or with version and group behind it; the core group has no name. */
+/** Matches alone, with the group, or with version and group; the core group has no name. */
 function isOneOf(word: string, { group, version }: ResourceType, names: readonly string[]): boolean {
   return names.some(
     (name) =>

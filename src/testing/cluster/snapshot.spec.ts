@@ -24,7 +24,7 @@ async function stateOf(storage: MemoryStorage) {
   );
 }
 
-/** Three pods; then one is changed, one made anew under its name, one deleted, and one comes. */
+/** Three pods; then one is changed, one recreated under its name, one deleted, and one added. */
 async function aStoreThatMovedOn() {
   const storage = new MemoryStorage();
   for (const name of ['same', 'changed', 'anew', 'gone'])

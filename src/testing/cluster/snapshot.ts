@@ -4,7 +4,7 @@ import { InvalidOptionError, TimeoutError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { parseJson, sameJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 
-/** Everything that was in a cluster at one moment. Plain JSON, so it can be kept in a file. */
+/** Everything in a cluster at one moment. Plain JSON, so it can be kept in a file. */
 export interface TestClusterSnapshot {
   readonly version: 1;
   /** The cluster's time, RFC 3339 with milliseconds. */
@@ -13,18 +13,18 @@ export interface TestClusterSnapshot {
 }
 
 export interface SnapshotObject {
-  /** As the store names it: `deployments.apps`. */
+  /** The store's name: `deployments.apps`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
-  /** The object as JSON text, in which integers keep every digit. */
+  /** The object as JSON text, with exact integers. */
   readonly json: string;
 }
 
-/** A store that somebody writes to all the time has no moment; so often one is looked for. */
+/** Attempts to find a consistent state while there are constant writes. */
 const ATTEMPTS = 100;
 
-/** @throws TimeoutError when the store is never at rest for as long as a look at everything takes */
+/** @throws TimeoutError if the store is never at rest for as long as reading everything takes */
 export async function takeSnapshot(
   storage: Storage,
   resources: readonly string[],
@@ -55,8 +55,8 @@ export function assertSnapshot(snapshot: Partial<TestClusterSnapshot> | undefine
 }
 
 /**
- * Brings the store to the state of the snapshot, by writes that every watch sees. Revisions go on from where they are: what
- * has been handed out once never means anything else. Nobody but the server itself may write meanwhile.
+ * Brings the store to the state of the snapshot, by writes that every watch sees. Revisions continue from the current
+ * one: a revision never changes its meaning. Only the server itself may write in the meantime.
  */
 export async function restoreSnapshot(
   storage: Storage,
@@ -70,7 +70,7 @@ export async function restoreSnapshot(
       const key = { resource, namespace, name };
       const target = wanted.get(keyOf(key));
       const next = target && (parseJson(target.json) as KubernetesObject);
-      // One of another UID is another object, and its watchers shall see it go.
+      // Another UID is another object, and its watchers must see the deletion.
       if (!next || next.metadata.uid !== object.metadata.uid) {
         await whileNewer(revision, (at) => storage.delete(key, at));
         continue;
@@ -84,7 +84,7 @@ export async function restoreSnapshot(
     await storage.create({ resource, namespace, name }, parseJson(json) as KubernetesObject);
 }
 
-/** The server's own writes, such as those of aggregated ClusterRoles, follow upon ours; the last of them is right again. */
+/** The server's own writes, such as those of aggregated ClusterRoles, follow ours; the last of them is right again. */
 async function whileNewer(revision: number, write: (at: number) => Promise<unknown>): Promise<void> {
   for (let at = revision; ;) {
     try {

@@ -30,14 +30,14 @@ import type { CompiledTestClusterOptions, TestClusterOptions } from './test-clus
 import { compileTestClusterOptions } from './test-cluster.options.js';
 import { Workloads } from './workloads.js';
 
-/** A Redis that is not there at the start is waited for so long, milliseconds. */
+/** How long to wait at startup for a Redis that is not up, milliseconds. */
 const REDIS_TIMEOUT_MS = 3000;
-/** Between two looks at whether the cluster is at rest: what is on its way to Redis is nowhere to be seen. */
+/** Pause between two looks at whether the cluster has settled: commands in flight to Redis are invisible. */
 const REDIS_LOOK_PAUSE_MS = 5;
 
 /**
- * Starts a Kubernetes API with working controllers in this process: on a port of its own, with everything in memory unless
- * told otherwise. Any number of them live side by side.
+ * Starts a Kubernetes API with working controllers in this process: on its own port, in memory by default. Any number
+ * can run side by side.
  * @throws InvalidOptionError naming the option; StartupError; the signal's reason
  */
 export async function startTestCluster(options?: TestClusterOptions): Promise<TestCluster> {
@@ -49,7 +49,7 @@ export async function startTestCluster(options?: TestClusterOptions): Promise<Te
     await cluster.start();
     return cluster;
   } catch (error) {
-    // What made the start fail says more than what a stop of half a cluster may run into.
+    // The error that made the start fail matters more than one from stopping half a cluster.
     await cluster.stop().catch(() => undefined);
     throw error;
   }
@@ -60,11 +60,11 @@ class RunningTestCluster implements TestCluster {
   private readonly machine = new SystemClock();
   private readonly random: RandomSource = new SystemRandom();
   private readonly activity: Activity;
-  /** Shows the cluster's time, and measures the machine's. */
+  /** The cluster's wall time with the machine's durations. */
   private readonly working: Clock;
   private readonly place: RedisPlace | undefined;
   private readonly storage: Storage;
-  /** Aborts with why the cluster is of no use any more. */
+  /** Aborts with the reason once the cluster is no longer usable. */
   private readonly ended = new AbortController();
   private readonly onAbort = (): void => void this.stop().catch(() => undefined);
   private plane: ControlPlane | undefined;
@@ -241,7 +241,7 @@ class RunningTestCluster implements TestCluster {
     });
   }
 
-  /** Clients go by the machine's time, whatever the cluster's is. */
+  /** Clients use the machine's time, regardless of the cluster's. */
   private signing(): SigningAuthority | undefined {
     const { machine, plane } = this;
     return plane && { read: () => Promise.resolve(plane.authority), nowMs: () => machine.now() };
@@ -252,9 +252,9 @@ class RunningTestCluster implements TestCluster {
     const { clock, place, random, working } = this;
     const client = this.activity.clientOf(this.api);
     const shared = { client, random, logger };
-    // What an earlier run remembers is about objects that are others now.
+    // State remembered by an earlier run is about other objects.
     const run = `${place?.keyPrefix}:${++this.workloadRuns}`;
-    // Redis and its clients know the machine's time alone.
+    // Redis and its clients only know the machine's time.
     const coordinationClock = this.activity.clockOf(this.machine);
     const coordinationOf = place
       ? (await redisParts()).redisCoordination(place.redisUrl)
@@ -295,7 +295,7 @@ class RunningTestCluster implements TestCluster {
     if (this.clock instanceof ManualClusterClock) this.clock.setTime(Date.parse(snapshot.time));
   }
 
-  /** A part has failed for good: nobody shall wait for what will not happen. */
+  /** A part has failed permanently: waits must not hang. */
   private fail(error: unknown): void {
     this.options.logger.error('a part of the test cluster has failed', { error });
     this.failure ??= { error };
@@ -315,7 +315,7 @@ class RunningTestCluster implements TestCluster {
       () => this.plane?.stop(),
       async () => this.place && (await redisParts()).clearRedis(this.place, logger),
     ];
-    // Whatever fails, the rest stops as well.
+    // If a step fails, the rest is stopped all the same.
     for (const step of steps) {
       try {
         await step();
@@ -328,5 +328,5 @@ class RunningTestCluster implements TestCluster {
   }
 }
 
-/** Loaded by those who need it. */
+/** Imported lazily. */
 const redisParts = () => import('./redis-coordination.js');

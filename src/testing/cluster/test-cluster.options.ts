@@ -16,53 +16,54 @@ import type { TestClusterSnapshot } from './snapshot.js';
 
 export interface TestClusterOptions {
   /**
-   * Where objects, queues and locks are kept: in this process, or on a Redis under a prefix of the cluster's own, which is
-   * cleared by `stop`.
+   * Where objects, queues and locks are kept: in this process, or on a Redis under the cluster's own prefix, which
+   * `stop` clears.
    * @default 'memory'
    */
   store?: 'memory' | { readonly redisUrl: string };
   /**
-   * Which controllers run: kube-controller-manager's list (`*`, `name`, `-name`), or names and definitions, your own among
-   * them. An empty list: none.
+   * Which controllers run: kube-controller-manager's list (`*`, `name`, `-name`), or names and definitions, including
+   * your own. An empty list: none.
    * @default '*'
    */
   controllers?: string | readonly (string | ControllerDefinition)[];
   /** Simulated nodes, on which pods become Running and Ready; 0: none, and pods stay Pending. @default 3 */
   nodes?: number | NodeSimulatorOptions;
   /**
-   * Who else comes in, beside the administrator: names, or `{ name, groups }`. They may do what roles and bindings say,
-   * which are among the manifests; see `user(name)`. @default nobody
+   * Users in addition to the administrator: names, or `{ name, groups }`. Their rights come from roles and bindings in
+   * the manifests; see `user(name)`. @default none
    */
   users?: readonly (string | TestUser)[];
-  /** Applied, in their order, before the cluster is handed out; what they set off may still be under way. @default none */
+  /** Applied in order before the start resolves; their effects may still be in progress. @default none */
   manifests?: Manifests;
-  /** What is in the cluster from the beginning: see `snapshot()`. @default an empty cluster */
+  /** Initial content of the cluster: see `snapshot()`. @default an empty cluster */
   snapshot?: TestClusterSnapshot;
   /**
-   * `manual`: the time in which objects live stands still until `cluster.clock` moves it, so that `minReadySeconds`,
-   * `progressDeadlineSeconds` and the like are over when a test says so. `startAt` is its first instant.
+   * `manual`: the time of objects only moves by `cluster.clock`, so that the test decides when `minReadySeconds`,
+   * `progressDeadlineSeconds` and the like have passed. `startAt` is its first instant.
    * @default 'system'
    */
   clock?: 'system' | 'manual' | { readonly startAt: Date | string };
   /**
-   * Where the Services of admission webhooks are, `namespace/name` → `host:port`: a webhook that runs in the test process
-   * is found under the name that its configuration has for it.
-   * @default where the Service's external name or endpoints say
+   * Addresses of the Services of admission webhooks, `namespace/name` → `host:port`: lets a webhook in the test process
+   * be called by the Service name of its configuration.
+   * @default the Service's external name or endpoints
    */
   webhookServices?: Readonly<Record<string, string>>;
-  /** What becomes of pods whose service account is not there; a genuine cluster refuses them. @default 'warn' */
+  /** How to treat pods whose service account does not exist; a genuine cluster refuses them. @default 'warn' */
   unknownServiceAccounts?: 'warn' | 'refuse';
   /**
-   * Over how many writes, of any kind, a watch can be resumed: from further back it is answered 410 (Gone), as a genuine
-   * server does after some minutes. A small number shows how a client lists anew. On Redis it is a lower bound.
+   * Over how many writes, of any kind, a watch can be resumed: from further back it is answered 410 (Gone), as a
+   * genuine server does after some minutes. Use a small number to test how a client relists. On Redis it is a lower
+   * bound.
    * @default 12000
    */
   watchHistory?: number;
   /** Port of the API server on 127.0.0.1; 0 lets the system choose. @default 0 */
   port?: number;
-  /** Aborted: the start rejects with its reason, a cluster that runs is stopped. @default none */
+  /** Aborts the start with its reason, or stops a running cluster. @default none */
   signal?: AbortSignal;
-  /** What the cluster says of itself. @default silent */
+  /** The cluster's own log. @default silent */
   logger?: Logger;
 }
 
@@ -151,7 +152,7 @@ function controllersOf(
   return definitions;
 }
 
-/** The names that `controllers` knows. */
+/** The names accepted in `controllers`. */
 export const BUILT_IN_CONTROLLERS: readonly string[] = CONTROLLERS.map(({ name }) => name);
 
 function nodesOf(nodes: number | NodeSimulatorOptions): CompiledNodeSimulatorOptions | undefined {

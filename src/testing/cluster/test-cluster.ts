@@ -16,45 +16,45 @@ export interface SettleOptions {
 }
 
 /**
- * A Kubernetes API with working controllers and simulated nodes, in this process. Every method rejects once the cluster
- * has stopped, or a part of it has failed, with the reason.
+ * A Kubernetes API with working controllers and simulated nodes, in this process. Once the cluster has stopped or a
+ * part of it has failed, every method rejects with the reason.
  */
 export interface TestCluster extends ClusterAccess, AsyncDisposable {
   /** `KUBECONFIG`, for `child_process` and the like: `{ env: { ...process.env, ...cluster.env } }`. */
   readonly env: { readonly KUBECONFIG: string };
-  /** The API as controllers see it; for everything that is not among the methods here. */
+  /** The API as controllers see it, for everything without a method here. */
   readonly client: ApiClient;
   readonly clock: TestClusterClock;
   /**
-   * The way in of somebody else, with a kubeconfig and a client of their own: of one of the option `users`, or of a service
-   * account that exists, by its name as a user (`system:serviceaccount:NAMESPACE:NAME`).
-   * @throws InvalidOptionError for a name that is nobody's
+   * The access of another user, with a kubeconfig and a client of its own: one of the option `users`, or an existing
+   * service account by its user name (`system:serviceaccount:NAMESPACE:NAME`).
+   * @throws InvalidOptionError for an unknown name
    */
   user(name: string): Promise<ClusterUser>;
   /**
    * Server-side apply with the field manager `test-cluster`, in the order of the manifests, namespaces and definitions
-   * first; fields of other managers are taken over. Resolves with what is stored.
+   * first; takes over fields of other managers. Resolves with the stored objects.
    */
   apply(manifests: Manifests): Promise<KubernetesObject[]>;
-  /** `undefined` where there is none. */
+  /** `undefined` if there is none. */
   get<T extends KubernetesObject>(name: ObjectName): Promise<T | undefined>;
   list<T extends KubernetesObject>(resource: ResourceName, filter?: ListFilter): Promise<T[]>;
-  /** A JSON merge patch (RFC 7386). Resolves with what is stored. */
+  /** A JSON merge patch (RFC 7386). Resolves with the stored object. */
   patch<T extends KubernetesObject>(
     name: ObjectName,
     body: Readonly<Record<string, unknown>>,
     options?: { readonly subresource?: string },
   ): Promise<T>;
-  /** Asks for the deletion: `waitFor(name, 'delete')` waits for its end. Does nothing where there is no such object. */
+  /** Requests the deletion: `waitFor(name, 'delete')` waits for its end. No-op if there is no such object. */
   delete(
     name: ObjectName,
     options?: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'>,
   ): Promise<void>;
   /**
-   * Resolves with the object as soon as it is so, by a watch.
-   * @param condition `create`, `delete`, `condition=TYPE[=STATUS]` (as `kubectl wait --for`), `rollout` (as `kubectl rollout
-   *   status`); or what says yes, told of every state of the object, `undefined` where there is none
-   * @throws TimeoutError telling the last state; the signal's reason; what `condition` throws
+   * Resolves with the object as soon as the condition holds, by a watch.
+   * @param condition `create`, `delete`, `condition=TYPE[=STATUS]` (as `kubectl wait --for`), `rollout` (as
+   *   `kubectl rollout status`); or a predicate called with every state of the object, `undefined` if there is none
+   * @throws TimeoutError describing the last state; the signal's reason; what `condition` throws
    */
   waitFor<T extends KubernetesObject>(
     name: ObjectName,
@@ -62,21 +62,21 @@ export interface TestCluster extends ClusterAccess, AsyncDisposable {
     options?: WaitOptions,
   ): Promise<DeepReadonly<T> | undefined>;
   /**
-   * Resolves when the cluster's own controllers and nodes have nothing left to do: what waits for a time to come (a
-   * `minReadySeconds`, a retry in more than half a second) is not waited for, nor are programs that the cluster does not run.
-   * @throws TimeoutError telling what goes on
+   * Resolves when the cluster's own controllers and nodes have nothing left to do. Ignores work that waits for a later
+   * time (a `minReadySeconds`, a retry in more than half a second), and programs that the cluster does not run.
+   * @throws TimeoutError describing the current activity
    */
   settled(options?: SettleOptions): Promise<void>;
-  /** Everything that is in the cluster at this moment, whatever is under way. */
+  /** Everything in the cluster at this moment, even while it changes. */
   snapshot(): Promise<TestClusterSnapshot>;
   /**
-   * Brings everything back to a snapshot, of this cluster or of another one; a manual clock too. Controllers and nodes stop
-   * before and start anew after; watches of others see the differences as changes. resourceVersions do not go back.
+   * Restores a snapshot of this cluster or of another one, including a manual clock. Controllers and nodes are stopped
+   * before and restarted after; other watches see the differences as changes. resourceVersions do not go back.
    */
   restore(snapshot: TestClusterSnapshot): Promise<void>;
   /**
-   * Stops everything and leaves nothing behind. A second call does the same as the first.
-   * @throws the failure of a part that had failed before
+   * Stops everything and leaves nothing behind. A second call has the result of the first.
+   * @throws the error of a part that had failed before
    */
   stop(): Promise<void>;
 }

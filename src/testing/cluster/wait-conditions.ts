@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
-/** The object as it is now; `undefined` where there is none. */
+/** The object's current state; `undefined` if there is none. */
 export type WaitCondition<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T> | undefined,
 ) => unknown;
@@ -23,8 +23,8 @@ interface ReadableStatus extends KubernetesObject {
 }
 
 /**
- * What `kubectl wait --for` understands (`create`, `delete`, `condition=Available`, `condition=Ready=False`), and
- * `rollout`, which is what `kubectl rollout status` waits for.
+ * The conditions of `kubectl wait --for` (`create`, `delete`, `condition=Available`, `condition=Ready=False`), and
+ * `rollout`, the condition of `kubectl rollout status`.
  * @throws InvalidOptionError
  */
 export function conditionOf(text: string): WaitCondition {
@@ -52,7 +52,7 @@ function hasCondition(
   );
 }
 
-/** Whether the status is about the spec that is there, for kinds that say so. */
+/** Whether the status reflects the current spec, for kinds with observedGeneration. */
 function isObserved({ metadata, status }: DeepReadonly<ReadableStatus>): boolean {
   const { observedGeneration } = status ?? {};
   return observedGeneration === undefined || observedGeneration >= (metadata.generation ?? 0);
@@ -66,7 +66,7 @@ function isRolledOut(object: DeepReadonly<KubernetesObject> | undefined): boolea
   return updatedReplicas >= wanted && replicas <= updatedReplicas && availableReplicas >= updatedReplicas;
 }
 
-/** The last state in a few words, for who waited in vain. */
+/** The last state in a few words, for a timeout's message. */
 export function describeState(object: DeepReadonly<KubernetesObject> | undefined): string {
   if (!object) return 'it does not exist';
   const { spec, status } = object as DeepReadonly<ReadableStatus>;

@@ -11,7 +11,7 @@ export interface WorkloadParts {
   readonly nodes?: SimulatedNodes;
 }
 
-/** What works on the cluster, from a start to a stop: its controllers and nodes. */
+/** The controllers and nodes of a cluster, from one start to the stop. */
 export class Workloads {
   private readonly stopper = new AbortController();
   private readonly work: Promise<void>[] = [];
@@ -22,15 +22,15 @@ export class Workloads {
     return this.parts.controllers?.queues ?? [];
   }
 
-  /** What they know of the API; of the caches that come and go, those of `resources`. */
+  /** Their caches; of those that come and go, the ones for `resources`. */
   cachesOf(resources: readonly string[]): readonly CacheOf[] {
     const { controllers, nodes } = this.parts;
     return [...(controllers?.cachesOf(resources) ?? []), ...cachesOf(nodes?.informers ?? [])];
   }
 
   /**
-   * Resolves when all of it works; rejects, everything stopped, when a part fails first or `signal` aborts.
-   * @param onFailure told of a part that fails later
+   * Resolves when all of it is running; rejects, with everything stopped, if a part fails first or `signal` aborts.
+   * @param onFailure called with a later failure
    */
   async start(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
     const { controllers, nodes } = this.parts;
@@ -60,7 +60,7 @@ export class Workloads {
     }
   }
 
-  /** Keys that are worked on are finished; then nothing is left. */
+  /** Finishes keys in progress, then stops everything. */
   async stop(): Promise<void> {
     this.stopper.abort(new ShutdownError('the test cluster stops'));
     await Promise.all(this.work);

@@ -7,7 +7,7 @@ import { runConformanceCli } from './conformance-cli.js';
 import type { ConformanceFormat } from './conformance-format.js';
 import { formats } from './formats.js';
 
-/** Passes a case unless it says what differs. */
+/** Passes a case unless it lists differences. */
 const stub: ConformanceFormat = {
   name: 'stub',
   matches: ({ given }) => given !== undefined,

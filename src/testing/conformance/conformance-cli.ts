@@ -3,7 +3,7 @@ import type { ConformanceFormat } from './conformance-format.js';
 import type { ConformanceTotals, FoundDifference } from './run-conformance.js';
 import { runConformance } from './run-conformance.js';
 
-/** More differences of one case than these are only counted. */
+/** Further differences of one case are only counted. */
 const SHOWN_DIFFERENCES = 6;
 
 export interface ConformanceOutput {
@@ -12,8 +12,8 @@ export interface ConformanceOutput {
 }
 
 /**
- * `npm run conformance -- FILE...`: prints what differs for each case that fails, and at the end how many passed and
- * failed. Resolves with the exit code: 0 when all passed.
+ * `npm run conformance -- FILE...`: prints the differences of each case that fails, and finally how many passed and
+ * failed. Resolves with the exit code: 0 if all passed.
  */
 export async function runConformanceCli(
   files: readonly string[],

@@ -1,23 +1,23 @@
-/** One recorded case, as far as all formats agree on it. */
+/** One recorded case: the part common to all formats. */
 export type RecordedCase = JsonObject & { readonly id: string };
 
-/** A kind of recording: how it is recognised, and how our controllers are held against it. */
+/** A kind of recording: how to recognise it, and how to compare our controllers with it. */
 export interface ConformanceFormat {
   /** For messages: `deployment`. */
   readonly name: string;
-  /** Whether a line is of this format, told by its fields. */
+  /** Whether a line is of this format, judged by its fields. */
   matches(recorded: RecordedCase): boolean;
-  /** Made ready before the first case of a file, with what the file says of what has to be there, if it does. */
+  /** Called before the first case of a file, with the set-up that the file declares, if any. */
   open?(setup: Json | undefined): Promise<void>;
-  /** After the last one, whatever happened. */
+  /** Called after the last case, also after a failure. */
   close?(): Promise<void>;
-  /** Runs the case. Resolves with one line per difference: none where all is as recorded. */
+  /** Runs the case. Resolves with one line per difference: none if all is as recorded. */
   run(recorded: RecordedCase): Promise<readonly string[]>;
-  /** Of a case that differs: by which of our rules it does so on purpose; none where it should not. */
+  /** For a case that differs: the rules of ours that explain it; none if it should not differ. */
   deliberate?(recorded: RecordedCase): Promise<readonly string[]>;
 }
 
-/** A value of JSON. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -28,7 +28,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every text in `value`, at any depth, replaced by what `replace` makes of it. */
+/** Applies `replace` to every text in `value`, at any depth. */
 export function mapStrings(value: Json | undefined, replace: (text: string) => string): Json | undefined {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((item) => mapStrings(item as Json, replace) ?? null);

@@ -9,7 +9,7 @@ const DOCS = 'docs/CONTROLLERS.md';
 const ROW =
   /^\| `(?:deployment|replicaset)` +\| `(\w+)`:[^|]*\|[^|]*\| ((?:`[a-z]+\d+-[\w-]+`(?:, )?)+) *\|$/gm;
 
-/** What the list says: the states by rule. */
+/** The states by rule, as listed. */
 async function listed(): Promise<Record<string, string[]>> {
   const text = await readFile(DOCS, 'utf8');
   const rows = [...text.matchAll(ROW)].map(([, rule = '', states = '']) => [

@@ -32,7 +32,7 @@ describe('the Deployment controller held against recordings of Kubernetes', () =
   it('never needs more syncs than the genuine controller, and about half of them in all', async () => {
     const totals = { ours: 0, genuine: 0 };
     for (const recorded of recordings) {
-      // The recordings leave out the last sync, which writes nothing, unless it is the only one.
+      // The recordings omit the last sync, which writes nothing, unless it is the only one.
       const ours = Math.max(1, (await countSyncs(recorded)) - 1);
       expect(ours, recorded.id).toBeLessThanOrEqual(recorded.syncsToRest);
       totals.ours += ours;

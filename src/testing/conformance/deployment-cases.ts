@@ -28,7 +28,7 @@ import { StandingClock } from './standing-clock.js';
 interface DeploymentCase {
   /** RFC 3339. */
   readonly now: string;
-  /** Creations of ReplicaSets after the first so many fail. */
+  /** After this many creations, creating ReplicaSets fails. */
   readonly createFailsAfter?: number;
   readonly given: {
     readonly deployment: Deployment;
@@ -39,14 +39,14 @@ interface DeploymentCase {
     readonly deployment: Json;
     readonly replicaSets?: Json;
     readonly events?: readonly string[] | null;
-    /** The message, where the last run failed. */
+    /** The message, if the last run failed. */
     readonly error?: string;
-    /** Seconds; only of Kubernetes 1.36, and only where it comes back by itself. 0: at once, rate-limited. */
+    /** Seconds; only for Kubernetes 1.36, and only if it requeues by itself. 0: at once, rate-limited. */
     readonly requeueAfter?: number;
   };
 }
 
-/** A state, and what the genuine Deployment controller made of it in the end. */
+/** A state, and what the genuine Deployment controller finally made of it. */
 export const deploymentCases: ConformanceFormat = {
   name: 'deployment',
   matches: ({ given, atRest }) =>
@@ -58,7 +58,7 @@ export const deploymentCases: ConformanceFormat = {
   },
 };
 
-/** What differs from the recording where the controller works by `rules`, one line each. */
+/** The differences from the recording if the controller works by `rules`, one line each. */
 export async function runDeploymentCase(recorded: RecordedCase, rules: RolloutRules): Promise<string[]> {
   const { atRest, ...rest } = recorded as unknown as DeploymentCase;
   const { given, now } = withOwnHashes(rest);
@@ -89,7 +89,10 @@ export async function runDeploymentCase(recorded: RecordedCase, rules: RolloutRu
 
 const NONE_TERMINATES = 'deployment.status.terminatingReplicas: expected nothing, got 0';
 
-/** Whether it was recorded of a controller that does not count terminating pods, and says in Events only to which size it scales. */
+/**
+ * Whether it was recorded from a controller that does not count terminating pods and whose Events only name the target
+ * size.
+ */
 function isOld(recorded: RecordedCase): boolean {
   return !/terminatingReplicas|requeueAfter|Scaled \w+ replica set \S+ from/.test(stringifyJson(recorded));
 }
@@ -102,7 +105,7 @@ export async function countSyncs(recorded: RecordedCase): Promise<number> {
   return run.toRest(given.deployment.metadata, { goesOn: true });
 }
 
-/** Which of our rules lead elsewhere, each by itself. */
+/** Our rules that individually change the result. */
 async function rulesThatDiffer(recorded: RecordedCase): Promise<string[]> {
   const names = Object.keys(OWN_RULES) as (keyof RolloutRules)[];
   const differing: string[] = [];
@@ -113,10 +116,10 @@ async function rulesThatDiffer(recorded: RecordedCase): Promise<string[]> {
   return differing.length > 0 ? differing : ['several together'];
 }
 
-/** At once, as the queue lets a key that fails. */
+/** Immediately, as the queue does for a failing key. */
 const SOON_MS = 2000;
 
-/** A recording of 1.20 does not say when the controller comes back. */
+/** A recording of 1.20 does not contain the requeue time. */
 function requeueDifferences(expected: number | undefined, actualMs: number | undefined): string[] {
   if (expected === undefined || (expected === 0 && (actualMs ?? Infinity) <= SOON_MS)) return [];
   return differences(expected, actualMs === undefined ? undefined : actualMs / 1000, 'requeueAfter');
@@ -134,7 +137,7 @@ function startRun(
   return { api, run: new ReconcilerRun(controller, api, new StandingClock(Date.parse(now))) };
 }
 
-/** Says of what is created when that was, as a server does. */
+/** Sets the creation time of created objects, as a server does. */
 class StampingApi extends InMemoryApi {
   constructor(
     private readonly creationTimestamp: string,
@@ -159,7 +162,7 @@ function quotaOf(limit: number): (write: AttemptedWrite) => void {
 
 const HASH_TO_FILL_IN = /<hash:(none|\d+)>/g;
 
-/** With the hashes that we would give where the recording leaves them open, so that the names are taken. */
+/** Fills in our own hashes where the recording leaves them open, so that the names are taken. */
 function withOwnHashes<T extends Omit<DeploymentCase, 'atRest'>>(testCase: T): T {
   const { template } = testCase.given.deployment.spec;
   const fill = (text: string): string =>
@@ -172,20 +175,20 @@ function withOwnHashes<T extends Omit<DeploymentCase, 'atRest'>>(testCase: T): T
 interface Normalised {
   readonly deployment: Json | undefined;
   readonly replicaSets: Json[];
-  /** A text of ours as the recordings have it. */
+  /** Converts our text to the recordings' form. */
   text(text: string): string;
-  /** A text of a recording without what is left open in it. */
+  /** The text of a recording without its open parts. */
   recorded(this: void, text: string): string;
 }
 
-/** Takes out what cannot be the same as in the recording: the hash is ours, the time is told as `<now>`. */
+/** Removes what cannot equal the recording: our own hash, and the time, which becomes `<now>`. */
 function normalise(run: { api: InMemoryApi; now: string; sizes: ReadonlyMap<string, number> }): Normalised {
   const { api, now, sizes } = run;
   const replicaSets = api.all<ReplicaSet>(REPLICA_SETS);
   const [deployment] = api.all<Deployment>(DEPLOYMENTS);
   const created = replicaSets.filter(({ metadata }) => !sizes.has(metadata.name));
   const wanted = podTemplateHash(deployment?.spec.template ?? {}, deployment?.status?.collisionCount);
-  // Also one that could not be created is told of.
+  // Includes ReplicaSets that could not be created.
   const hashes = [
     ...created.map(({ metadata }) => metadata.labels?.[POD_TEMPLATE_HASH] ?? metadata.name),
     ...(replicaSets.some(({ metadata }) => metadata.name.endsWith(`-${wanted}`)) ? [] : [wanted]),
@@ -210,9 +213,7 @@ function normalise(run: { api: InMemoryApi; now: string; sizes: ReadonlyMap<stri
   };
 }
 
-/**
- * As recorded, but for what the server adds to a ReplicaSet that was created in the run: some recordings have it.
- */
+/** As recorded, without the server's additions to a ReplicaSet created in the run: some recordings have them. */
 function recordedReplicaSets(recorded: Json | undefined): Json[] {
   const list = Array.isArray(recorded) ? (recorded as readonly JsonObject[]) : [];
   return list

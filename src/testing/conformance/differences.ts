@@ -3,8 +3,8 @@ import type { Json } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
 
 /**
- * Where two values differ, as `path: expected …, got …`. The order of keys means nothing; absent, null, `{}` and
- * `[]` are the same.
+ * The differences of two values, as `path: expected …, got …`. The order of keys is ignored; absent, null, `{}` and
+ * `[]` are equal.
  */
 export function differences(expected: Json | undefined, actual: Json | undefined, path = ''): string[] {
   if (isEmpty(expected) && isEmpty(actual)) return [];

@@ -16,7 +16,7 @@ const replicaSetCases: ConformanceFormat = {
   },
 };
 
-/** All formats of recordings that we know. */
+/** All known recording formats. */
 export const formats: readonly ConformanceFormat[] = [
   statefulSetCases,
   deploymentCases,

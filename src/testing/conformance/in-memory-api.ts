@@ -17,32 +17,32 @@ import { applyPatch } from './in-memory-patch.js';
 
 export type WriteVerb = 'create' | 'update' | 'patch' | 'delete';
 
-/** A write as the API is about to carry it out. */
+/** A write that the API is about to execute. */
 export interface AttemptedWrite {
   readonly verb: WriteVerb;
   readonly type: ResourceType;
   readonly ref: ObjectRef;
   readonly subresource?: string;
-  /** What was sent; absent for a deletion. */
+  /** The request body; absent for a deletion. */
   readonly object?: unknown;
 }
 
 /**
- * An API over a Map, to hold reconcilers against recordings: it gives UIDs and resourceVersions and checks them, and
- * does nothing else. No generation, no defaults, no validation, no finalizers, no watch.
- * Objects are frozen: whoever changes one that belongs to the cache fails.
+ * An API over a Map, to compare reconcilers with recordings. It assigns and checks UIDs and resourceVersions, and does
+ * nothing else: no generation, defaults, validation, finalizers or watch. Objects are frozen: changing a cached one
+ * throws.
  */
 export class InMemoryApi implements ApiClient {
-  /** Every write carried out so far. */
+  /** Every write executed so far. */
   readonly writes: AttemptedWrite[] = [];
   private readonly objects = new Map<string, KubernetesObject>();
   private revision = 0;
   private uids = 0;
 
-  /** @param intercept called before each write; what it throws is the API's answer */
+  /** @param intercept called before each write; if it throws, that is the API's answer */
   constructor(private readonly intercept: (write: AttemptedWrite) => void = () => undefined) {}
 
-  /** Puts an object there as it is, without counting it as a write. */
+  /** Stores an object unchanged, without counting it as a write. */
   seed<T extends KubernetesObject>(type: ResourceType, object: T): T {
     return this.store(type, structuredClone(object));
   }
@@ -139,7 +139,7 @@ export class InMemoryApi implements ApiClient {
 
   async ping(): Promise<void> {}
 
-  /** Everything of a type, ordered by name. */
+  /** All objects of a type, ordered by name. */
   all<T extends KubernetesObject>(type: ResourceType): T[] {
     const prefix = `${qualifiedResource(type)} `;
     const found = [...this.objects]
@@ -162,7 +162,7 @@ export class InMemoryApi implements ApiClient {
   }
 }
 
-/** Of selectors, only `key=value` with commas between. */
+/** Supports only `key=value` selectors, separated by commas. */
 function hasLabels(labels: Record<string, string> = {}, selector = ''): boolean {
   return selector
     .split(',')
@@ -178,7 +178,7 @@ function keyIn(type: ResourceType, ref: ObjectRef): string {
   return `${qualifiedResource(type)} ${keyOf(ref)}`;
 }
 
-/** As Kubernetes does for Deployments and ReplicaSets: a status write takes the status and the annotations. */
+/** As in Kubernetes for Deployments and ReplicaSets: a status write changes the status and the annotations. */
 function merged<T extends KubernetesObject>(current: T, sent: T, subresource: string | undefined): T {
   const { status } = current as { status?: unknown };
   if (subresource === undefined) return { ...sent, ...(status === undefined ? {} : { status }) };

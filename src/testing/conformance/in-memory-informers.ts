@@ -7,7 +7,7 @@ import type { KubernetesObject, OwnerReference, ResourceType } from '@rollkeeper
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { InMemoryApi } from './in-memory-api.js';
 
-/** Caches that show the in-memory API as it was at the last `refresh`. */
+/** Caches that show the in-memory API as of the last `refresh`. */
 export class InMemoryInformers implements InformerSource {
   private readonly informers = new Map<string, InMemoryInformer<KubernetesObject>>();
 
@@ -30,13 +30,13 @@ export class InMemoryInformers implements InformerSource {
     return { informer: this.informerFor(type), isShared: true };
   }
 
-  /** Shows the current state everywhere, and tells the handlers what changed. */
+  /** Shows the current state everywhere, and notifies the handlers of changes. */
   refresh(): void {
     for (const informer of this.informers.values()) informer.replace(this.api.all(informer.type));
   }
 }
 
-/** An informer whose store is replaced by hand. */
+/** An informer whose store is replaced manually. */
 export class InMemoryInformer<T extends KubernetesObject> implements Informer<T> {
   hasSynced = false;
   lastSyncedResourceVersion: string | undefined;

@@ -4,8 +4,8 @@ import { ownField, setField, isJsonObject, mergePatch } from '@rollkeeper/machin
 type Fields = Record<string, unknown>;
 
 /**
- * Merge patches as far as controllers send them: fields are merged, null removes; in a strategic patch
- * `ownerReferences` are merged by `uid`, with `$patch: delete`.
+ * The merge patches that controllers send: fields are merged, null removes; in a strategic patch `ownerReferences` are
+ * merged by `uid`, with `$patch: delete`.
  */
 export function applyPatch(
   target: unknown,

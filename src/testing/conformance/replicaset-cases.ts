@@ -36,17 +36,17 @@ export interface ReplicaSetCase {
     readonly released: readonly string[];
     readonly status: unknown;
     readonly error?: boolean;
-    /** Sorted; of Kubernetes 1.36 only, as is all that follows. */
+    /** Sorted; only for Kubernetes 1.36, as is everything below. */
     readonly events?: readonly string[];
     readonly message?: string;
-    /** Creations tried, where some failed. */
+    /** Number of attempted creations, if some failed. */
     readonly tried?: number;
     /** Seconds. */
     readonly requeueAfter?: number;
   };
 }
 
-/** Tells a line of this format from one of another by its fields. */
+/** Whether a line has this format, judged by its fields. */
 export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
   if (typeof line !== 'object' || line === null) return false;
   const { given } = line as { given?: { replicaSet?: unknown } };
@@ -54,8 +54,8 @@ export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
 }
 
 /**
- * Runs the real reconciler once on the case's state, its clock standing at `now`.
- * @returns the differences from what was recorded, one line each; none when it passed
+ * Runs the real reconciler once on the case's state, with the clock fixed at `now`.
+ * @returns the differences from the recording, one line each; none if it passed
  */
 export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<string[]> {
   const { expect, given, now } = testCase;
@@ -114,14 +114,14 @@ export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<strin
   }
 }
 
-/** By which rules of ours a case may differ; none where it should not. */
+/** The rules of ours that explain a case's differences; none if it should not differ. */
 export function rulesOf(testCase: ReplicaSetCase, differing: readonly string[]): string[] {
   if (cannotBe(testCase)) return ['impossible'];
   const onlyWaits = differing.every((line) => line.startsWith('requeueAfter:'));
   return onlyWaits && hasOddReadyTime(testCase) ? ['readyTime'] : [];
 }
 
-/** Whether a pod is ready since a time that is to come, or since none that is known. */
+/** Whether a pod has been ready since a future or unknown time. */
 function hasOddReadyTime({ given: { pods }, now }: ReplicaSetCase): boolean {
   return (pods ?? []).some((pod) =>
     pod.status?.conditions?.some(
@@ -131,7 +131,7 @@ function hasOddReadyTime({ given: { pods }, now }: ReplicaSetCase): boolean {
   );
 }
 
-/** States that cannot be on a server, which the genuine controller takes as they are. */
+/** States that a server cannot have, which the genuine controller accepts. */
 function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
   const { selector, template } = replicaSet.spec;
   const selects = tryCompileLabelSelector(selector);
@@ -160,7 +160,7 @@ class Quota {
 
 interface Outcome {
   readonly events: string[];
-  /** The message, where the run failed. */
+  /** The message, if the run failed. */
   readonly error?: string;
   readonly requeueAfterMs?: number;
 }
@@ -185,16 +185,16 @@ function difference(what: string, expected: unknown, actual: unknown): string[] 
   return want === have ? [] : [`${what}: expected ${want}, got ${have}`];
 }
 
-/** The time of the run as the recordings write it. */
+/** Replaces the time of the run as the recordings do. */
 function withoutNow(status: unknown, now: string): unknown {
   const text = stringifyJson(status ?? {});
   return parseJson(text.replaceAll(toRfc3339(Date.parse(now)), '<now>'));
 }
 
 /**
- * Sorts keys and drops what means nothing: absent, null, {}, [], and a count of 0, but that of `terminatingReplicas`, which is
- * left out where the recording is of a controller that did not have it.
- * @param recorded what was recorded, where this is ours
+ * Sorts keys and drops what means nothing: absent, null, {}, [], and a count of 0, except `terminatingReplicas`, which
+ * is omitted if the recording is of a controller without it.
+ * @param recorded the recording, if `value` is ours
  */
 function normalise(value: unknown, recorded: unknown = value): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => normalise(item));

@@ -16,14 +16,14 @@ export interface ConformanceTotals {
 export interface FoundDifference {
   readonly id: string;
   readonly differences: readonly string[];
-  /** The rules of ours by which it does so on purpose; none where it has failed. */
+  /** The rules of ours that explain it; none if it has failed. */
   readonly rules: readonly string[];
 }
 
 /**
- * Holds our controllers against every case in a file of JSON lines, gzipped or not, and hands each that differs to
+ * Compares our controllers with every case in a file of JSON lines, gzipped or not, and passes each that differs to
  * `report`.
- * @throws StartupError naming file and line where the file cannot be read as recordings
+ * @throws StartupError naming file and line if the file is not a valid recording
  */
 export async function runConformance(
   file: string,
@@ -51,7 +51,7 @@ export async function runConformance(
   return { passed, failed, deliberate };
 }
 
-/** A case in which the controller itself breaks has failed, and takes no other with it. */
+/** An exception in the controller fails only that case. */
 async function runCase(recorded: RecordedCase, format: ConformanceFormat): Promise<readonly string[]> {
   try {
     return await format.run(recorded);
@@ -60,7 +60,7 @@ async function runCase(recorded: RecordedCase, format: ConformanceFormat): Promi
   }
 }
 
-/** One in which the controller breaks as well by other rules has failed. */
+/** If the controller also throws under other rules, the case has failed. */
 async function rulesOf(recorded: RecordedCase, format: ConformanceFormat): Promise<readonly string[]> {
   try {
     return (await format.deliberate?.(recorded)) ?? [];
@@ -75,12 +75,12 @@ interface CaseOfFormat {
 }
 
 interface CasesOfFile {
-  /** What the first line says has to be there before the cases. */
+  /** The set-up in the first line, which has to exist before the cases. */
   readonly setup?: Json;
   readonly cases: readonly CaseOfFormat[];
 }
 
-/** Reads all of it before anything runs, so that a malformed file is told at once. */
+/** Reads the whole file before anything runs, so that a malformed file is reported at once. */
 async function readCases(file: string, formats: readonly ConformanceFormat[]): Promise<CasesOfFile> {
   const lines = (await readText(file))
     .split('\n')

@@ -10,16 +10,16 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { InMemoryApi } from './in-memory-api.js';
 import { InMemoryInformers } from './in-memory-informers.js';
 
-/** More runs than this do not come to rest. */
+/** After this many runs it will not settle. */
 const MAX_RUNS = 50;
 
-/** A genuine controller on an in-memory API, one key at a time. */
+/** A real controller on an in-memory API, one key at a time. */
 export class ReconcilerRun {
   /** Every event so far. */
   readonly notes: EventNote[] = [];
-  /** When the last run wanted to come back. */
+  /** The requeue time of the last run. */
   requeueAfterMs: number | undefined;
-  /** What the last of the runs to rest ended with, if it failed. */
+  /** The error of the last run to rest, if it failed. */
   error: unknown;
   private readonly informers: InMemoryInformers;
   private readonly controller: BuiltController;
@@ -43,7 +43,7 @@ export class ReconcilerRun {
     });
   }
 
-  /** One run on caches that show the API as it is. */
+  /** One run on caches that show the current API. */
   async once(ref: ObjectRef): Promise<ReconcileResult> {
     this.informers.refresh();
     const { signal } = new AbortController();
@@ -59,8 +59,8 @@ export class ReconcilerRun {
   }
 
   /**
-   * Runs until one writes nothing. Returns how many that took, the last included.
-   * @param options whether a run that fails is followed by the next, as in a queue, and the last one's error kept
+   * Runs until one writes nothing. Returns the number of runs, including that one.
+   * @param options whether to continue after a failed run, as a queue does, and keep the last error
    */
   async toRest(ref: ObjectRef, options: { readonly goesOn?: boolean } = {}): Promise<number> {
     for (let runs = 1; runs <= MAX_RUNS; runs++) {
@@ -77,7 +77,7 @@ export class ReconcilerRun {
   }
 }
 
-/** When a run comes back, as recordings tell it. */
+/** The requeue time in the recordings' form. */
 export function wholeSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.floor(ms / 1000);
 }

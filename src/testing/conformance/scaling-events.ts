@@ -1,10 +1,10 @@
 const SCALED = /^Normal ScalingReplicaSet Scaled (up|down) replica set (\S+) (?:from (-?\d+) )?to (-?\d+)$/;
 
 /**
- * Events with those of scaling merged: for each ReplicaSet one that tells of its net change, after all others, by
- * name. Who takes fewer steps reports fewer sizes on the way; everything else must be reported alike. One that does not begin
- * where the last one ended is kept as it is; recordings of Kubernetes before 1.27 do not say where they begin.
- * @param before the sizes at the beginning; 0 for a ReplicaSet that is not in it
+ * Merges scaling events: one event per ReplicaSet with its net change, after all others, by name. A controller that
+ * takes fewer steps reports fewer intermediate sizes; everything else must be reported alike. An event that does not
+ * start where the previous one ended is kept as it is; recordings of Kubernetes before 1.27 do not contain the start.
+ * @param before the initial sizes; 0 for a ReplicaSet that is not in it
  */
 export function netEvents(events: readonly string[], before: ReadonlyMap<string, number>): string[] {
   const others: string[] = [];

@@ -1,7 +1,7 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 
-/** A clock that stands at one time, for runs that must not depend on when they run. It has no timers. */
+/** A clock fixed at one time, for runs that must not depend on when they run. It has no timers. */
 export class StandingClock implements Clock {
   /** @param wallMs epoch milliseconds */
   constructor(private readonly wallMs: number) {}
@@ -19,6 +19,6 @@ export class StandingClock implements Clock {
   }
 
   async sleep(): Promise<void> {
-    throw new UnsupportedError('nobody can sleep on a standing clock');
+    throw new UnsupportedError('a standing clock cannot sleep');
   }
 }

@@ -52,7 +52,7 @@ interface StatefulSetCase {
   };
 }
 
-/** A state, and what the genuine StatefulSet controller made of it in the end. */
+/** A state, and what the genuine StatefulSet controller finally made of it. */
 export const statefulSetCases: ConformanceFormat = {
   name: 'statefulset',
   matches: ({ atRest, given }) =>
@@ -60,7 +60,7 @@ export const statefulSetCases: ConformanceFormat = {
   run: (recorded) => runStatefulSetCase(recorded as unknown as StatefulSetCase),
 };
 
-/** What is created has the phase that it has until a node or a binder has seen it. */
+/** Created objects have the phase that they have before a node or a binder has seen them. */
 class PendingApi extends InMemoryApi {
   override create<T extends KubernetesObject>(
     type: ResourceType,
@@ -74,7 +74,7 @@ class PendingApi extends InMemoryApi {
   }
 }
 
-/** More runs than this do not come to rest. */
+/** After this many runs it will not settle. */
 const MAX_RUNS = 50;
 
 async function runStatefulSetCase({ atRest, given, now }: StatefulSetCase): Promise<string[]> {
@@ -153,7 +153,7 @@ function aRevision(
   };
 }
 
-/** The names of revisions are ours: `<rev:0>` and the like stand for them. */
+/** Revision names are our own: `<rev:0>` and the like replace them. */
 class RevisionNames {
   readonly given: readonly string[];
 
@@ -169,7 +169,7 @@ class RevisionNames {
     });
   }
 
-  /** Puts the names of the recordings back; others are of revisions that were created in the run. */
+  /** Restores the names in the recordings; others are revisions created in the run. */
   takenOut(api: InMemoryApi, now: string): (text: string) => string {
     const all = api.all(ControllerRevision).map(({ metadata }) => metadata.name);
     const standIns = new Map([
@@ -183,7 +183,7 @@ class RevisionNames {
 
 const OF_THE_SERVER = ['uid', 'creationTimestamp'];
 
-/** Without what the server adds: its versions, and all of it where the object was created in the run. */
+/** Without the server's additions: its versions, and everything in an object created in the run. */
 function asRecorded(object: KubernetesObject): JsonObject {
   const isCreated = object.metadata.uid?.startsWith('uid-of-created') === true;
   const dropped = ['resourceVersion', ...(isCreated ? OF_THE_SERVER : [])];
@@ -195,8 +195,8 @@ function asRecorded(object: KubernetesObject): JsonObject {
 }
 
 /**
- * Revisions and Events in an order that does not depend on names and on what runs side by side; counts of 0 left out, as the
- * genuine type leaves out some of them.
+ * Orders Revisions and Events independently of names and concurrency; omits counts of 0, as the genuine type does for
+ * some of them.
  */
 function comparable(end: JsonObject): JsonObject {
   const nameOf = (value: Json): string =>

@@ -5,7 +5,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
 
-/** A request and what a genuine API server answered to it. */
+/** A request and a genuine API server's answer. */
 export interface RecordedAnswer {
   readonly id: string;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface RecordedAnswer {
   readonly causes?: readonly { readonly field?: string }[];
 }
 
-/** What a server answers, as far as it is compared. */
+/** The compared parts of an answer. */
 interface Answer {
   readonly code: number;
   readonly body: {
@@ -27,12 +27,12 @@ interface Answer {
   };
 }
 
-/** The namespaces that the recordings are made in. */
+/** The namespaces used in the recordings. */
 const NAMESPACES = ['validation', 'validation-q'];
 
 /**
- * Answers of a genuine API server to slightly wrong objects, held against the embedded one: the code, and for 422 the
- * reason and the fields that are complained about.
+ * Compares a genuine API server's answers to slightly wrong objects with the embedded server's: the code, and for 422
+ * the reason and the rejected fields.
  */
 class ValidationAnswers implements ConformanceFormat {
   readonly name = 'validation';
@@ -42,7 +42,7 @@ class ValidationAnswers implements ConformanceFormat {
     return typeof method === 'string' && typeof path === 'string' && typeof code === 'number';
   }
 
-  /** Starts a server of its own, in memory, and creates the objects of the set-up. */
+  /** Starts a separate server in memory and creates the objects of the set-up. */
   async open(setup: Json | undefined): Promise<void> {
     this.running = await startServer();
     for (const name of NAMESPACES) {
@@ -85,7 +85,7 @@ class ValidationAnswers implements ConformanceFormat {
 
 export const validationAnswers: ConformanceFormat = new ValidationAnswers();
 
-/** One line for each thing that differs. */
+/** One line per difference. */
 export function compareAnswers(expected: RecordedAnswer, { code, body }: Answer): string[] {
   if (code !== expected.code) {
     const shown = (text = ''): string => text.slice(0, 300);

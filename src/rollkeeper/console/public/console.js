@@ -1,4 +1,4 @@
-// The console: keeps the state that the feed tells, and draws it once a frame at most.
+// The console: keeps the state from the feed, and renders at most once per frame.
 import { html, nothing, render } from '/console/lit-html.js';
 import { detail } from '/console/detail.js';
 import { call, follow, token } from '/console/feed.js';
@@ -177,7 +177,7 @@ function page() {
   `;
 }
 
-/** Without the rollouts where no controller watches Deployments. */
+/** Without the rollouts if no controller watches Deployments. */
 function tabs() {
   return TABS.filter(([id]) => id !== 'rollouts' || state.watchesDeployments);
 }
@@ -223,7 +223,7 @@ function nameOfStore({ name }) {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** What the replicas share does not answer, so that most of what is below is as it was before. */
+/** The shared store does not answer, so most of what is below is outdated. */
 function silentStore() {
   const store = state.cluster?.store;
   if (!state.connected || !store || store.answers) return nothing;
@@ -238,7 +238,7 @@ function silentStore() {
   </p>`;
 }
 
-/** The replica that serves this page is gone: the others are known. */
+/** The replica that serves this page is gone: links to the others. */
 function lost() {
   if (state.gaveWay)
     return html`<p class="lost" role="alert">
@@ -270,14 +270,14 @@ async function explain() {
     if (said !== answer.sentence) announce(`${key}: ${answer.sentence}`);
     draw();
   } catch {
-    // Gone, or the connection is: the feed tells which.
+    // The replica or the connection is gone: the feed shows which.
   } finally {
     explaining = false;
     if (state.selected !== key) void explain();
   }
 }
 
-/** Below the table of queues, which is longer than many windows, they would be drawn out of sight. */
+/** Below the queue table, which is longer than many windows, they would be out of sight. */
 function showKeys() {
   const keys = document.getElementById('queue-keys');
   if (keys && keys.getBoundingClientRect().top > document.documentElement.clientHeight / 2)
@@ -290,11 +290,11 @@ async function lookIntoQueue() {
     state.queue = await call('GET', `/admin/queues/${state.queueShown}`);
     draw();
   } catch {
-    // The next look will tell.
+    // The next update shows the result.
   }
 }
 
-/** What was before this page was opened, as far as the replica saw it. */
+/** Events from before this page was opened, as far as the replica saw them. */
 async function recall() {
   try {
     const { transitions } = await call('GET', '/admin/leadership');
@@ -306,12 +306,12 @@ async function recall() {
       .toReversed();
     draw();
   } catch {
-    // Older, or not allowed: the page begins with what it sees.
+    // Older release, or not allowed: the page starts with what it sees.
   }
 }
 
 let announcing;
-/** To screen readers, and not more often than one can listen. */
+/** For screen readers, rate limited. */
 function announce(text) {
   clearTimeout(announcing);
   announcing = setTimeout(() => (document.getElementById('announce').textContent = text), 1000);
@@ -389,7 +389,7 @@ setInterval(() => {
   void explain();
   void lookIntoQueue();
 }, EXPLAIN_EVERY_MS);
-// The lease's countdown runs between what the feed tells.
+// The lease's countdown runs between events of the feed.
 setInterval(draw, 100);
 void follow((event) => {
   HANDLERS[event.type]?.(event);

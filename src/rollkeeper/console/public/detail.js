@@ -1,4 +1,4 @@
-// One Deployment: its sums against its limits, its pods, why it is where it is, and who decided what.
+// One Deployment: its totals against its limits, its pods, its state, and each decision.
 import { html, nothing } from '/console/lit-html.js';
 import {
   ago,

@@ -12,7 +12,7 @@ function headers(more = {}) {
   return secret === '' ? more : { ...more, Authorization: `Bearer ${secret}` };
 }
 
-/** Answers the parsed body; throws an Error with `status` and what the server says is wrong. */
+/** Returns the parsed body; throws an Error with `status` and the server's message. */
 export async function call(method, path, body) {
   const response = await fetch(path, {
     method,
@@ -26,7 +26,7 @@ export async function call(method, path, body) {
   });
 }
 
-/** Revisions are int64, which `JSON.parse` alone rounds. Browsers that do not tell the source round them still. */
+/** Revisions are int64, which `JSON.parse` alone rounds. Browsers without source text access still round them. */
 async function parsed(response) {
   return JSON.parse(await response.text(), (_name, value, context) => {
     const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !context?.source;
@@ -36,10 +36,10 @@ async function parsed(response) {
 
 const FIRST_RETRY_MS = 300;
 const LONGEST_RETRY_MS = 4000;
-/** The cluster is told twice a second: a feed silent for longer is dead, whatever TCP believes. */
+/** The feed sends twice a second: a longer silence means a dead connection, even if TCP considers it open. */
 const SILENCE_MS = 6000;
 
-/** Follows the feed for ever; `on` gets each event, and `connection` events of our own. */
+/** Follows the feed forever; `on` gets each event, and our own `connection` events. */
 export async function follow(on) {
   for (let failures = 0; ; failures++) {
     const silence = new AbortController();
@@ -50,7 +50,7 @@ export async function follow(on) {
       on({ type: 'connection', connected: true });
       const gaveWay = await read(response.body, on, silence);
       on({ type: 'connection', connected: false, failures, gaveWay });
-      // Coming back by itself it would push out the page that pushed it out.
+      // An automatic reconnect would evict the page that evicted this one.
       if (gaveWay) await lookedAt();
     } catch (error) {
       on({
@@ -66,7 +66,7 @@ export async function follow(on) {
   }
 }
 
-/** Resolves when somebody turns to this page. */
+/** Resolves when the page becomes visible. */
 async function lookedAt() {
   await new Promise((resolve) => {
     addEventListener('focus', resolve, { once: true });
@@ -74,7 +74,7 @@ async function lookedAt() {
   });
 }
 
-/** Resolves when the stream ends; whether it gave way to another page. */
+/** Resolves when the stream ends; returns whether another page evicted it. */
 async function read(body, on, silence) {
   let gaveWay = false;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

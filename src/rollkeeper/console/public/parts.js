@@ -1,7 +1,7 @@
 // Small pieces that several views draw.
 import { html, svg, nothing } from '/console/lit-html.js';
 
-/** `[namespace, name]`; a key may say which API it is of as well. */
+/** `[namespace, name]`; a key may also contain its API. */
 export function nameOf({ key }) {
   return key.split('?')[0].split('/');
 }
@@ -52,7 +52,7 @@ export function podWords(pods) {
     .join(', ');
 }
 
-/** A dot a pod, by state; the same in words for who cannot see them. */
+/** One dot per pod, by state; also in words for screen readers. */
 export function dots(pods) {
   const more = pods.length - DOTS_DRAWN;
   return html`<span class="dots" role="img" aria-label=${podWords(pods)}>

@@ -1,4 +1,4 @@
-// The queues: how much waits, and every parked key with its error and what can be done about it.
+// The queues: their sizes, and every parked key with its error and actions.
 import { html, nothing } from '/console/lit-html.js';
 import { ago, empty } from '/console/parts.js';
 
@@ -88,7 +88,7 @@ function inSeconds(dueMs, nowMs) {
 
 const KEYS_SHOWN = 50;
 
-/** The keys of the chosen queue, in the order in which they will be worked on. */
+/** The keys of the chosen queue, in processing order. */
 function keysOf({ nowMs, queue, queueShown }, actions) {
   if (!queue || queue.controller !== queueShown) return nothing;
   const later = (dueMs) => inSeconds(dueMs, nowMs);
@@ -131,7 +131,7 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
   </div>`;
 }
 
-/** Asked for when the server wants a token: for a change, or from another machine. */
+/** Shown when the server requires a token: for a change, or from another machine. */
 export function tokenDialog(state, actions) {
   if (!state.asksToken) return nothing;
   return html`<div class="veil">

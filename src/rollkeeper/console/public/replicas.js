@@ -1,4 +1,4 @@
-// The replicas: who leads, until when, and who works on what.
+// The replicas: the leader, its lease, and who works on what.
 import { html, nothing } from '/console/lit-html.js';
 import { ago, clockTime, countdownRing, empty } from '/console/parts.js';
 
@@ -96,13 +96,13 @@ export function replicasView(state) {
   </section>`;
 }
 
-/** What only the leader works on is not amiss where another replica leads. */
+/** Leader-only work is fine if another replica leads. */
 function lampOf({ consuming, waitsFor = [], worksOn }, { leader }) {
   if (consuming) return 'on';
   return worksOn === 'leader' && !leader && waitsFor.length === 0 ? 'standby' : 'bad';
 }
 
-/** A replica of an older release does not say what a controller waits for. */
+/** A replica of an older release does not report what a controller waits for. */
 function lampTitle({ consuming, waitsFor = [], worksOn }) {
   if (consuming) return 'takes keys';
   if (waitsFor.length > 0) return `waits for ${waitsFor.map(({ resource }) => resource).join(', ')}`;

@@ -1,4 +1,4 @@
-// The list of Deployments: only the rows in sight are drawn, so that a thousand scroll as ten do.
+// The list of Deployments: only visible rows are rendered, so that a thousand scroll as smoothly as ten.
 import { html, nothing } from '/console/lit-html.js';
 import { STATES, chip, empty, miniBar, nameOf } from '/console/parts.js';
 
@@ -14,7 +14,7 @@ export const FILTERS = [
   ['settled', 'Settled', ({ state }) => state === 'complete' || state === 'scaled-to-zero'],
 ];
 
-/** What moves and what is stuck first, then by name. */
+/** Moving and stuck ones first, then by name. */
 export function visible({ deployments, filter, search }) {
   const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
   const wanted = search.trim().toLowerCase();
@@ -104,7 +104,7 @@ function row(item, index, count, state, actions) {
   </div>`;
 }
 
-/** The state is on the chip already; of what is stuck, the cause counts. */
+/** The chip shows the state already; for a stuck rollout, the cause matters. */
 function shortly({ sentence, state }) {
   const cause = state === 'blocked' || state === 'degraded' ? sentence.indexOf('; ') + 2 : 0;
   return sentence.slice(cause > 1 ? cause : sentence.indexOf(': ') + 2);

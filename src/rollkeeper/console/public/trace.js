@@ -1,4 +1,4 @@
-// A trace as a waterfall: who did what, one under the other, from the change to the pods.
+// A trace as a waterfall, from the change to the pods.
 import { html, nothing } from '/console/lit-html.js';
 
 const TOLD = [
@@ -76,7 +76,7 @@ function indent(depth) {
   return `padding-left:${Math.min(depth, 8) * 14}px`;
 }
 
-/** What a `change seen` stands for. */
+/** The meaning of a `change seen` span. */
 function changeText(attributes) {
   const event = attributes['k8s.event'];
   if (event === undefined) return '';
@@ -85,7 +85,7 @@ function changeText(attributes) {
   return `${event} ${attributes['k8s.kind']} ${attributes['k8s.object.key']}${more}`;
 }
 
-/** A short wait in the queue has no span of its own: it is the pale bar before the sync. */
+/** A short wait in the queue has no span: it is the pale bar before the sync. */
 function waitOf({ attributes, name, startMs }, traceStartMs, whole) {
   const waitMs = Math.min(attributes['rollkeeper.queue.wait_ms'] ?? 0, startMs - traceStartMs);
   if (waitMs <= 0 || !name.startsWith('sync ')) return nothing;
@@ -97,7 +97,7 @@ function waitOf({ attributes, name, startMs }, traceStartMs, whole) {
   ></i>`;
 }
 
-/** A write, which is an event of its sync: a thin line for as long as it took. Anything else: a mark at its moment. */
+/** A write, an event of its sync, is a thin line of its duration. Other events are marks at their moment. */
 function mark(event, traceStartMs, whole) {
   const tookMs = event.attributes['rollkeeper.took_ms'];
   const left = (100 * (event.atMs - (tookMs ?? 0) - traceStartMs)) / whole;
@@ -111,7 +111,7 @@ function mark(event, traceStartMs, whole) {
   ></i>`;
 }
 
-/** What there is to say of them in words: writes alike in one; nothing of what was read, and of errors what the span says. */
+/** Events in words: similar writes combined; no reads, and no errors, which the span shows. */
 function eventTexts(events) {
   const alike = Map.groupBy(events, ({ name }) => name);
   return [...alike.values()].flatMap((group) => {
@@ -128,7 +128,7 @@ function eventText({ attributes, name }) {
   return tookMs === undefined ? name : `${name} (${duration(tookMs)})`;
 }
 
-/** Children under their parents; a span whose parent nobody has stands at the left. */
+/** Children under their parents; a span with an unknown parent is at the left. */
 function nested(spans) {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const children = Map.groupBy(spans, ({ parentId }) => (ids.has(parentId) ? parentId : ''));
