@@ -21,6 +21,9 @@ export const DEFAULT_DRAIN_TIMEOUT_MS = 3000;
 /** How long a sync waits for its caches, milliseconds. */
 export const DEFAULT_CAUGHT_UP_TIMEOUT_MS = 5000;
 
+/** How long replicas that do not lead leave a key to the leader, milliseconds. */
+export const DEFAULT_SPREAD_AFTER_MS = 250;
+
 /**
  * Time limit of a sync unless its controller overrides it, milliseconds. Allows three consecutive requests that each
  * take the full 32 s limit, and bounds how long a hanging sync blocks its object.

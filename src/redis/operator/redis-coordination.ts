@@ -57,8 +57,8 @@ class RedisCoordination implements Coordination {
 
   queueOf(controller: string): QueuePair {
     const { redisUrl } = this;
-    const { clock, drainTimeoutMs, keyPrefix, logger, metrics } = this.parts;
-    const options = { drainTimeoutMs };
+    const { clock, drainTimeoutMs, keyPrefix, logger, metrics, spreadAfterMs } = this.parts;
+    const options = { drainTimeoutMs, spreadAfterMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
     if (this.isOneServer) return this.pairOf(new RedisActorQueue(dependencies));
     // In a Cluster, queue and actor may be on different servers and cannot share a script.

@@ -49,6 +49,7 @@ export class ReplicaManagerOptions {
       },
       reconcileOn: options['reconcile-on'],
       drainTimeoutMs: options['drain-timeout-ms'],
+      spreadAfterMs: options['spread-after-ms'],
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       background: [observation.peers, ...(certificate ? [certificate] : [])],
       observers: [observation.journal],

@@ -13,6 +13,7 @@ import {
 import {
   DEFAULT_CAUGHT_UP_TIMEOUT_MS,
   DEFAULT_DRAIN_TIMEOUT_MS,
+  DEFAULT_SPREAD_AFTER_MS,
   DEFAULT_SYNC_TIMEOUT_MS,
   LEADER_ELECTION_DEFAULTS,
 } from '@rollkeeper/runtime/defaults';
@@ -286,6 +287,12 @@ export const REPLICA_OPTIONS_TABLE = {
     most: LONGEST_DRAIN_MS,
     default: DEFAULT_DRAIN_TIMEOUT_MS,
     chart: { path: 'drainTimeoutMs' },
+  }),
+  'spread-after-ms': milliseconds({
+    help: 'how long replicas that do not lead leave a key to the leader; 0: all take keys at once',
+    least: 0,
+    default: DEFAULT_SPREAD_AFTER_MS,
+    chart: { path: 'spreadAfterMs' },
   }),
   'caught-up-timeout-ms': milliseconds({
     help: 'how long a sync waits for its caches',

@@ -66,6 +66,7 @@ export function assembleManager(
     clock,
     logger,
     drainTimeoutMs: parts.drainTimeoutMs,
+    spreadAfterMs: parts.spreadAfterMs,
     metrics: createWorkQueueMetrics(
       meter,
       definitions.map((each) => each.name),

@@ -54,6 +54,8 @@ export interface CoordinationParts {
   readonly metrics: WorkQueueMetrics;
   /** How long keys in progress may continue after a stop, milliseconds. */
   readonly drainTimeoutMs: number;
+  /** See `WorkQueueOptions`. @default 250 */
+  readonly spreadAfterMs?: number;
 }
 
 /** Creates it once the manager knows its parts. */

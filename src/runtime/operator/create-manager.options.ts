@@ -12,7 +12,11 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition, SyncObserver } from '../controller/index.js';
 import type { InformerFactoryOptions } from '@rollkeeper/client/informer';
-import { DEFAULT_CAUGHT_UP_TIMEOUT_MS, DEFAULT_DRAIN_TIMEOUT_MS } from '../defaults.js';
+import {
+  DEFAULT_CAUGHT_UP_TIMEOUT_MS,
+  DEFAULT_DRAIN_TIMEOUT_MS,
+  DEFAULT_SPREAD_AFTER_MS,
+} from '../defaults.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
@@ -91,6 +95,11 @@ export interface CreateManagerOptions {
   readonly probes?: ProbeServerOptions;
   /** How long keys in progress may continue after a stop, milliseconds. @default 3000 */
   readonly drainTimeoutMs?: number;
+  /**
+   * How long replicas that do not lead leave a key to the leader, milliseconds; with 0 every replica takes keys at once. All
+   * replicas need the same value. @default 250
+   */
+  readonly spreadAfterMs?: number;
   /** How long a sync waits for its caches before it is postponed, milliseconds. @default 5000 */
   readonly caughtUpTimeoutMs?: number;
   /** @default JSON lines on stderr, from `info` */
@@ -126,10 +135,10 @@ export interface CreateManagerOptions {
 const word = z
   .string()
   .regex(new RegExp(`^${DNS_1123_LABEL}$`), 'must be lower-case letters, digits and hyphens');
-const milliseconds = (fallback: number) =>
+const milliseconds = (fallback: number, least = 1) =>
   z
     .int()
-    .min(1)
+    .min(least)
     .max(24 * 3_600_000)
     .default(fallback);
 
@@ -146,6 +155,7 @@ const schema = z.object({
   onlyProcess: z.boolean().default(false),
   drainTimeoutMs: milliseconds(DEFAULT_DRAIN_TIMEOUT_MS),
   caughtUpTimeoutMs: milliseconds(DEFAULT_CAUGHT_UP_TIMEOUT_MS),
+  spreadAfterMs: milliseconds(DEFAULT_SPREAD_AFTER_MS, 0),
 });
 
 const clusterIdentity = z

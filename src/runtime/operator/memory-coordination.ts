@@ -17,14 +17,15 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
   const claims = new MemoryClusterClaims();
-  const make = ({ drainTimeoutMs, logger, metrics }: CoordinationParts): Coordination => ({
+  const make = ({ drainTimeoutMs, logger, metrics, spreadAfterMs }: CoordinationParts): Coordination => ({
     name: 'memory',
     claims,
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
     queueOf: (name) => {
       const queue =
-        queues.get(name) ?? new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs } });
+        queues.get(name) ??
+        new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs, spreadAfterMs } });
       queues.set(name, queue);
       return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import { DEFAULT_SPREAD_AFTER_MS } from '../defaults.js';
 
 /** Options of one queue; every replica must use the same. All times in milliseconds. */
 export interface WorkQueueOptions {
@@ -48,7 +49,7 @@ const schema = z
     bucketRatePerSecond: z.number().positive().default(10),
     bucketBurst: z.int().min(1).default(100),
     agingMs: z.int().min(1).default(5000),
-    spreadAfterMs: z.int().min(0).default(250),
+    spreadAfterMs: z.int().min(0).default(DEFAULT_SPREAD_AFTER_MS),
     lockDurationMs: z.int().min(200).default(2000),
     stalledIntervalMs: z.int().min(50).default(300),
     drainTimeoutMs: z.int().min(0).default(10_000),
