@@ -1,6 +1,7 @@
 import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { ApiClient, ApiWrite } from '@rollkeeper/client/api-client';
 import { WriteInterceptingClient } from '@rollkeeper/client/api-client';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Decision, DecideStep, ReconcileRequest, ReconcileResult, SyncAccess } from './reconciler.js';
 
 /** So many writes are named; more are counted. */
@@ -22,7 +23,8 @@ export async function runTellingWrites(
   const noting = new WriteInterceptingClient(client, async (write, send) => {
     const object = await send();
     // Of an answer that is no object (a Status) there is no metadata.
-    const name = object?.metadata?.name || write.ref.name;
+    const answer: Partial<KubernetesObject> | undefined = object;
+    const name = answer?.metadata?.name || write.ref.name;
     writes.push({ ...write, ref: { ...write.ref, name } });
     return object;
   });

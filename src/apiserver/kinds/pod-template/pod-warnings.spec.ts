@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodTemplateSpec } from '../../../machinery/kubernetes/index.js';
+import type { Pod } from '../../../machinery/kubernetes/index.js';
 import { podTemplateWarnings, podWarnings, templateOwnerWarnings } from './pod-warnings.js';
 
 const container = (name: string, fields: object = {}): object => ({ name, image: 'i', ...fields });
@@ -8,7 +8,7 @@ function warnings(spec: object, metadata: object = {}): string[] {
   return podTemplateWarnings({
     metadata,
     spec: { containers: [container('a')], ...spec },
-  } as unknown as PodTemplateSpec);
+  });
 }
 
 describe('warnings of pod templates', () => {

@@ -185,7 +185,7 @@ describe('rules that cannot be meant', () => {
       { rule: 'true', optionalOldSelf: true },
       'may not be set to true if oldSelf is not used in rule',
     ],
-    ['an unknown reason', { rule: 'true', reason: 'No' as never }, 'Unsupported value: "No"'],
+    ['an unknown reason', { rule: 'true', reason: 'No' }, 'Unsupported value: "No"'],
   ])('refuse their definition: %s', (_name, rule, problem) => {
     const found = problemsOf(schemaWith(ruled([rule])));
     expect(found).toHaveLength(1);
