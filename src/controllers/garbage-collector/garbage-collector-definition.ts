@@ -30,7 +30,7 @@ export function createGarbageCollectorController(
       for: PODS,
       workers: 20,
       needsWholeCluster: true,
-      // As kube-controller-manager's is called.
+      // The name of kube-controller-manager's.
       serviceAccount: 'generic-garbage-collector',
       worksOn: 'leader',
     },
