@@ -192,7 +192,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{client,machinery,nest,opentelemetry,redis,rollkeeper,runtime,simulator,testing,tls}/**/*.{ts,js}',
+      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,simulator,testing,tls}/**/*.{ts,js}',
       'eslint.config.mjs',
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },

@@ -144,8 +144,8 @@ export interface Reservations {
   /** What the object asks for, or has got. */
   wanted(object: Readonly<UnstructuredObject>): Reservation[];
   /**
-   * Lets the object ask for what it needs and has not named. Called again, after `release` of the last choice, when
-   * somebody has that already.
+   * Lets the object choose the resources that it needs and has not named. Called again, after `release` of the last
+   * choice, if that is taken already.
    * @returns whether there was anything to choose
    */
   choose(object: UnstructuredObject, random: RandomSource): boolean;

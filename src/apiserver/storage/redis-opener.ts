@@ -8,9 +8,10 @@ const openedScript = new LuaScript(new URL('./lua/opened-1.lua', import.meta.url
 const openScript = new LuaScript(new URL('./lua/open-2.lua', import.meta.url));
 
 /**
- * Opens the store on the current server, once per life of that server: whatever it has lost when it ended (the last
- * second of an append-only file, an acknowledged write without a replica, or everything since a backup), it must not
- * issue the same revisions again. Writers call it first; while the connection holds, it sends nothing to Redis.
+ * Opens the store on the current server, once per life of that server. When it ended, the server may have lost the last
+ * second of an append-only file, an acknowledged write without a replica, or everything since a backup; even then it
+ * must not issue the same revisions again. Writers call it first; while the connection holds, it sends nothing to
+ * Redis.
  */
 export class RedisOpener {
   private opening: Promise<Revision> | undefined;

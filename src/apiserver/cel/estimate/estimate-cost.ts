@@ -14,8 +14,9 @@ interface CheckedType extends OperandType {
 }
 
 /**
- * Where the declared sizes have led to so far: nowhere, as what is named is not declared; or nothing has been looked up yet.
- * The genuine estimate takes the first step of any way for the name of a variable, whatever it is, and so does this one.
+ * How far the declared sizes have been followed: `nowhere` if a name is not declared, `start` if nothing has been
+ * looked up yet. The genuine estimate treats the first step of any path as the name of a variable, and so does this
+ * one.
  */
 type Way = DeclaredSizes | 'nowhere' | 'start';
 
