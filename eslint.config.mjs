@@ -55,6 +55,41 @@ const exactIntegers = {
   },
 };
 
+/**
+ * Words that make a comment hard to read, and what to write instead; CONTRIBUTING.md has the whole list. Folders join
+ * once their comments are free of them.
+ */
+const plainEnglish = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: { avoid: '"{{word}}" in a comment: {{advice}} (CONTRIBUTING.md, "Plain English").' },
+  },
+  create(context) {
+    const advice = {
+      nobody: 'name what does not happen, or use the passive',
+      somebody: 'name the user, the client or the process',
+      whoever: 'name the subject',
+      whatever: 'write "any", "regardless of" or name the cases',
+      shall: 'write "must", "should" or the present tense',
+      'in vain': 'write "timed out" or "without success"',
+    };
+    const words = new RegExp(`\\b(?:${Object.keys(advice).join('|')})\\b`, 'gi');
+    return {
+      Program() {
+        for (const comment of context.sourceCode.getAllComments())
+          for (const { 0: word, index } of comment.value.matchAll(words))
+            context.report({
+              // Behind the two characters that open a comment.
+              loc: context.sourceCode.getLocFromIndex(comment.range[0] + 2 + index),
+              messageId: 'avoid',
+              data: { word, advice: advice[word.toLowerCase()] },
+            });
+      },
+    };
+  },
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -154,6 +189,14 @@ export default tseslint.config(
     ],
     plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
     rules: { 'rollkeeper/exact-integers': 'error' },
+  },
+  {
+    files: [
+      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,simulator,testing,tls}/**/*.{ts,js}',
+      'eslint.config.mjs',
+    ],
+    plugins: { english: { rules: { plain: plainEnglish } } },
+    rules: { 'english/plain': 'error' },
   },
   {
     files: ['src/rollkeeper/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'],

@@ -12,9 +12,9 @@ export interface ApiServerProcessOptions {
   host?: string;
   /** A further name or address that clients may use; the one in `kubeconfig`. */
   advertiseHost?: string;
-  /** Written as soon as the server listens: whoever reads it may do everything. @default none is written */
+  /** Written as soon as the server listens; grants full access. @default none is written */
   kubeconfig?: string;
-  /** Holds the bearer token; made when it is missing. @default `token` in the data folder */
+  /** Holds the bearer token; created if missing. @default `token` in the data folder */
   tokenFile?: string;
   /** Further users, as kube-apiserver's `--token-auth-file`: a line `token,name,uid,"group,group"` each. @default none */
   tokenAuthFile?: string;
@@ -22,7 +22,7 @@ export interface ApiServerProcessOptions {
   clientCaFile?: string;
   /** Admission plug-ins that let everything pass, by kube-apiserver's names, comma-separated. @default none */
   disableAdmissionPlugins?: string;
-  /** `warn` or `refuse`: what becomes of pods whose service account is not there. @default 'warn' */
+  /** `warn` or `refuse`: how to treat pods with a missing service account. @default 'warn' */
   unknownServiceAccounts?: string;
   /** Plain HTTP, for measurements. @default false */
   insecure?: boolean;

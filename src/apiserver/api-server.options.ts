@@ -19,7 +19,7 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Absent: plain HTTP. */
   readonly tls?: Pick<TlsMaterial, 'cert' | 'key'>;
-  /** Of the administrator, who may do everything. Absent: everybody may do everything. */
+  /** The administrator's token, which grants everything. Absent: every request is allowed. */
   readonly token?: string;
   /** Users beside the administrator, who may do what roles and bindings say. @default none */
   readonly users?: readonly TokenUser[];

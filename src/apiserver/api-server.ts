@@ -34,7 +34,7 @@ import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';
 import { WEAKER_THAN_GENUINE } from './weaker-than-genuine.js';
 
-/** Reachable without a token, as a genuine server grants to everybody. */
+/** Reachable without a token, as on a genuine server. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /** What a client learns of a fault of the server. */
@@ -96,7 +96,7 @@ export class ApiServer {
     );
     this.upgrades.listen(this.server, listener);
     this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
-    // Whoever waits for `ready` hears of a failure there, everybody else from `run`.
+    // A failure is reported by `ready` to its waiters, and by `run` to all others.
     this.ready.catch(() => undefined);
   }
 
@@ -201,7 +201,7 @@ export class ApiServer {
       const answer = await inRequestSpan(request, () => this.answer(request));
       if (counted.sort !== 'watch') leavePlace();
       if ('serve' in answer) {
-        // It is at work for as long as it lasts.
+        // The connection is busy for the duration of the request.
         this.connections.began(message.socket);
         this.upgrades.accept(message, response, answer);
         counted.done(answer.status);
@@ -210,7 +210,7 @@ export class ApiServer {
       if (!isKnown) this.announceShortLife(response);
       await this.send(request, response, answer);
     } catch (error) {
-      // Nobody who is not known keeps a connection by sending slowly.
+      // An unknown client must not keep a connection by sending slowly.
       if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
       if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
       this.refuse(request, response, error);
@@ -267,7 +267,7 @@ export class ApiServer {
     await send(request, response, answer, { format, acceptsGzip: encoding.includes('gzip') });
   }
 
-  /** What a refused client still sends must not stand in the way of its next request, nor go on for long. */
+  /** The rest of a refused request's body must not block the next request, nor continue for long. */
   private leaveConnection(message: IncomingMessage, response: ServerResponse, isKnown: boolean): void {
     if (!message.readableEnded) message.resume();
     if (!isKnown || response.statusCode >= 400) {
@@ -319,7 +319,7 @@ export class ApiServer {
     }
   }
 
-  /** The last guard: an answer that cannot be written is a 500, or ends the connection, and never the process. */
+  /** The last guard: if an answer cannot be written, sends a 500 or closes the connection; never ends the process. */
   private breakOff(
     { method, path }: Pick<ApiRequest, 'method' | 'path'>,
     response: ServerResponse,

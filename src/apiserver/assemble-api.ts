@@ -29,7 +29,7 @@ export interface AssembledApi extends AccessControl {
 }
 
 /**
- * Wires together what stands between a request and the store. Starts nothing.
+ * Wires together the parts between a request and the store. Starts nothing.
  * @param address `host:port` as clients reach the server; asked for once it listens
  */
 export function assembleApi(

@@ -15,7 +15,7 @@ export interface CountedRequest {
   terminated(code: number): void;
 }
 
-/** Counts a request from here until it is told how it was answered. */
+/** Counts a request from here until its answer is reported. */
 export function countRequest(
   request: ApiRequest,
   kinds: KindRegistry,

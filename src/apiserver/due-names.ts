@@ -6,17 +6,17 @@ export interface DueNamesOptions {
   /** Between the first failure of a name and its next look, milliseconds; doubled by each further failure. */
   readonly retryMs: number;
   look(this: void, name: string, signal: AbortSignal): Promise<void>;
-  /** Told why it failed; says whether to look again, where that may help. */
+  /** Called with the error; returns whether a retry may help. */
   failed(this: void, name: string, error: unknown): boolean;
 }
 
 /** The longest time between a failure and the next look at the same name. */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** Objects of one kind that somebody has to look at, by name: one after the other, each once however often it is added meanwhile. */
+/** A queue of names of objects to process: one after another, each once however often it is added in the meantime. */
 export class DueNames {
   private readonly due = new Set<string>();
-  /** In a row, by name. */
+  /** Consecutive failures, by name. */
   private readonly failures = new Map<string, number>();
   private wake: (() => void) | undefined;
 

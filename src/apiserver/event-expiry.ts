@@ -20,7 +20,7 @@ export interface EventExpiryOptions {
 /** Objects in one look at the store. */
 const PAGE = 500;
 
-/** Removes Events that nobody has seen again for an hour. */
+/** Removes Events not seen again for an hour. */
 export class EventExpiry {
   constructor(private readonly options: EventExpiryOptions) {}
 

@@ -9,8 +9,8 @@ import { parseResourcePath } from './routing/resource-path.js';
 const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
- * Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. What a node
- * tells of a pod leaves the trace that is noted on it alone, as a kubelet does: who sees it goes on with the pod's creation.
+ * Written so often, and so unrelated to any requested change, that they begin no trace of their own. A node's report
+ * about a pod leaves the pod's annotated trace unchanged, as a kubelet does: observers continue the pod's creation.
  */
 const QUIET = new Set(['events', 'leases', 'nodes', 'pods/binding', 'pods/status']);
 

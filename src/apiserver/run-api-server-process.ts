@@ -33,7 +33,7 @@ export interface ApiServerProcess {
   readonly logger: Logger;
   /** @default none */
   readonly metrics?: ApiServerMetrics;
-  /** Told once, when the server listens. */
+  /** Called once, when the server listens. */
   readonly onReady: (url: string) => void;
 }
 
@@ -124,7 +124,7 @@ function hostsOf({ 'advertise-host': advertised, host }: CompiledApiServerProces
   return [...(host === '0.0.0.0' ? [] : [host]), ...(advertised === undefined ? [] : [advertised])];
 }
 
-/** The store goes last: requests under way still need it. When it fails, the server stops as well. */
+/** The store stops last: requests in flight still need it. If it fails, the server stops as well. */
 async function runTogether(
   storage: RedisStorage,
   server: ApiServer,

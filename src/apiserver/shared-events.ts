@@ -5,7 +5,7 @@ import type { LogEntry, StorageEvent } from './storage/index.js';
 const KEPT = 64;
 const KEPT_LENGTH = 4 * 1024 * 1024;
 
-/** An event of the store as all its watchers share it. Nobody may change its objects. */
+/** An event of the store, shared by all its watchers. Its objects must not be changed. */
 export class SharedEvent {
   private readonly lines = new Map<string, string>();
   private readonly bytes = new Map<string, Buffer>();
@@ -23,7 +23,7 @@ export class SharedEvent {
     return line;
   }
 
-  /** The same as bytes, of which all its watchers send parts; for lines that are too long for each to have its own. */
+  /** The same as bytes, of which all its watchers send slices; for lines too long to be copied for each. */
   lineBytes(type: string): Buffer {
     let bytes = this.bytes.get(type);
     if (!bytes) this.bytes.set(type, (bytes = Buffer.from(this.line(type))));

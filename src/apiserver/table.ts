@@ -9,7 +9,7 @@ export interface View {
   readonly request: Pick<ApiRequest, 'query'>;
 }
 
-/** Which parts a Table shall have; a watch tells its columns only once. */
+/** The requested parts of a Table; a watch sends its columns only once. */
 export interface TableParts {
   readonly columns: boolean;
   readonly rows: boolean;

@@ -83,7 +83,9 @@ async function readPair(dir: string, name: string): Promise<KeyPair | undefined>
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
-/** Whoever is stopped in between leaves a key without a certificate, which is made anew, and never two that do not match. */
+/**
+ * An interruption in between leaves a key without a certificate, which is then recreated, and never a mismatched pair.
+ */
 async function writePair(dir: string, name: string, pair: KeyPair): Promise<void> {
   const certPath = join(dir, `${name}.crt`);
   await rm(certPath, { force: true });

@@ -1,8 +1,8 @@
 /**
- * Controllers of kube-controller-manager 1.36 that have nothing to do here, with the older names that it still takes: what they look
- * after is not part of a standalone cluster, is done by the embedded API server itself, or is left to the cluster that Rollkeeper works
- * beside. A list of `--controllers` that was written for kube-controller-manager may name them.
- * Source: cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
+ * Controllers of kube-controller-manager 1.36 without a counterpart here, with their accepted older names: what they
+ * manage is not part of a standalone cluster, is done by the embedded API server, or is left to the cluster's own
+ * control plane. A `--controllers` list written for kube-controller-manager may contain them. Source:
+ * cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
  */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'bootstrap-signer-controller': ['bootstrapsigner'],
@@ -34,7 +34,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(ELSEWHERE).flatMap(([name, aliases]) => [name, ...aliases].map((each) => [each, name])),
 );
 
-/** The name of a genuine controller that has nothing to do here, under whichever of its names it was asked for. */
+/** The canonical name of a genuine controller without a counterpart here, for any of its names. */
 export function genuineControllerElsewhere(name: string): string | undefined {
   return NAMES.get(name);
 }

@@ -36,7 +36,7 @@ import {
 import { volumeProvisionerController } from './volume-provisioner/volume-provisioner.js';
 import { genuineControllerElsewhere } from './genuine-controllers.js';
 
-/** Every controller there is. */
+/** All controllers. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
   deploymentController,
   replicaSetController,
@@ -73,7 +73,7 @@ export interface SelectOptions {
   readonly all?: readonly ControllerDefinition[];
 }
 
-/** `selected`, for the Deployments of these APIs: a controller for each where the Deployment controller is selected. */
+/** `selected`, with one Deployment controller per API if the Deployment controller is selected. */
 export function forDeploymentApis(
   selected: readonly ControllerDefinition[],
   apis: readonly DeploymentApi[],
@@ -89,7 +89,7 @@ export function forDeploymentApis(
   });
 }
 
-/** `selected`, with an authority that signs certificates where that controller is selected. */
+/** `selected`, with a signing authority if that controller is selected. */
 export function withSigningAuthority(
   selected: readonly ControllerDefinition[],
   authority: SigningAuthority | undefined,
@@ -103,14 +103,14 @@ export function withSigningAuthority(
 type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;
 
 /**
- * Picks controllers by kube-controller-manager's grammar: `name` for one, `-name` for all but that one, `*` for whatever
- * the list does not name. The first mention of a controller decides, under whichever of its names; where a list mentions
- * neither it nor `*`, it does not run. Names of kube-controller-manager's controllers that have nothing to do here are accepted and
- * select nothing, see {@link controllersElsewhere}.
- * Source: `IsControllerEnabled` in k8s.io/controller-manager/app.
+ * Selects controllers by kube-controller-manager's syntax: `name` includes one, `-name` excludes it, `*` includes all
+ * that the list does not name. The first mention of a controller, under any of its names, decides; one that is not
+ * mentioned, in a list without `*`, does not run. Names of kube-controller-manager's controllers without a counterpart
+ * here are accepted and select nothing, see {@link controllersElsewhere}. Source: `IsControllerEnabled` in
+ * k8s.io/controller-manager/app.
  * @param list comma-separated, for example `*,-namespace-controller`
- * @param options.standalone whether no kube-controller-manager works beside, so that `*` stands for all there are
- * @throws InvalidOptionError for a name that is no controller's, or when nothing is left
+ * @param options.standalone whether there is no kube-controller-manager, so that `*` means all of them
+ * @throws InvalidOptionError for an unknown name, or if nothing is left
  */
 export function selectControllers(
   list: string,
@@ -126,7 +126,10 @@ export function selectControllers(
   return chosen;
 }
 
-/** The controllers that a list asks for (`name`, not `-name`) and that have nothing to do here, by their genuine names, each once. */
+/**
+ * The controllers that a list includes (`name`, not `-name`) and that have no counterpart here, by their canonical
+ * names, each once.
+ */
 export function controllersElsewhere(list: string): readonly string[] {
   const names = entriesOf(list, CONTROLLERS)
     .filter(({ wanted }) => wanted)
@@ -134,7 +137,7 @@ export function controllersElsewhere(list: string): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** The controller that a name or an alias of it means. */
+/** The controller with this name or alias. */
 export function findController<T extends Named>(name: string, all: readonly T[]): T | undefined {
   return all.find((each) => each.name === name || each.aliases?.includes(name));
 }

@@ -13,7 +13,7 @@ export function dependenciesOn(storage: Storage) {
   return { storage, kinds, clock: new FakeClock(), random: new SeededRandom(1), logger: silentLogger };
 }
 
-/** A resource of which these objects are known. */
+/** A followed resource with these objects. */
 export async function followedOf<T extends KubernetesObject>(
   resource: string,
   ...objects: readonly T[]
@@ -38,7 +38,7 @@ export function aPod(spec: Partial<Pod['spec']> = {}, name = 'p'): Pod {
   };
 }
 
-/** Somebody wants to create a pod in the namespace `a`. */
+/** A request to create a pod in the namespace `a`. */
 export function creationOf(pod: Pod): WriteAttributes {
   return {
     operation: 'CREATE',

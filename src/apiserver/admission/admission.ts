@@ -28,9 +28,9 @@ export interface AdmissionDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  /** Answers expressions that ask what somebody may do. */
+  /** Authorizer for expressions. */
   readonly access: AccessDecider;
-  /** Shows objects to webhooks and policies in the version that they know. */
+  /** Converts objects to the versions that webhooks and policies match. */
   readonly converter: Pick<VersionConverter, 'inFormOf'>;
 }
 
@@ -38,17 +38,17 @@ const QUOTAS = 'resourcequotas';
 
 export interface AdmissionOptions {
   /**
-   * What becomes of pods that name a service account which is not there: manifests often bring the account after the
-   * pod. kube-apiserver refuses them. @default 'warn'
+   * How to treat pods with a missing service account: manifests often create the account after the pod. kube-apiserver
+   * refuses them. @default 'warn'
    */
   readonly unknownAccounts?: UnknownAccounts;
-  /** Plug-ins that let everything pass. @default none */
+  /** Disabled plug-ins. @default none */
   readonly disabled?: readonly AdmissionPluginName[];
-  /** Reaches the webhooks. @default one that goes by what their Services say */
+  /** Calls the webhooks. @default one that resolves their Services */
   readonly webhooks?: WebhookClient;
 }
 
-/** kube-apiserver's plug-ins that may be left out. */
+/** kube-apiserver's plug-ins that can be disabled. */
 export const ADMISSION_PLUGINS = [
   'CertificateApproval',
   'CertificateSigning',
@@ -70,14 +70,15 @@ export const ADMISSION_PLUGINS = [
 export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
 
 /**
- * What every write has to pass, in kube-apiserver's order: plug-ins that complete the object, its validation (by its
- * kind, between {@link mutate} and {@link validate}), plug-ins that refuse it, and last the quotas ({@link booked}).
- * All that they decide by is in memory, once `followed` has been loaded, so that what is not configured costs nothing.
+ * The admission chain of every write, in kube-apiserver's order: plug-ins that complete the object, its validation (by
+ * its kind, between {@link mutate} and {@link validate}), plug-ins that refuse it, and finally the quotas
+ * ({@link booked}). All its inputs are in memory once `followed` has been loaded, so that unconfigured features cost
+ * nothing.
  */
 export class Admission {
   private readonly plugins = new Map<string, Plugin[]>();
   private readonly namespaces: FollowedObjects<Namespace>;
-  /** Absent: nobody counts. */
+  /** Absent: quotas are disabled. */
   private readonly quotas: QuotaKeeper | undefined;
   private readonly policies: PolicyPlugin | undefined;
   private readonly mutatingWebhooks: WebhookPlugin | undefined;
@@ -141,19 +142,19 @@ export class Admission {
     });
   }
 
-  /** Lets the webhooks change what a subresource is sent, which nothing completes. @throws StatusError */
+  /** Lets the webhooks change the body of a subresource, which nothing else completes. @throws StatusError */
   async mutateSent(attributes: WriteAttributes): Promise<void> {
     await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
   }
 
-  /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
+  /** Checks with the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
   async validate(attributes: WriteAttributes): Promise<void> {
     for (const plugin of this.pluginsOf(attributes)) await plugin.validate?.(attributes);
     await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);
   }
 
-  /** Asks whether an object may be deleted. @throws StatusError */
+  /** Checks whether an object may be deleted. @throws StatusError */
   async validateDeletion(attributes: Attributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
     await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
@@ -162,26 +163,27 @@ export class Admission {
   }
 
   /**
-   * Lets `write` store, or remove, what has been admitted, within the quotas. Told of by {@link wrote} or {@link removed}.
+   * Lets `write` store or remove what has been admitted, within the quotas. Followed by {@link wrote} or
+   * {@link removed}.
    * @throws StatusError
    */
   booked<T>(attributes: Attributes, write: () => Promise<T>): Promise<T> {
     return this.quotas ? this.quotas.booked(attributes, write) : write();
   }
 
-  /** What {@link booked} would say, for a dry run. @throws StatusError */
+  /** The result of {@link booked} for a dry run. @throws StatusError */
   async checkQuotas(attributes: Attributes): Promise<void> {
     await this.quotas?.check(attributes);
   }
 
-  /** After a write is through: what the server keeps about the object follows it. */
+  /** After a successful write: updates what the server keeps about the object. */
   async settle({ type }: KindDefinition, object: Readonly<UnstructuredObject>): Promise<void> {
     if (qualifiedResource(type) !== QUOTAS) return;
     const quota = object as unknown as ResourceQuota;
     try {
       await this.quotas?.counted(quota);
     } catch (error) {
-      // It is counted when the first object asks to be let in.
+      // It is counted when the first object is admitted.
       const { name, namespace } = quota.metadata;
       this.dependencies.logger.warn('a quota was not counted', {
         namespace,

@@ -1,7 +1,7 @@
 import type { Amounts } from '@rollkeeper/machinery/kubernetes';
 import { formatQuantity, nanosOf, parseQuantity } from '@rollkeeper/machinery/kubernetes';
 
-/** Name by name; what one side does not have is nothing. Written as the first that is there is written. */
+/** Combines by name; a missing amount is zero. Written in the format of the first operand present. */
 function combine(a: Amounts, b: Amounts, compute: (a: bigint, b: bigint) => bigint): Amounts {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   const result: Record<string, string> = {};
@@ -26,7 +26,7 @@ export function greaterAmounts(a: Amounts, b: Amounts): Amounts {
   return combine(a, b, (one, other) => (one > other ? one : other));
 }
 
-/** The sum of what all of them name. */
+/** The sum of the names that all of them have. */
 export function sumOfCommon(all: readonly Amounts[]): Amounts {
   const total = addAmounts(...all);
   return Object.fromEntries(
@@ -34,7 +34,7 @@ export function sumOfCommon(all: readonly Amounts[]): Amounts {
   );
 }
 
-/** What `isWanted` picks. */
+/** The amounts that `isWanted` selects. */
 export function pickAmounts(
   amounts: Amounts,
   isWanted: (name: string, amount: string | number) => boolean,

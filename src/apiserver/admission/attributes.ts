@@ -7,27 +7,27 @@ import type { KindDefinition } from '../kinds/index.js';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** On whose behalf something is written. */
+/** The author of a write. */
 export interface Caller {
   readonly user: UserInfo;
-  /** Tells the client, with the answer, what it should know. */
+  /** Adds a warning to the answer. */
   warn(text: string): void;
 }
 
-/** The server itself, when it makes what it needs. */
+/** The server itself, when it creates its own objects. */
 export const SERVER: Caller = {
   user: { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
   warn: () => undefined,
 };
 
-/** What a subresource is sent, where that is no object of the kind: a Scale, a Binding, the options of a connection. */
+/** The body of a subresource, if it is not an object of the kind: a Scale, a Binding, connection options. */
 export interface SentType {
   readonly type: ResourceType;
-  /** Name of its schema. @default it has none, and comes as it was sent */
+  /** Name of its schema. @default none: passed through */
   readonly schema?: string;
 }
 
-/** A write, or a connection, that asks to be let in. */
+/** A write, or a connection, to be admitted. */
 export interface Attributes {
   readonly operation: Operation;
   /** The kind of the resource in the path. */
@@ -38,7 +38,7 @@ export interface Attributes {
   readonly namespace: string;
   /** Empty for a creation whose name is still to be generated. */
   readonly name: string;
-  /** What `object` and `oldObject` are. @default objects of the kind */
+  /** The type of `object` and `oldObject`. @default the kind */
   readonly sent?: SentType;
   /** The new state, which mutating plug-ins change in place. Absent in deletions. */
   readonly object?: UnstructuredObject;
@@ -51,7 +51,7 @@ export interface Attributes {
 /** A write that has a new state. */
 export type WriteAttributes = Attributes & { readonly object: UnstructuredObject };
 
-/** 403, in the words of a genuine server: a name that is still to be generated is called by its beginning. */
+/** 403, in the words of a genuine server: a name still to be generated is shown by its prefix. */
 export function refused(
   { kind, name, object }: Attributes,
   problem: string,
@@ -61,7 +61,7 @@ export function refused(
   return forbidden(kind.type, name || own || generateName || 'Unknown', problem, causes);
 }
 
-/** The containers of a pod that may not have been validated yet: then the lists may be missing. */
+/** The containers of a pod that may not have been validated yet, so the lists may be missing. */
 export function containersOf(
   spec: Decoded<PodSpec> | undefined,
 ): Record<'containers' | 'initContainers', Decoded<Container>[]> {

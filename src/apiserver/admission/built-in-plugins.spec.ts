@@ -6,7 +6,7 @@ import type { LimitRange } from './plugins/limit-ranger.js';
 import type { PriorityClass } from './plugins/priority.js';
 import type { ServiceAccount } from './plugins/service-account.js';
 
-/** Pods as decoding lets them through: what is missing is found by the validation, which comes later. */
+/** Pods as decoded, before validation finds missing fields. */
 const INCOMPLETE: readonly object[] = [
   {},
   { containers: [{}] },

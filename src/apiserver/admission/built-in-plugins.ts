@@ -21,7 +21,7 @@ import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.
 import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
 import type { AccessDecider } from './request-authority.js';
 
-/** What a plug-in does with writes of one resource, or of one of its subresources. */
+/** A plug-in for writes of one resource, or of one of its subresources. */
 export interface Plugin {
   /** kube-apiserver's name of it. */
   readonly name: string;
@@ -31,11 +31,11 @@ export interface Plugin {
   readonly subresource?: string;
   /** Completes a new state, in place. */
   mutate?(attributes: WriteAttributes): void | Promise<void>;
-  /** @throws StatusError when a complete and valid new state may not be stored */
+  /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
 }
 
-/** What the plug-ins decide by. */
+/** The plug-ins' inputs. */
 export interface PluginKnowledge {
   readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;
@@ -59,7 +59,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
     {
       name: 'LimitRanger',
       resource: 'pods',
-      // Containers do not change once they are there.
+      // Containers are immutable after creation.
       mutate: onCreation(({ namespace, object }) =>
         applyLimitDefaults(podOf(object), limits.list(namespace)),
       ),
@@ -130,7 +130,7 @@ const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {
   const resource = CERTIFICATE_REQUESTS;
   return [
-    // Not one of kube-apiserver's: there it is a part of the resource, and cannot be left out either.
+    // Not a plug-in in kube-apiserver: it is part of the resource there, and cannot be disabled either.
     { name: 'CertificateRequestor', resource, mutate: onCreation(nameRequestor) },
     { name: 'CertificateSubjectRestriction', resource, validate: onCreation(restrictSubject) },
     {

@@ -5,12 +5,12 @@ import { AuthorizerValue } from '../cel/index.js';
 import type { Authority, AuthorityDecision } from '../cel/index.js';
 import type { Attributes } from './attributes.js';
 
-/** Who may do what: asked by expressions that use `authorizer`. */
+/** Authorization for expressions that use `authorizer`. */
 export interface AccessDecider {
   decide(user: UserInfo, question: AccessAttributes): AuthorityDecision;
 }
 
-/** The `authorizer` of expressions about a request: it asks for whoever sent it. */
+/** The `authorizer` of expressions about a request, for its user. */
 export function authorizerFor(
   { caller, kind, name, namespace, subresource }: Attributes,
   access: AccessDecider,
@@ -25,7 +25,7 @@ export function authorizerFor(
   return new AuthorizerValue(authorityOf(caller.user));
 }
 
-/** A service account as it logs in. */
+/** The user of a service account. */
 function accountUser(namespace: string, name: string): UserInfo {
   return {
     username: usernameOfAccount({ namespace, name }),

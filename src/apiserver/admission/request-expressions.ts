@@ -2,7 +2,7 @@ import { CostBudget } from '../cel/index.js';
 import type { AuthorizerValue, CelOutcome } from '../cel/index.js';
 import type { RequestExpression } from '../kinds/index.js';
 
-/** What an expression may ask about; JSON, `null` for what there is not. */
+/** The variables of an expression; JSON, `null` for missing ones. */
 export interface RequestValues {
   readonly object: unknown;
   readonly oldObject: unknown;
@@ -11,11 +11,11 @@ export interface RequestValues {
   readonly namespaceObject?: unknown;
   /** What expressions gave, as they gave it. */
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Knows what whoever sent the request may do. */
+  /** The authorizer for the request's user. */
   readonly authorizer: AuthorizerValue;
 }
 
-/** What all expressions about one request may cost together. Source: RuntimeCELCostBudget in apiserver. */
+/** Cost budget of all expressions for one request. Source: RuntimeCELCostBudget in apiserver. */
 const COST_OF_ALL = 10_000_000;
 
 export function requestBudget(): CostBudget {
@@ -42,7 +42,7 @@ export function evaluateExpression(
 
 export type Match = { readonly isMatch: boolean } | { readonly isMatch: undefined; readonly problem: string };
 
-/** All must hold. One that does not hold decides, even when others fail. */
+/** All must be true. A false one decides, even if others fail. */
 export function matchConditions(
   conditions: readonly RequestExpression[],
   values: RequestValues,

@@ -1,4 +1,4 @@
-/** What somebody wants to do to an object, or to all of a resource. Empty: not named. */
+/** An access to an object, or to a whole resource. Empty: not named. */
 export interface ResourceAttributes {
   readonly path?: undefined;
   readonly verb: string;

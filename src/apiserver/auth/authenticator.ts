@@ -14,7 +14,7 @@ const API_AUDIENCES = [ISSUER];
 const BEARER = /^Bearer +(\S+) *$/i;
 
 export interface AuthenticatorOptions {
-  /** Of the administrator. Absent: nobody is asked who they are. */
+  /** The administrator's token. Absent: authentication is off. */
   readonly token?: string;
   /** @default none */
   readonly users?: readonly TokenUser[];
@@ -35,8 +35,8 @@ export class Authenticator {
   }
 
   /**
-   * Who sends a request: without any credentials, nobody in particular. The administrator, who sends nearly all, is known
-   * at once.
+   * The user of a request: anonymous without credentials. The administrator, who sends most requests, is recognized
+   * without a look-up.
    * @returns undefined for credentials that are nobody's
    */
   identify({ headers, socket }: IncomingMessage): UserInfo | Promise<UserInfo | undefined> | undefined {

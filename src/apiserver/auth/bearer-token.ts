@@ -20,7 +20,7 @@ function digest(text: string): Buffer {
 }
 
 /**
- * Reads the token that `path` holds; makes one, readable by its owner only, where there is none.
+ * Reads the token in `path`; creates a missing one, readable by its owner only.
  * @param options.isNamed whether somebody has named this very file, whose owner is their choice then
  * @throws StartupError, for one that other users may have written too
  */

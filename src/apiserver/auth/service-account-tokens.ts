@@ -10,7 +10,7 @@ import type { UserInfo } from './user-info.js';
 
 /** Who signs the tokens, and the audience that the API itself is. */
 export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
-/** An object that is being deleted stands for its tokens so long beyond the time of its deletion. */
+/** How long tokens bound to an object stay valid after its deletion time. */
 const DELETION_LEEWAY_MS = 60_000;
 /** Tokens whose signature has been checked are remembered; so many of them. */
 const MAX_REMEMBERED = 1000;

@@ -8,7 +8,7 @@ export interface TokenUser {
   readonly token: string;
   readonly username: string;
   readonly uid?: string;
-  /** Beside `system:authenticated`, which everybody is in who is known. */
+  /** In addition to `system:authenticated`, the group of every authenticated user. */
   readonly groups?: readonly string[];
 }
 

@@ -7,14 +7,14 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** May do everything, whatever the roles say. */
+/** May do everything, regardless of roles. */
 export const MASTERS = 'system:masters';
 export const AUTHENTICATED = 'system:authenticated';
 export const UNAUTHENTICATED = 'system:unauthenticated';
 
-/** Whoever has the server's own token. */
+/** The user of the server's own token. */
 export const ADMIN: UserInfo = { username: 'admin', groups: [MASTERS, AUTHENTICATED] };
-/** Whoever shows no credentials at all. */
+/** The user of requests without credentials. */
 export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: [UNAUTHENTICATED] };
 
 export function isMaster(user: UserInfo): boolean {

@@ -17,13 +17,13 @@ import { Policy, POLICY_RESOURCES } from './policy.js';
 export interface AuthorizerOptions {
   readonly followed: FollowedResources;
   readonly kinds: Pick<KindRegistry, 'findByKind'>;
-  /** Everybody may do everything: there is no token to keep anybody out. */
+  /** Every request is allowed: there is no token to distinguish users. */
   readonly isOpen: boolean;
 }
 
 /**
- * Who may do what, by the roles and bindings of the store: no decision reads them there. Until `followed` has been
- * loaded nobody but masters may do anything.
+ * Authorizes by the roles and bindings of the store, from memory. Until `followed` has been loaded only masters are
+ * allowed.
  */
 export class Authorizer {
   readonly isOpen: boolean;
@@ -63,8 +63,8 @@ export class Authorizer {
   }
 
   /**
-   * What a write has to obey beyond the right to it: nobody gives away by a role or binding what they have not got, and
-   * an update or patch that turns out to be a creation takes the right to create. Absent where neither can happen.
+   * Restrictions on a write beyond the right to it: a role or binding cannot grant rights that its author lacks, and an
+   * update or patch that turns out to be a creation needs the right to create. Absent if neither can happen.
    */
   guardFor(user: UserInfo, attributes: ResourceAttributes): WriteGuard | undefined {
     if (this.isOpen || isMaster(user)) return undefined;

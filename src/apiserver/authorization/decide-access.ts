@@ -15,8 +15,8 @@ export interface AccessDecision {
 const ALLOWED: AccessDecision = { allowed: true, reason: '' };
 
 /**
- * Whether somebody may do something, decided as kube-apiserver's RBAC authoriser does, behind the one that lets the group
- * `system:masters` do everything.
+ * Whether a user may do something, decided like kube-apiserver's RBAC authorizer, after the one that allows everything
+ * to the group `system:masters`.
  */
 export function decideAccess(
   user: UserInfo,
@@ -40,7 +40,7 @@ export interface HeldRules {
   readonly problems: readonly string[];
 }
 
-/** All rules that apply to somebody in a namespace, those of the cluster's scope included. */
+/** All rules that apply to a user in a namespace, including cluster-scoped ones. */
 export function rulesHeldBy(user: UserInfo, namespace: string, policy: PolicyView): HeldRules {
   const grants = [...policy.grantsTo(user, namespace)];
   return {

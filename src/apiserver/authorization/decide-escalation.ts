@@ -9,7 +9,7 @@ import type { PolicyView } from './policy.js';
 import { describeRights, quotedList, uncovered } from './policy-rule.js';
 import type { PolicyRule } from './policy-rule.js';
 
-/** A role or binding that somebody is about to write. */
+/** A role or binding about to be written. */
 export interface PolicyWrite {
   readonly user: UserInfo;
   /** `roles`, `clusterrolebindings` … */
@@ -24,7 +24,7 @@ export interface PolicyWrite {
 
 export type EscalationVerdict =
   | { readonly verdict: 'allowed' }
-  /** Nobody gives away what they have not got. */
+  /** A grant of rights that the author lacks. */
   | { readonly verdict: 'escalation'; readonly problem: string }
   | { readonly verdict: 'missing role'; readonly roleRef: RoleRef };
 
@@ -43,7 +43,7 @@ export function decideEscalation(write: PolicyWrite, policy: PolicyView): Escala
   if (resource.endsWith('roles')) {
     // As there, a right to escalate roles of certain names is none to create them.
     if (may('escalate', { resource, name: old ? name : '' })) return ALLOWED;
-    // An aggregated role gets whatever other roles have: who writes one may give away everything.
+    // An aggregated role gets the rules of any other roles, so its author can grant everything.
     const isAggregated = object.aggregationRule ?? old?.aggregationRule;
     return judge(write, isAggregated ? EVERYTHING : ((object.rules as PolicyRule[] | null) ?? []), policy);
   }

@@ -21,7 +21,7 @@ interface ParamSpec {
   readonly policyName?: string;
 }
 
-/** An admission policy, or a binding of one, that somebody is about to write. */
+/** An admission policy, or a binding, about to be written. */
 export interface ParamWrite {
   readonly user: UserInfo;
   /** `validatingadmissionpolicies`, `mutatingadmissionpolicybindings` … */
@@ -76,7 +76,7 @@ function ofBinding({ object, old, resource, user }: ParamWrite, known: ParamKnow
   return [forbidden('spec.paramRef', problem)];
 }
 
-/** Everything of a group, or everything there is, where nobody knows which resource is meant. */
+/** The whole group, or all groups, if the resource is unknown. */
 function resourceOf({ apiVersion = '', kind = '' }: ParamKind, { kinds }: ParamKnowledge): typeof ANYTHING {
   const parts = apiVersion.split('/');
   if (parts.length > 2) return ANYTHING;

@@ -25,7 +25,7 @@ const UID = 'impersonate-uid';
 const EXTRA_PREFIX = 'impersonate-extra-';
 const AUTHENTICATION = 'authentication.k8s.io';
 
-/** Whether the headers ask to act as somebody else at all, which nearly none do. */
+/** Whether the headers request impersonation, which is rare. */
 export function isImpersonating(headers: Readonly<Record<string, unknown>>): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true;
   return false;

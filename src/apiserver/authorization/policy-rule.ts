@@ -18,7 +18,7 @@ export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): bool
   );
 }
 
-/** `*` stands for all resources and their subresources, `*` before `/scale` for that subresource of all. */
+/** `*` matches all resources and their subresources, `*` before `/scale` that subresource of all. */
 function resourceMatches({ resources = [] }: PolicyRule, combined: string, subresource: string): boolean {
   return hasOrAll(resources, combined) || (subresource !== '' && resources.includes(`${ALL}/${subresource}`));
 }
@@ -30,8 +30,8 @@ function pathMatches({ nonResourceURLs = [] }: PolicyRule, path: string): boolea
 }
 
 /**
- * What of `wanted` nobody may do who has the rights of `held`, one right a rule. A rule of `held` covers a right as a
- * whole or not at all. Source: Covers in k8s.io/component-helpers/auth/rbac/validation.
+ * The rights in `wanted` that `held` does not cover, one right per rule. A rule of `held` covers a right as a whole or
+ * not at all. Source: Covers in k8s.io/component-helpers/auth/rbac/validation.
  */
 export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(singleRights).filter((right) => !held.some((rule) => covers(rule, right)));

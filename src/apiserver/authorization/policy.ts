@@ -4,7 +4,7 @@ import { usernameOfAccount } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import type { PolicyRule } from './policy-rule.js';
 
-/** A role that a binding gives to somebody. */
+/** A role granted by a binding. */
 export interface Grant {
   readonly binding: Binding;
   readonly subject: Subject;
@@ -22,7 +22,7 @@ export interface Binding {
 
 /** What a decision needs to know of roles and bindings. */
 export interface PolicyView {
-  /** What binds somebody everywhere, then what binds them in `namespace`, if it is not empty. */
+  /** A user's grants everywhere, then those in `namespace`, unless it is empty. */
   grantsTo(user: UserInfo, namespace: string): Iterable<Grant>;
   /** The rules of a role as a binding in `namespace` (empty: a ClusterRoleBinding) names it; absent: there is none. */
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined;

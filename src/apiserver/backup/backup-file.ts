@@ -25,7 +25,7 @@ export interface BackupHeader {
   readonly resourceVersion: string;
 }
 
-/** Last line: without it, the file is not whole. */
+/** Last line: without it, the file is incomplete. */
 interface BackupTrailer {
   readonly objects: number;
   /** SHA-256 of all lines before, each with its newline. */
@@ -105,8 +105,7 @@ async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * What a backup holds. Ends with an error where the file does: whoever takes the records must keep them apart until all
- * have come.
+ * The records of a backup. Throws at the end of an incomplete file: keep the records separate until all have been read.
  * @throws BackupFileError
  */
 export async function* readBackupFile(path: string): AsyncGenerator<StorageRecord, void, undefined> {
@@ -169,7 +168,7 @@ function parseLine(path: string, line: string): Record<string, unknown> {
     const value = parseJson(line);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw broken(path, 'a line in it is not JSON');
 }

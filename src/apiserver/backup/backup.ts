@@ -72,8 +72,8 @@ export async function hasObjects(storage: Storage): Promise<boolean> {
 }
 
 /**
- * Puts what a backup holds in the place of everything that the store has, at once. API servers may run meanwhile: their
- * watchers are told to list again, and no resourceVersion falls back behind one that was ever seen.
+ * Replaces all objects of the store by those of a backup, atomically. API servers may be running: their watchers have
+ * to list again, and no resourceVersion goes back.
  * @throws BackupFileError when the file is not whole; then nothing is changed
  */
 export async function restore(storage: Storage, path: string): Promise<BackupResult> {

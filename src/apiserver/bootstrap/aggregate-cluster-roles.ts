@@ -38,8 +38,8 @@ export function decideAggregatedRules(
 }
 
 /**
- * Keeps the rules of aggregated ClusterRoles. A genuine cluster has a controller for it; here the server does it itself,
- * so that its default roles mean something whatever controllers run.
+ * Maintains the rules of aggregated ClusterRoles. A genuine cluster has a controller for it; here the server does it
+ * itself, so that its default roles work without controllers.
  */
 export class ClusterRoleAggregation {
   private isDue = true;

@@ -44,9 +44,8 @@ async function ensurePolicyObject(context: RegistryContext, wanted: Unstructured
 }
 
 /**
- * A default role or binding with what it lacks; what somebody has added stays. Who does not want that says so by the
- * annotation `rbac.authorization.kubernetes.io/autoupdate: "false"`.
- * Source: pkg/registry/rbac/reconciliation.
+ * A default role or binding with missing parts added; additions by users are kept. The annotation
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"` turns this off. Source: pkg/registry/rbac/reconciliation.
  * @returns undefined where it lacks nothing
  */
 export function decideReconciliation(

@@ -6,7 +6,7 @@ import { ensureDefaultPolicy } from './ensure-default-policy.js';
 import { ensureObject } from './ensure-object.js';
 import { ensureDefaultServiceAccount } from '../registry/index.js';
 
-/** Makes what a genuine server makes itself at its start, where it is missing: nobody's manifests bring it along. */
+/** Creates the objects that a genuine server creates at its start, if they are missing. */
 export async function ensureInitialObjects(context: RegistryContext): Promise<void> {
   await ensureInitialNamespaces(context);
   await Promise.all([

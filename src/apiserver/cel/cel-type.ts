@@ -4,7 +4,7 @@
  */
 export type CelType = SimpleType | CelListType | CelMapType | CelOptionalType | CelObjectType | CelValueType;
 
-/** `dyn` is whatever comes: its fields are looked up, and its operations chosen, when the expression runs. */
+/** `dyn` is any type: fields and operations are resolved at run time. */
 export type SimpleType = 'bool' | 'bytes' | 'double' | 'duration' | 'dyn' | 'int' | 'string' | 'timestamp';
 
 export interface CelListType {

@@ -113,7 +113,7 @@ export function meterExpression(node: ExpressionNode, isRead = false): void {
   });
 }
 
-/** The nodes below, wherever the arguments of a node hold them. */
+/** The child nodes, at any position in the arguments of a node. */
 export function nodesIn(args: unknown): ExpressionNode[] {
   if (Array.isArray(args)) return args.flatMap(nodesIn);
   return isNode(args) ? [args] : [];

@@ -66,7 +66,7 @@ function genuine(said: string, words: typeof WORDS): string {
   return said;
 }
 
-/** The mark stands below the point before the field. */
+/** The mark is below the dot before the field. */
 function pointBefore(expression: string, start: number): number {
   const point = expression.lastIndexOf('.', start);
   return point < 0 ? start : point;

@@ -41,8 +41,8 @@ export function conversionReview(version: ReviewVersion, request: ConversionRequ
 }
 
 /**
- * The converted objects of a ConversionReview that came back, not looked at yet.
- * Source: getConvertedObjectsFromResponse in apiextensions-apiserver/pkg/apiserver/conversion.
+ * The converted objects of a returned ConversionReview, not validated yet. Source: getConvertedObjectsFromResponse in
+ * apiextensions-apiserver/pkg/apiserver/conversion.
  * @throws ConversionError where it tells of a failure, or is no answer to what was asked
  */
 export function readConversionReview(

@@ -25,8 +25,8 @@ const TIMEOUT_SECONDS = 30;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Makes objects of one version of a custom resource out of those of another, by asking the webhook that the definition
- * names. What has the wanted version already is nobody asked about.
+ * Converts custom resources between versions by the definition's webhook. Objects already in that version skip the
+ * webhook.
  */
 export class VersionConverter {
   constructor(
@@ -153,7 +153,7 @@ function targetOf({ client }: WebhookConversion): WebhookTarget {
   return { client, timeoutSeconds: TIMEOUT_SECONDS, maxAnswerBytes: MAX_ANSWER_BYTES };
 }
 
-/** Where nobody has to be asked: the same object under another version or group. */
+/** Without a webhook: the same object under another version or group. */
 function shownAs(
   wanted: KindDefinition,
   own: KindDefinition,
@@ -163,7 +163,7 @@ function shownAs(
   return wanted.view ? wanted.view.fromStored(stored) : { ...stored, apiVersion: apiVersionOf(wanted.type) };
 }
 
-/** What nobody has foreseen is the server's own fault, without a reason. Source: ErrorToAPIStatus in apiserver. */
+/** An unexpected error is the server's own fault, without a reason. Source: ErrorToAPIStatus in apiserver. */
 function refusalOf(error: unknown, { apiVersion, kind }: Readonly<UnstructuredObject>): unknown {
   const problem =
     error instanceof WebhookCallError || error instanceof DecodeError

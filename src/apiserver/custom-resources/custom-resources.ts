@@ -16,21 +16,21 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const RETRY_MS = 200;
 
-/** What has been tried in vain to clean up. */
+/** A failed clean-up. */
 interface FailedCleaning {
   readonly spec: Definition['spec'];
   readonly failures: number;
 }
 
 /**
- * Serves what users define: gives definitions their names, keeps the kinds in step with them, and deletes the objects of
- * a definition before it goes. Every API server on a store does all of it: the decisions are the same, and whoever is
- * second finds nothing left to do.
+ * Serves custom resources: accepts the names of definitions, keeps the served kinds in sync with them, and deletes the
+ * objects of a definition before it is removed. Every API server on a store does all of this: the decisions are the
+ * same, and the second one finds nothing left to do.
  */
 export class CustomResources implements DefinitionObserver {
   private readonly served: ServedKinds;
   private readonly definitions: FollowedResource;
-  /** Names of definitions that somebody has to look at: they need another status, or their objects deleted. */
+  /** Names of definitions that need a new status, or the deletion of their objects. */
   private readonly due: DueNames;
   private readonly cleaning = new Map<string, Promise<void>>();
   private readonly failed = new Map<string, FailedCleaning>();
@@ -63,12 +63,12 @@ export class CustomResources implements DefinitionObserver {
     await Promise.all(this.cleaning.values());
   }
 
-  /** Whoever has written a definition may use the resource with the next request. */
+  /** After a definition is written, the next request may use the resource. */
   async settle(object: KubernetesObject): Promise<void> {
     try {
       await this.apply(object as Definition);
     } catch (error) {
-      // The write itself stands, and is due.
+      // The write itself succeeded; the follow-up is due.
       const { name } = object.metadata;
       this.context().logger.warn('the names of a custom resource definition could not be settled yet', {
         name,
@@ -192,7 +192,7 @@ export class CustomResources implements DefinitionObserver {
       { kind, namespace: '', name },
       (current) => {
         const changed = change(cloneJson(current) as Definition);
-        // Whoever was faster is no reason to give up: the change is made to the newest state.
+        // A concurrent change is no reason to give up: the change is applied to the newest state.
         return { ...changed, metadata: { ...changed.metadata, resourceVersion: undefined } };
       },
       { subresource, dryRun: false },
@@ -200,7 +200,10 @@ export class CustomResources implements DefinitionObserver {
     return object;
   }
 
-  /** Deletes the objects, waits until the last one is gone, and lets the definition go; or shows why not, and tries again later. */
+  /**
+   * Deletes the objects, waits until the last one is gone, and releases the definition; or reports why not, and retries
+   * later.
+   */
   private async cleanUp(definition: Readonly<Definition>, signal: AbortSignal): Promise<void> {
     const { name } = definition.metadata;
     try {

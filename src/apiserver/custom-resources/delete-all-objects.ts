@@ -7,10 +7,10 @@ import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { pagesOf } from '../storage/index.js';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-/** When it is looked first whether the finalizers of the last objects are gone, milliseconds; then after twice as long each time. */
+/** Delay before checking whether the finalizers of the last objects are gone, milliseconds; doubles each time. */
 const LOOK_AGAIN_MS = 250;
 const LONGEST_LOOK_MS = 5000;
-/** As the genuine server waits before it tells of it. */
+/** The genuine server's delay before it reports this. */
 const PATIENCE_MS = 60_000;
 
 /** Objects are still there: something that they name has to let them go. */

@@ -48,7 +48,7 @@ export function judgeFindings(
   return findings.map(describeFinding);
 }
 
-/** What is said of a document that is too much, whoever has noticed it; anything else is left as it is. */
+/** Translates an exceeded document limit from any decoder; other errors are unchanged. */
 export function translateDocumentLimit(error: unknown): unknown {
   if (!(error instanceof DocumentLimitError)) return error;
   return error.limit === 'depth' ? badRequest(error.message, error) : requestTooLarge(error.message);

@@ -3,7 +3,7 @@ import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { METRICS_TYPES } from '../resource-metrics/metrics-kinds.js';
 import { REVIEW_TYPES } from '../reviews/decide-review.js';
 
-/** A type whose objects are made when somebody asks, and never stored. */
+/** A type whose objects are computed on request, and never stored. */
 export interface AnsweredType extends ResourceType {
   readonly singular: string;
   readonly verbs: readonly string[];
@@ -59,7 +59,7 @@ function compareTexts(a: string, b: string): number {
 const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 const STABILITY = ['alpha', 'beta', undefined];
 
-/** `v2`, `v1`, `v1beta1`, then whatever else there is. Source: CompareKubeAwareVersionStrings of apimachinery. */
+/** `v2`, `v1`, `v1beta1`, then all others. Source: CompareKubeAwareVersionStrings of apimachinery. */
 function compareVersions(a: string, b: string): number {
   const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
   if (!one || !other) return one ? -1 : other ? 1 : compareTexts(a, b);

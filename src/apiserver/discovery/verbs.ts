@@ -12,7 +12,7 @@ export const RESOURCE_VERBS = [
   'watch',
 ] as const;
 
-/** A namespace goes only by its own name: nobody deletes them all by one request. */
+/** Namespaces are only deleted by name: they have no deletecollection. */
 export function verbsOf(kind: KindDefinition): readonly string[] {
   return kind.type.kind === 'Namespace'
     ? RESOURCE_VERBS.filter((verb) => verb !== 'deletecollection')
@@ -27,7 +27,7 @@ export interface SubresourceFacts {
   readonly verbs: readonly string[];
 }
 
-/** @returns undefined for a subresource that nobody serves */
+/** @returns undefined for a subresource that is not served */
 export function subresourceFacts(kind: KindDefinition, subresource: string): SubresourceFacts | undefined {
   const own = { group: kind.type.group, version: kind.type.version, kind: kind.type.kind };
   switch (subresource) {

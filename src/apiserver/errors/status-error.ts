@@ -31,7 +31,7 @@ export interface StatusSubject {
   readonly resource: string;
 }
 
-/** What a refusal may say: enough for whoever reads it, and no multiple of what a client has sent. */
+/** Limit of an error message: enough to read, and not a multiple of the request. */
 const MAX_MESSAGE_LENGTH = 32 * 1024;
 const MAX_CAUSE_LENGTH = 4 * 1024;
 const MAX_CAUSES = 500;

@@ -1,7 +1,7 @@
 import { StatusError, subjectDetails, subjectText } from './status-error.js';
 import type { StatusCause, StatusSubject } from './status-error.js';
 
-/** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
+/** Kubernetes' `field.ErrorType`, used in `details.causes[].reason`. */
 export type FieldErrorType =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -176,7 +176,7 @@ export function evictionRefused(cause: string, retryAfterSeconds?: number): Stat
   });
 }
 
-/** Nobody could say which of them an eviction is to be counted against. */
+/** It is ambiguous which of them an eviction counts against. */
 export function severalBudgets(): StatusError {
   const message =
     'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';

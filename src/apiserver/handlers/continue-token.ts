@@ -3,7 +3,10 @@ import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 
-/** Of which list a token is: it is good for no other. The selectors may change from page to page, as on a genuine server. */
+/**
+ * The list that a token belongs to; it is valid for no other. The selectors may change from page to page, as on a
+ * genuine server.
+ */
 export interface ListScope {
   /** Qualified. */
   readonly resource: string;

@@ -64,7 +64,7 @@ function deletedPages(
   };
 }
 
-/** Somebody else deleted it meanwhile: what was wanted has come true. */
+/** Deleted by another client in the meantime, which is the wanted result. */
 function ignoreNotFound(error: unknown): undefined {
   if (error instanceof StatusError && error.status.code === 404) return undefined;
   throw error;

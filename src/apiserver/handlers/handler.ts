@@ -12,8 +12,7 @@ interface ObjectResponseOptions {
 }
 
 /**
- * Answers an object in the view that the client asked for. Whoever wants it as it is gets the store's own text, of which
- * nothing is parsed.
+ * Answers with an object in the requested representation. The plain one is the store's own text, which is not parsed.
  */
 export function respondWithObject(
   context: RegistryContext,

@@ -20,7 +20,7 @@ export const FIRST_PAGE_ROOM = 2 * FIRST_PAGE_LENGTH;
 export interface SelectedPage {
   readonly items: readonly ObjectState[];
   readonly revision: number;
-  /** Where the next page begins; absent behind the last object of the collection. */
+  /** Start of the next page; absent after the last object of the collection. */
   readonly next?: StorageCursor;
   /** How many objects are behind this page, selected or not. */
   readonly remaining: number;
@@ -37,11 +37,11 @@ export interface ListPagesOptions {
 }
 
 /**
- * Pages one after the other. No generator: a suspended one keeps its variables, and hundreds of requests may wait for room
- * between two pages, each of which must hold nothing meanwhile.
+ * Pages one after another. Not a generator: a suspended one keeps its variables, and hundreds of requests may wait for
+ * room between two pages, during which none may hold anything.
  */
 export interface PageSource {
-  /** `undefined` behind the last page; there is always one. @throws StatusError */
+  /** `undefined` after the last page; there is always one. @throws StatusError */
   next(): Promise<SelectedPage | undefined>;
 }
 

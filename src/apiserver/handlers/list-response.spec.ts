@@ -22,7 +22,7 @@ function aPage(names: readonly string[], isLast: boolean): SelectedPage {
   return { items: names.map((name) => ({ object: aPod(name) })), revision: 7, remaining: 0, isLast };
 }
 
-/** Pages that nobody else holds. */
+/** Pages without another reference to them. */
 function pagesOf(pages: SelectedPage[]): PageSource {
   return { next: () => Promise.resolve(pages.shift()) };
 }

@@ -17,13 +17,13 @@ export interface ListCall extends Pick<ResourceCall, 'request' | 'accept'> {
   readonly kind: ShownKind;
 }
 
-/** The `metadata` of a list, when its last page is known. */
+/** The `metadata` of a list, once its last page is known. */
 export type ListMetadata = (last: SelectedPage) => object;
 
 /**
- * Answers pages as one list, in the view that the client asked for. One page is answered whole; several are sent while they
- * are read, so that none of them is held for longer than its reader needs, and `metadata`, which tells where they end,
- * comes behind them. What goes wrong between two pages cuts the answer off.
+ * Answers with pages as one list, in the requested representation. One page is sent whole; several are sent while they
+ * are read, so that none is held longer than its reader needs, and `metadata`, which depends on the last page, comes at
+ * the end. An error between two pages cuts the answer off.
  */
 export async function respondWithList(
   context: RegistryContext,
@@ -78,7 +78,7 @@ class ListText implements AsyncIterableIterator<string> {
   /** The first of `entries` that has not been sent. */
   private position = 0;
   private metadata: unknown;
-  /** What stands before the next entry: the opening of the whole before the first, then commas. */
+  /** Text before the next entry: the opening of the list before the first, then commas. */
   private separator: string;
   private lastLength = 0;
   private isFirstPage = true;

@@ -20,7 +20,7 @@ import { writeOptionsOf } from './write-options.js';
 /** Characters of a patch that a refusal repeats. */
 const MAX_SHOWN_PATCH = 2048;
 
-/** `PATCH` of an object or of its status, again from the newest state when somebody else was faster. */
+/** `PATCH` of an object or of its status, retried from the newest state after a concurrent change. */
 export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { request, kind } = call;
   const type = patchTypeOf(request.contentType, kind);

@@ -199,8 +199,8 @@ function hasEnded(pod: DeepReadonly<Pod>, container: string): boolean {
 }
 
 /**
- * `exec`, `attach` and `portforward`: there is no process to reach, and no kubelet that would answer. What a command answers may
- * stand in an annotation of its pod.
+ * `exec`, `attach` and `portforward`: there is no process and no kubelet. An annotation of the pod may define a
+ * command's answer.
  */
 export async function handlePodStream(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await admittedConnection(context, call);

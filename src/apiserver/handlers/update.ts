@@ -26,7 +26,7 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   } catch (error) {
     const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
     if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
-    // Whoever names a version means an object that is there.
+    // A request with a version is about an existing object.
     if (object.metadata.resourceVersion) throw error;
     const made = await createObject(context, call, object, options);
     return respondWithObject(context, call, made, {

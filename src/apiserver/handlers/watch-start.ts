@@ -52,7 +52,7 @@ function forbidden(problem: string) {
   ]);
 }
 
-/** An object that says nothing but where the watch stands. */
+/** An object that only carries the watch's resourceVersion. */
 export function bookmark({ kind }: ResourceCall, revision: number): UnstructuredObject {
   return {
     kind: kind.type.kind,

@@ -17,9 +17,9 @@ import { parseNumber } from './list-options.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
-/** How long a watch lasts when the client does not say, seconds, plus up to as much again. */
+/** Default duration of a watch, seconds, plus up to as much again. */
 const DEFAULT_TIMEOUT_SECONDS = 1800;
-/** How often a quiet watch tells where it stands. Above the genuine server's pace of a minute there is no need. */
+/** Interval of bookmarks on a quiet watch. The genuine server's is a minute. */
 const BOOKMARK_INTERVAL_MS = 15_000;
 
 /** About so many characters of events are made and sent together. */
@@ -150,7 +150,7 @@ interface WatchView {
   readonly present: ReturnType<typeof presenter>;
 }
 
-/** Empty for what the client shall not see. */
+/** Empty for an object outside of the client's selection. */
 function encode(shared: SharedEvent, view: WatchView): string {
   const { event } = shared;
   const { call, selection, bookmarks, present } = view;
@@ -169,7 +169,7 @@ function encodeLarge(shared: SharedEvent, view: WatchView): string | Buffer {
   return shared.lineBytes(WIRE_TYPES[event.type]);
 }
 
-/** Who sees everything as it is needs nobody to look into the object. */
+/** No filtering or conversion needed: send stored bytes. */
 function seesAll({ call, selection }: WatchView): boolean {
   return selection.all && call.accept.as === undefined;
 }
@@ -186,8 +186,8 @@ function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): St
 }
 
 /**
- * What a change looks like to somebody who sees only the selected objects: one that comes into the selection was
- * ADDED, one that leaves it DELETED (with its new resourceVersion and its old content, as the watch cache does).
+ * Translates a change for a client with a selection: an object that enters the selection was ADDED, one that leaves it
+ * DELETED (with its new resourceVersion and its old content, as in the watch cache).
  */
 export function decideWireEvent(
   event: StorageEvent,
@@ -211,7 +211,7 @@ function withVersion(object: KubernetesObject, revision: number): UnstructuredOb
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }
 
-/** Objects as the client wants them; the columns of a Table are told once. */
+/** Presents objects in the requested representation; a Table's columns are only sent once. */
 function presenter(context: RegistryContext, call: ResourceCall) {
   let first = true;
   return (object: UnstructuredObject, type?: WireEvent['type']): object => {

@@ -39,7 +39,7 @@ export class ApiRequest implements Holder {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Who asks; the server says so before anybody works on the request. */
+  /** The user, set by the server before the request is processed. */
   user: UserInfo = ANONYMOUS;
   /** It may be answered for as long as the client likes. */
   readonly isWatch: boolean;
@@ -85,8 +85,8 @@ export class ApiRequest implements Holder {
   }
 
   /**
-   * Room for so many characters of an answer, to be given back when they have been sent. Whoever does not read gives way
-   * to others, and its request ends. Rejects when the client has gone.
+   * Reserves room for this many characters of an answer, to be released when they have been sent. A client that does
+   * not read gives way to others, and its request ends. Rejects if the client has gone.
    */
   reserve(length: number): Promise<Reservation> {
     const early = this.tryReserve(length);

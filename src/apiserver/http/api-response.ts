@@ -25,7 +25,7 @@ export interface RawResponse {
 /** An answer that goes on until its source ends: a watch. */
 export interface StreamResponse {
   readonly status: number;
-  /** Asked for the next piece when the client has read the last. */
+  /** Pulled when the client has read the previous piece. */
   readonly stream: AsyncIterable<string | Buffer>;
   readonly contentType: string;
   /** Has an end that does not depend on what happens, and may be sent compressed. @default false */
@@ -37,7 +37,7 @@ export interface UpgradeResponse {
   readonly status: 101;
   /** One of those that the client has offered. */
   readonly protocol: string;
-  /** Called once, when the client has been told. */
+  /** Called once, after the response header was sent. */
   serve(connection: MessageConnection): void;
 }
 

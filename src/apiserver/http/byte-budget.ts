@@ -4,28 +4,27 @@ export interface ByteBudgetOptions<H extends Holder> {
   /** How much may be held together. */
   readonly limit: number;
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
-  /** How long somebody may hold room without progress while others wait for it, milliseconds. */
+  /** How long room may be held without progress while others wait for it, milliseconds. */
   readonly patienceMs: number;
-  /** The same when nobody waits. */
+  /** The same without waiters. */
   readonly stallMs: number;
-  /** Told of those who had to give way, all of one moment together. @default nobody */
+  /** Called with the evicted holders, all of one moment together. @default no-op */
   readonly onGivenUp?: (holders: readonly H[], length: number) => void;
 }
 
-/** Whoever holds room, as far as the budget has to do with it. */
+/** A holder of room, as the budget sees it. */
 export interface Holder {
   /** Let go of everything: others need the room. Called at most once. */
   giveUp(): void;
 }
 
-/** Room that somebody holds. */
+/** Reserved room. */
 export interface Reservation {
   /**
-   * It has come forward by so many bytes. Once they are enough together, it has waited shortest of all that hold room;
-   * whoever comes forward by single bytes stands still.
+   * Reports progress. After ENOUGH bytes the holder moves to the back of the eviction order; trickling does not count.
    */
   progress(length: number): void;
-  /** It depends on nobody outside any longer, and cannot be made to give way. */
+  /** It no longer depends on a client, and cannot be evicted. */
   settle(): void;
   /** Doing so twice does nothing. */
   release(): void;
@@ -40,9 +39,9 @@ const SMALL_PART = 1 / 128;
 const LARGE_PART = 3 / 4;
 
 /**
- * Bounds the memory that depends on the pace of others, readers and senders: who wants room waits until there is some,
- * the smallest demand first, and who has come forward longest ago gives way to those who wait. A demand beyond the whole
- * limit is met when nobody holds anything.
+ * Bounds the memory that depends on the pace of clients, reading and sending: requests wait for room, the smallest
+ * demand first, and the holder without progress for longest gives way to waiters. A demand beyond the whole limit is
+ * granted when nothing else is held.
  */
 export class ByteBudget<H extends Holder = Holder> {
   private used = 0;
@@ -60,7 +59,7 @@ export class ByteBudget<H extends Holder = Holder> {
     return this.used;
   }
 
-  /** Room at once, if there is some and nobody waits for as little. */
+  /** Room immediately, if there is some and no equal or smaller demand waits. */
   tryReserve(length: number, holder: H): Reservation | undefined {
     const [next] = this.waiting;
     if (next && next.length <= length) return undefined;
@@ -90,7 +89,7 @@ export class ByteBudget<H extends Holder = Holder> {
     });
   }
 
-  /** Looks no longer after those who stand still. */
+  /** Stops checking for stalled holders. */
   stop(): void {
     this.isStopped = true;
     this.timer?.cancel();
@@ -139,7 +138,7 @@ export class ByteBudget<H extends Holder = Holder> {
     }
   }
 
-  /** Looks once in a while, and only while somebody holds something. */
+  /** Checks periodically, only while room is held. */
   private watch(): void {
     const { clock, patienceMs } = this.options;
     if (this.isStopped) return;

@@ -11,7 +11,7 @@ export function etagOf(content: string | Buffer): string {
   return `"${createHash('sha256').update(content).digest('hex').slice(0, 32).toUpperCase()}"`;
 }
 
-/** The content that an ETag stands for, which is made only for whoever does not have it. */
+/** The content of an ETag, which is only produced for clients that do not have it. */
 export function unlessKnownAs(
   etag: string,
   contentType: string,
@@ -23,7 +23,7 @@ export function unlessKnownAs(
   return { status: isKnown ? 304 : 200, raw: isKnown ? '' : make(), contentType, headers: said };
 }
 
-/** 304 in place of an answer of which the client says that it has it. */
+/** 304 instead of an answer that the client already has. */
 export function unlessKnown(answer: RawResponse, request: Pick<ApiRequest, 'headers'>): RawResponse {
   const known = request.headers['if-none-match'];
   return known !== undefined && known === answer.headers?.['ETag']

@@ -3,7 +3,7 @@ import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
 export interface ConnectionsOptions {
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
-  /** At once, of everybody. */
+  /** Concurrent, in total. */
   readonly most: number;
   /** At once of one address, of those without credentials; this machine's own addresses have no such limit. */
   readonly mostUnknownPerAddress: number;

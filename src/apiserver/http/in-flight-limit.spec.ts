@@ -54,7 +54,7 @@ describe('a bound of the requests under way', () => {
     const anns = [1, 2, 3].map(() => limit.enter('ann', never) as Promise<Leave>);
     const bob = limit.enter('bob', never) as Promise<Leave>;
     await expect(anns[2]).rejects.toThrow('too many');
-    // Now each has a fair share: nobody else has to go for them.
+    // Now each has a fair share: no other request is evicted for them.
     expect(() => limit.enter('bob', never)).toThrow('too many');
     first();
     (await anns[0]!)();

@@ -23,10 +23,10 @@ interface Waiter {
 }
 
 /**
- * Bounds the requests under way, fairly between flows (users, say): a few more wait in line, flows take turns at the places that become
- * free, a quarter of the places is for flows that have less than an equal share of all, so that one whose requests hang leaves room for
- * others, and when the line is full, the last of the longest flow makes room for one that has less. A request that waits is
- * nothing but a connection; its body has not been worked on.
+ * Bounds concurrent requests, fairly between flows (users, say): a few more wait in a queue, and flows take turns when
+ * places become free. A quarter of the places is reserved for flows below an equal share, so that one whose requests
+ * hang leaves room for others. When the queue is full, the last request of the longest flow makes room for a shorter
+ * flow. A waiting request is only a connection; its body has not been processed.
  */
 export class InFlightLimit {
   private serving = 0;
@@ -80,7 +80,7 @@ export class InFlightLimit {
   private grantNext(): boolean {
     for (const [flow, waiters] of this.flows) {
       if (!this.mayServe(flow)) continue;
-      // Its next turn comes after everybody else's.
+      // Moves to the end of the round.
       this.flows.delete(flow);
       this.flows.set(flow, waiters);
       const [first] = waiters;

@@ -33,7 +33,7 @@ export function createListener(
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, limits.headersTimeoutMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Older releases of Node do not ask, and hand over whatever asks for an upgrade.
+    // Older releases of Node do not call this, and pass on every upgrade request.
     shouldUpgradeCallback: asksForWebSocket,
   };
   const server = tls

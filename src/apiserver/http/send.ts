@@ -23,8 +23,8 @@ const SMALL_BYTES = 64 * 1024;
 /** So much of an answer is handed to the system at once. */
 const PART_BYTES = 32 * 1024;
 /**
- * Beyond this many characters an answer asked for as YAML is written as JSON, which is YAML too: the library would hold
- * everybody up for seconds.
+ * A larger answer requested as YAML is written as JSON, which is YAML too: the library would block all requests for
+ * seconds.
  */
 const MAX_BLOCK_YAML = 256 * 1024;
 
@@ -126,7 +126,7 @@ async function sendStream(
 }
 
 /**
- * The next piece; false behind the last. A function of its own, so that no piece is held while the next one is awaited: a
+ * The next piece; false after the last. A separate function, so that no piece is held while the next one is awaited: a
  * watch may wait for hours.
  */
 async function sendNext(response: ServerResponse, pieces: AsyncIterator<string | Buffer>): Promise<boolean> {

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
-/**
- * What one server takes at once, so that nobody can take it away from others. Beyond the numbers of requests a client is
- * asked to come back (429).
- */
+/** Limits of one server, so that no client can starve others. Beyond the limits on requests a client gets 429. */
 export interface ServerLimits {
   /** Requests that read, watches left out, under way at once. kube-apiserver: `--max-requests-inflight`. @default 400 */
   maxReadsInFlight?: number;
@@ -39,11 +36,11 @@ export interface ServerLimits {
   maxAnswerBytes?: number;
   /** The same of watches. @default 48 Mi */
   maxWatchBytes?: number;
-  /** How long an answer, or a large body, may stand still while others need the room, milliseconds. @default 2000 */
+  /** How long an answer, or a large body, may stall while others need the room, milliseconds. @default 2000 */
   patienceMs?: number;
   /** The same of a watch, whose client can go on from where it was. @default 1000 */
   watchPatienceMs?: number;
-  /** How long anything may stand still when nobody needs the room, milliseconds. @default 30000 */
+  /** How long anything may stall if the room is not needed, milliseconds. @default 30000 */
   stallMs?: number;
 }
 

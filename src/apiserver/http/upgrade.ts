@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { UpgradeResponse } from './api-response.js';
 
-/** Of what a client sends: keys that somebody types. */
+/** Limit of a client's messages: typed keys. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
 interface Upgrade {
@@ -34,7 +34,7 @@ export class Upgrades {
     server.on('upgrade', (message: IncomingMessage, socket: Socket, head: Buffer) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
-      // Whoever goes away while nobody reads is noticed when something is written.
+      // A client that leaves while nothing is read is noticed at the next write.
       socket.on('error', () => socket.destroy());
       this.asked.set(message, { socket, head });
       const response = new ServerResponse(message);

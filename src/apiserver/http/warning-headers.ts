@@ -2,12 +2,12 @@
 const MAX_TOTAL = 4 * 1024;
 const MAX_CUT = 256;
 
-/** What no header may hold, nor anybody can read. */
+/** Characters that a header cannot hold. */
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The values of the `Warning` headers (RFC 7234, code 299) that tell these texts. As in the genuine server each is told
- * once, too much of them is cut, and one with a control character is left out. Nothing in a text makes this fail.
+ * The values of the `Warning` headers (RFC 7234, code 299) for these texts. As in the genuine server each is sent once,
+ * excess is cut off, and a text with a control character is omitted. Never fails.
  */
 export function warningHeaders(texts: readonly string[]): string[] {
   const shown = [...new Set(texts)].filter((text) => text !== '' && !CONTROL.test(text));

@@ -16,7 +16,7 @@ const schemas = createSchemaRegistry();
 /** What only an int64 holds. */
 const LARGE = [9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)];
 
-/** Documents of a schema's shape, with holes: fields missing, nulls, and words that nobody knows. */
+/** Documents of a schema's shape, with holes: missing fields, nulls, and unknown words. */
 function documents(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
   switch (schema.type) {
     case 'ref':

@@ -179,8 +179,8 @@ function countGeneration(
 }
 
 /**
- * Carries a field over from the old object: an update of this subresource may not change it. The two share it
- * from then on, which spares a copy in the most frequent of all writes; nobody may change it afterwards.
+ * Copies a field from the old object: an update of this subresource may not change it. Both share it from then on,
+ * which saves a copy in the most frequent of all writes; do not change it afterwards.
  */
 export function carryOver<T extends object>(object: T, old: Readonly<T>, field: keyof T): void {
   if (old[field] === undefined) delete object[field];

@@ -32,8 +32,9 @@ export interface GracefulDeletion {
 }
 
 /**
- * All that the API server knows of one kind. Handlers are the same for all kinds; whatever differs between kinds is here.
- * All functions are pure, except that those named `applyX` and `prepareX` change the object they are given (never `old`).
+ * All that the API server knows of one kind. Handlers are the same for all kinds; differences between kinds are only
+ * here. All functions are pure, except that those named `applyX` and `prepareX` change the object they are given (never
+ * `old`).
  */
 export interface KindDefinition {
   readonly type: ResourceType;
@@ -65,7 +66,7 @@ export interface KindDefinition {
     old: Readonly<UnstructuredObject>,
     subresource: Subresource,
   ): FieldError[];
-  /** What whoever writes a valid object is told of it; `old` is absent at creation. @default nothing */
+  /** Warnings for the author of a valid object; `old` is absent at creation. @default none */
   warnings?(object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>): string[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
@@ -90,8 +91,8 @@ export interface KindDefinition {
   /** What objects of the kind need for themselves alone: addresses, ports. */
   readonly reservations?: Reservations;
   /**
-   * Whether the garbage collector looks after objects of the kind. Where it does not, a deletion sets none of its finalizers,
-   * whatever the request asks for: nobody would ever take them off.
+   * Whether the garbage collector handles objects of the kind. If not, a deletion sets none of its finalizers, even on
+   * request: they would never be removed.
    */
   readonly garbageCollection: 'supported' | 'unsupported';
   /**
@@ -134,7 +135,7 @@ export interface Reservation {
   readonly object: UnstructuredObject;
   /** Which field asks for it, and the complaint when another object has it. */
   readonly refusal: FieldError;
-  /** Who has it: a reservation of which the owner knows nothing may be taken over. */
+  /** The owner: a reservation that its owner does not know may be taken over. */
   readonly owner: { readonly namespace: string; readonly name: string };
 }
 
@@ -143,8 +144,8 @@ export interface Reservations {
   /** What the object asks for, or has got. */
   wanted(object: Readonly<UnstructuredObject>): Reservation[];
   /**
-   * Lets the object ask for what it needs and has not named. Called again, after `release` of the last choice, when
-   * somebody has that already.
+   * Lets the object choose the resources that it needs and has not named. Called again, after `release` of the last
+   * choice, if that is taken already.
    * @returns whether there was anything to choose
    */
   choose(object: UnstructuredObject, random: RandomSource): boolean;

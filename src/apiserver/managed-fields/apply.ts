@@ -30,9 +30,9 @@ export interface ApplyOutcome {
 }
 
 /**
- * Lays a manager's whole configuration over an object: what it says is set and owned, what it no longer says and
- * nobody else owns is taken away. Whether conflicts are refused is up to the caller.
- * Source of the rules: `Updater.Apply` of structured-merge-diff.
+ * Applies a manager's whole configuration to an object: its fields are set and owned; fields that it no longer has and
+ * no other manager owns are removed. The caller decides whether to refuse conflicts. Source of the rules:
+ * `Updater.Apply` of structured-merge-diff.
  */
 export function applyConfig(applied: AppliedConfig): ApplyOutcome {
   const { live, config, owners, shape, manager, time } = applied;

@@ -11,7 +11,7 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-/** Collects differences. Where the walk stands is kept as a path, so that what is equal leaves nothing behind. */
+/** Collects differences. The current position is kept as a path, so that equal values allocate nothing. */
 class Recorder {
   readonly path: string[] = [];
   readonly added = new FieldSetBuilder();

@@ -30,7 +30,7 @@ export function describeConflicts(conflicts: ApplyOutcome['conflicts'], timeOf: 
   return { message: `Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`, causes };
 }
 
-/** When a manager last changed its fields; told of updaters only. */
+/** When a manager last changed its fields; only shown for updaters. */
 export type TimeOf = (manager: Manager) => string | undefined;
 
 function managerText(

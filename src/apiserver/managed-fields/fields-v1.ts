@@ -2,7 +2,7 @@ import { parseJson, stringifyJson, isJsonObject } from '@rollkeeper/machinery/ku
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder, LEAF, sortedChildren } from './field-set.js';
 
-/** The `fieldsV1` of a `managedFields` entry: a nested map, in which `.` stands for the path itself. */
+/** The `fieldsV1` of a `managedFields` entry: a nested map, in which `.` is the path itself. */
 export interface FieldsV1 {
   readonly [element: string]: FieldsV1;
 }
@@ -40,7 +40,7 @@ function read(fields: unknown, into: FieldSetBuilder): boolean {
   return true;
 }
 
-/** Whether clients may write it: keys and values stand in them as JSON, positions as numbers. */
+/** Whether clients may write it: keys and values are encoded as JSON, positions as numbers. */
 function isElement(element: string): boolean {
   const value = element.slice(2);
   switch (element.slice(0, 2)) {

@@ -8,8 +8,8 @@ import type { Shape } from './shape.js';
 import { ownersAfterUpdate } from './update.js';
 
 /**
- * Who owns an object of which nobody has kept book until its first apply: what client-side apply has left written
- * down is kubectl's, so that kubectl can take it over; the rest is a nameless updater's, as in a genuine server.
+ * The owners of an object without tracked ownership before its first apply: fields recorded by client-side apply belong
+ * to kubectl, so that kubectl can take over; the rest to a nameless updater, as in a genuine server.
  */
 export function ownersBeforeFirstApply(
   live: unknown,

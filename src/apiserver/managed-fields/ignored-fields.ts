@@ -1,7 +1,7 @@
 import type { FieldSet } from './field-set.js';
 import { difference, recursiveDifference, setOf } from './field-set.js';
 
-/** What the server alone writes; nobody owns it. Source: `stripMeta` of apimachinery's managedfields. */
+/** Fields that only the server writes; they have no owner. Source: `stripMeta` of apimachinery's managedfields. */
 const SERVER_FIELDS = setOf(
   ['f:apiVersion'],
   ['f:kind'],
@@ -26,7 +26,7 @@ export function withoutServerFields(set: FieldSet): FieldSet {
   return difference(set, SERVER_FIELDS);
 }
 
-/** What an applied configuration may say in vain: a status in the object, a spec in its status. */
+/** Parts of an applied configuration that have no effect: a status in the object, a spec in its status. */
 export function withoutOtherPart(set: FieldSet, subresource: string): FieldSet {
   return recursiveDifference(set, subresource === 'status' ? SPEC : STATUS);
 }

@@ -23,8 +23,8 @@ export function lastAppliedOf(object: unknown): Record<string, unknown> | undefi
 }
 
 /**
- * The fields that client-side apply has set and nobody has changed since: kubectl may take them over when it goes over
- * to server-side apply, whoever is written down as their owner. Source: `lastAppliedManager` of apimachinery.
+ * The fields set by client-side apply and unchanged since: kubectl may take them over when it switches to server-side
+ * apply, regardless of their recorded owner. Source: `lastAppliedManager` of apimachinery.
  */
 export function unchangedSinceLastApplied(live: unknown, shape: Shape): FieldSet | undefined {
   const config = lastAppliedOf(live);

@@ -16,7 +16,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** Somebody who owns fields. Two are the same if name, operation, subresource and, of updaters, version agree. */
+/** An owner of fields. Two are the same if name, operation, subresource and, for updaters, version agree. */
 export interface Manager {
   readonly name: string;
   readonly operation: ManagerOperation;
@@ -35,7 +35,7 @@ export interface Ownership {
 /** All owners of one object's fields. */
 export type Owners = ReadonlyMap<string, Ownership>;
 
-/** So many updaters are told apart; what the oldest of them own is put together. As in a genuine server. */
+/** Limit of distinct updaters; the oldest ones are merged. As in a genuine server. */
 const MAX_UPDATERS = 10;
 const OLD_UPDATERS = 'ancient-changes';
 
@@ -94,7 +94,7 @@ export function ownedFields(owners: Owners, manager: Manager): FieldSet {
   return owners.get(managerKey(manager))?.fields ?? EMPTY_SET;
 }
 
-/** What anybody owns. */
+/** The fields with any owner. */
 export function allOwned(owners: Owners): FieldSet {
   return unionAll([...owners.values()].map(({ fields }) => fields));
 }

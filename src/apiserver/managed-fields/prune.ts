@@ -5,7 +5,7 @@ import type { Shape } from './shape.js';
 import { elementOf } from './shape.js';
 
 /**
- * Takes away what a manager applied before, does not apply any longer, and nobody else owns.
+ * Removes what a manager applied before, does not apply any longer, and no other manager owns.
  * @param owned what all managers own now, the applying one with its new configuration included
  */
 export function pruneReleased(object: unknown, before: FieldSet, owned: FieldSet, shape: Shape): unknown {
@@ -14,8 +14,8 @@ export function pruneReleased(object: unknown, before: FieldSet, owned: FieldSet
 }
 
 /**
- * The set with those fields of structs that lead to its members: whoever owns `spec.replicas` owns `spec`, too, when
- * it comes to taking things away. Entries of maps and items of lists are owned for themselves only.
+ * Adds the struct fields that lead to the set's members: the owner of `spec.replicas` also owns `spec` when removing
+ * fields. Entries of maps and items of lists are only owned themselves.
  */
 export function withNamedFields(set: FieldSet, shape: Shape): FieldSet {
   const children = new Map<string, FieldSet>();

@@ -20,8 +20,8 @@ export function ownersOfScale(owners: Owners, replicas: FieldSet): Owners {
 }
 
 /**
- * The owners of the object after its Scale was written: who owns the count there owns it here, and nobody else.
- * Source of the rules: `ScaleHandler` of apimachinery's managedfields.
+ * The owners of the object after its Scale was written: the owner of the count there is its only owner here. Source of
+ * the rules: `ScaleHandler` of apimachinery's managedfields.
  * @param apiVersion the object's
  */
 export function ownersAfterScale(

@@ -5,7 +5,7 @@ import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/i
 export type Shape =
   | { readonly kind: 'atomic' }
   | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
-  /** `deduced`: nobody has said that it is one, so that a value that is none counts as a whole. */
+  /** `deduced`: not declared as a map, so a value that is none counts as a whole. */
   | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
   | { readonly kind: 'set' };
@@ -15,10 +15,10 @@ const ATOMIC: Shape = { kind: 'atomic' };
 /** Keys of list items that may be left out. Source: `default` of the published OpenAPI document. */
 const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
 
-/** By the schema itself: a name may come to stand for another one. */
+/** Keyed by the schema itself, because a name may be redefined. */
 const shapes = new WeakMap<SchemaRegistry, WeakMap<ObjectSchema, Shape>>();
 
-/** The shape of the type of that name; types that nobody knows count as one value. */
+/** The shape of the type of that name; unknown types count as one value. */
 export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   let known = shapes.get(schemas);
   if (!known) shapes.set(schemas, (known = new WeakMap()));
@@ -70,7 +70,9 @@ function structShape<T>(
   return { kind: 'struct', field };
 }
 
-/** What nobody has described: maps entry by entry, all else as one. Source: `DeducedParseableType` of structured-merge-diff. */
+/**
+ * Undescribed values: maps entry by entry, all else as one. Source: `DeducedParseableType` of structured-merge-diff.
+ */
 const DEDUCED: Shape = {
   kind: 'map',
   deduced: true,
@@ -133,7 +135,7 @@ export function itemsByElement(
   return found;
 }
 
-/** The shape of a value, or of two states of it: of what nobody has described, the value itself tells. */
+/** The shape of a value, or of two states of it; deduced from the value if it is not described. */
 export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
   if (shape.kind !== 'map' || !shape.deduced) return shape;
   return states.every((state) => isNothing(state) || isJsonObject(state)) ? shape : ATOMIC;

@@ -8,8 +8,8 @@ import type { Manager, Owners, Ownership } from './managers.js';
 import type { Shape } from './shape.js';
 
 /**
- * Who owns what after somebody has changed an object: the fields that changed are theirs now.
- * Source of the rules: `Updater.Update` of structured-merge-diff.
+ * The owners after an update: its author owns the changed fields. Source of the rules: `Updater.Update` of
+ * structured-merge-diff.
  */
 export function ownersAfterUpdate(
   owners: Owners,

@@ -16,16 +16,16 @@ const V2 = '/openapi/v2';
 
 interface Made {
   readonly etag: string;
-  /** Absent where it is made again for whoever does not have it. */
+  /** Absent if it is regenerated for clients that do not have it. */
   readonly raw?: string;
   /** What it was made from: as long as these are the kinds, it is right. */
   readonly kinds: readonly KindDefinition[];
 }
 
 /**
- * The OpenAPI documents; each is made when it is first asked for, again only when kinds of its own have changed, and
- * answered 304 to whoever has it. Of the groups that users have defined only the ETags are kept, by which clients keep the
- * documents: a definition takes no memory for them.
+ * The OpenAPI documents; each is generated on first request, regenerated only when its kinds have changed, and answered
+ * 304 to clients that have it. For custom groups only the ETags are kept, by which clients cache the documents: a
+ * definition takes no memory for them.
  */
 export class OpenApiDocuments {
   private readonly made = new Map<string, Made>();
@@ -87,7 +87,7 @@ export class OpenApiDocuments {
   }
 
   private version2(request: ApiRequest): ApiResponse {
-    // Only clients that name it get protobuf: whoever takes anything can read JSON.
+    // Only clients that ask for protobuf get it: a client that accepts anything can read JSON.
     const isProtobuf = request.headers.accept?.includes(OPENAPI_V2_PROTOBUF);
     const { contentType } = isProtobuf ? PROTOBUF_FORM : JSON_FORM;
     const { etag, make } = (isProtobuf ? this.protobuf : this.json).document();

@@ -6,7 +6,7 @@ import { OPENAPI_V2_HEAD, openApiV2Part } from './openapi-v2.js';
 import type { OpenApiV2Part } from './openapi-v2.js';
 import { isUserDefined, openApiSchemas } from './schemas.js';
 
-/** A part of the document as it goes over the wire, without what stands around it. */
+/** An encoded part of the document, without its surroundings. */
 export interface EncodedPart<T> {
   readonly paths: T;
   readonly definitions: T;

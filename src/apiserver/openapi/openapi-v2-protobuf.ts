@@ -157,7 +157,7 @@ function toSchema(schema: OpenApiSchema): object {
   };
 }
 
-/** Extensions travel as YAML, of which JSON is a part. */
+/** Extensions are encoded as YAML, a superset of JSON. */
 function toExtensions(from: object): object[] {
   return Object.entries(from)
     .filter(([name]) => name.startsWith('x-'))

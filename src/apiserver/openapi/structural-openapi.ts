@@ -2,8 +2,8 @@ import type { StructuralSchema } from '../schema/index.js';
 import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
 
 /**
- * What a user says of a custom resource, as an OpenAPI document says it: in version 3 as it stands, in version 2 without
- * what that has no words for.
+ * A custom resource's schema in an OpenAPI document: unchanged in version 3; in version 2 without what it cannot
+ * express.
  * @param identity apiVersion, kind and metadata, which every object has
  */
 export function structuralOpenApi(

@@ -71,7 +71,7 @@ function properties(
   );
 }
 
-/** In version 3 nothing may stand beside `$ref`, so that it goes into `allOf`. */
+/** Version 3 allows no siblings of `$ref`, so it goes into `allOf`. */
 function reference($ref: string, described: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
   return version === 2 || Object.keys(described).length === 0
     ? { ...described, $ref }

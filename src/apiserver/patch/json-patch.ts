@@ -71,7 +71,7 @@ function transfer(document: JsonObject, operation: JsonObject, budget: CopyBudge
   });
 }
 
-/** Tells of a failure which operation it was and where. */
+/** Adds the operation and its position to an error. */
 function attempt<T>(operation: JsonObject, field: 'path' | 'from', work: () => T): T {
   try {
     return work();

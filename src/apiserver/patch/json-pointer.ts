@@ -15,7 +15,7 @@ const MISSING = 'missing value';
 const INDEX = /^[+-]?\d{1,15}$/;
 
 /**
- * Follows a JSON pointer (RFC 6901) up to its last step. Fields are followed only if they are there themselves.
+ * Follows a JSON pointer (RFC 6901) up to its last step. Only follows own fields.
  * @returns undefined where the way ends before
  */
 export function findPlace(document: unknown, pointer: string): Place | undefined {

@@ -15,9 +15,8 @@ export interface ExpressionWarning {
 const MAX_KINDS = 10;
 
 /**
- * Checks the rules of a policy against the types of the kinds that it is for, where these are named: what is wrong is told,
- * and changes nothing of what the policy does.
- * Source: typechecking.go in pkg/admission/plugin/policy/validating of apiserver.
+ * Checks the rules of a policy against the types of the kinds that it names: problems are reported, and do not change
+ * the policy's effect. Source: typechecking.go in pkg/admission/plugin/policy/validating of apiserver.
  */
 export function checkPolicy(
   spec: Readonly<ValidatingAdmissionPolicySpec>,

@@ -53,7 +53,7 @@ export class SchemaTypes {
   private objectType({ properties, structural }: ObjectSchema): CelType {
     if (structural) return structuralType(structural) ?? 'dyn';
     if (!properties) return 'dyn';
-    // Types may hold themselves: a field is looked at when somebody asks for it.
+    // Types may be recursive: fields are resolved lazily.
     const field = (name: string): CelField | undefined =>
       Object.hasOwn(properties, name) ? { key: name, type: this.typeOf(properties[name]!) } : undefined;
     return { kind: 'object', name: 'object', field } satisfies CelObjectType;

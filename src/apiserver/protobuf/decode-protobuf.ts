@@ -24,9 +24,9 @@ export interface ProtobufTarget {
 }
 
 /**
- * Reads an object in the protobuf encoding of the Kubernetes API into its JSON form: an envelope
- * (`runtime.Unknown`) behind four magic bytes, then the message. kubectl's typed commands send their bodies so.
- * Empty values stand there as the client has sent them, to be left out like those of a JSON body.
+ * Decodes an object in the protobuf encoding of the Kubernetes API into its JSON form: an envelope (`runtime.Unknown`)
+ * after four magic bytes, then the message. kubectl's typed commands send their bodies so. Empty values are kept as
+ * sent, to be dropped like those of a JSON body.
  * @throws StatusError 400 for bytes that are none, 415 for messages and fields that we have not got, naming them
  */
 export function decodeProtobuf(body: Buffer, target: ProtobufTarget): JsonObject {
@@ -251,7 +251,7 @@ function expectWireType(tag: number, expected: number, field: string): void {
   if ((tag & 7) !== expected) throw badRequest(`proto: wrong wireType = ${tag & 7} for field ${field}`);
 }
 
-/** A field that we have not got may stand there as long as it says nothing. */
+/** An unknown field is allowed if it is empty. */
 function skipEmpty(reader: protobuf.Reader, tag: number, field: string, message: string): void {
   if (!isEmptyField(reader, tag))
     throw notUnderstood(`${field} of ${message.slice(message.lastIndexOf('.') + 1)}`);

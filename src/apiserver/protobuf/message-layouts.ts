@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
 
-/** What stands behind a field number: a property, or a message whose properties are its owner's own. */
+/** The meaning of a field number: a property, or an inlined message. */
 export type LayoutEntry = string | readonly [inlinedMessage: string];
 
 /** The field numbers of one message. They are part of the published API and never change. */

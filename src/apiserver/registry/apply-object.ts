@@ -61,7 +61,7 @@ export async function applyObject(
   }
 }
 
-/** Somebody has created the object, or removed it, in between. */
+/** The object was created or removed concurrently. */
 class OvertakenError extends Error {}
 
 async function tryApply(
@@ -113,7 +113,7 @@ async function createApplied(
   );
 }
 
-/** Who owns an object, kept or else supposed, before somebody applies to it. */
+/** The owners of an object before an apply, tracked or assumed. */
 export function ownersBeforeApply(
   current: Readonly<UnstructuredObject>,
   context: RegistryContext,
@@ -174,7 +174,7 @@ function refuseConflicts(
   throw applyConflict(message, causes);
 }
 
-/** Whoever goes back to client-side apply shall find there what was applied last. */
+/** Keeps last-applied current for a return to client-side apply. */
 function renewLastApplied(candidate: UnstructuredObject, config: Readonly<UnstructuredObject>): void {
   const metadata = { ...config.metadata, annotations: { ...config.metadata.annotations } };
   delete metadata.annotations[LAST_APPLIED];

@@ -15,7 +15,7 @@ import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 export interface CreateOptions {
-  /** Go all the way but the last step. */
+  /** Do everything but the last step. */
   readonly dryRun: boolean;
   /** Who creates it. @default the server itself, which owns nothing */
   readonly manager?: Manager;
@@ -53,7 +53,7 @@ export async function createObject(
   const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
   await context.admission.mutate(attributes);
   identifyNew(target, object, context);
-  // Of what admission and the server add, nobody is the owner: another manager may set it without a conflict.
+  // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
   const generated = !object.metadata.name && !!object.metadata.generateName;
@@ -101,8 +101,8 @@ async function tryCreate(
 }
 
 /**
- * Makes the ServiceAccount that pods of a namespace act as when they name none. A genuine cluster's controller does so
- * a moment later; a namespace is no worse without it, so a failure is only told.
+ * Creates a namespace's default ServiceAccount. A genuine cluster's controller does so a moment later; the namespace
+ * works without it, so a failure is only logged.
  */
 export async function ensureDefaultServiceAccount(
   context: RegistryContext,
@@ -126,7 +126,7 @@ export async function ensureDefaultServiceAccount(
   }
 }
 
-/** What an object has before anybody is asked about it. As in a genuine server it has no UID yet. */
+/** Prepares an object before admission. As in a genuine server it has no UID yet. */
 function prepare({ kind, namespace }: Omit<ObjectTarget, 'name'>, object: UnstructuredObject): void {
   refuseVersion(object);
   wipeSystemFields(object);

@@ -23,7 +23,7 @@ const target: ObjectTarget = { kind, namespace: 'default', name: 'web' };
 const key: StorageKey = { resource: qualifiedResource(kind.type), namespace: 'default', name: 'web' };
 const OPTIONS = { subresource: '', dryRun: false } as const;
 
-/** Remembers what it is told to, be it true or not. */
+/** A storage whose `recall` returns what the test wants, outdated or not. */
 class ForgetfulStorage extends MemoryStorage {
   remembered: StoredObject | undefined;
   reads = 0;

@@ -13,10 +13,10 @@ export interface Newest {
 }
 
 /**
- * Lets `attempt` change an object from its newest state, again when somebody else was faster; it says so with
- * `undefined`. The first attempt starts from what this process remembers, which spares a read when it is right, and
- * the store's comparison of revisions tells. When it fails in any way that an outdated state could explain, it counts
- * for nothing: the store is read and the attempt judged again. (`origStateIsCurrent` in apiserver's etcd3 store.)
+ * Lets `attempt` change an object from its newest state, and retries after a concurrent change, which it reports by
+ * `undefined`. The first attempt starts from what this process remembers, which saves a read if it is current; the
+ * store's comparison of revisions decides. If it fails in any way that an outdated state could explain, it is
+ * discarded: the store is read and the attempt repeated. (`origStateIsCurrent` in apiserver's etcd3 store.)
  * @throws StatusError
  */
 export async function fromNewest<R>(
@@ -53,7 +53,9 @@ async function tryKnown<R>(
   }
 }
 
-/** Whether another state of the object could have led elsewhere. Not so when nobody knows whether it was written. */
+/**
+ * Whether another state of the object could have led to another result. False if it is unknown whether it was written.
+ */
 function mayBeOutdated(error: unknown): boolean {
   return (
     error instanceof StatusError ||

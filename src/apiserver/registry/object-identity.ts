@@ -21,9 +21,9 @@ export function wipeSystemFields({ metadata }: UnstructuredObject): void {
 }
 
 /**
- * Makes sure of what identifies a new object, after the last who could have changed it: a webhook must not put it into another
- * namespace, or give it the UID of another. Source: Create in registry/generic/registry/store.go and BeforeCreate in
- * registry/rest/create.go of apiserver.
+ * Verifies the identity of a new object after the last step that could have changed it: a webhook must not move it to
+ * another namespace, or give it another object's UID. Source: Create in registry/generic/registry/store.go and
+ * BeforeCreate in registry/rest/create.go of apiserver.
  * @throws StatusError 400
  */
 export function identifyNew(

@@ -23,8 +23,8 @@ export interface Reserved {
 const NOTHING: Reserved = { undo: () => Promise.resolve(), settle: () => Promise.resolve() };
 
 /**
- * Gets an object what it needs for itself alone (addresses, ports): what it names, and a choice of what it does not
- * name. The storage decides who of several comes first. Changes `object`.
+ * Reserves an object's exclusive resources (addresses, ports): those it names, and a choice for those it does not name.
+ * Of several requests the storage decides which is first. Changes `object`.
  * @param old its state before; absent for a creation
  * @throws StatusError 422 naming the field that asks for what somebody else has
  */
@@ -70,7 +70,7 @@ function keyOf({ resource, name }: Reservation): StorageKey {
   return { resource, namespace: '', name };
 }
 
-/** All of them or none. @returns the first that somebody else has */
+/** All of them or none. @returns the first one already taken */
 async function takeAll(
   context: RegistryContext,
   reservations: readonly Reservation[],
@@ -145,7 +145,7 @@ export async function release(context: RegistryContext, reservations: readonly R
       const found = await context.storage.get(keyOf(reservation));
       if (found) await context.storage.delete(keyOf(reservation), found.revision);
     } catch (error) {
-      // Somebody was faster; then it is his.
+      // Another request was faster and owns it.
       if (!isStorageNotFound(error) && !isStorageConflict(error)) throw error;
     }
   }

@@ -26,8 +26,8 @@ function isDefinition({ type }: KindDefinition): boolean {
 const STAMPED: ReadonlySet<string> = new Set([DEPLOYMENTS, REPLICA_SETS, PODS].map(({ kind }) => kind));
 
 /**
- * Notes the request's span on an object that is about to be stored, where this process records spans: who watches the
- * object goes on with the trace of its last write. Last of all, so that it never makes a change out of none.
+ * Annotates an object about to be stored with the request's span, if this process records spans: watchers of the object
+ * continue the trace of its last write. Done last, so that it never turns a no-op into a change.
  */
 export function stampTrace(
   { clock }: Pick<RegistryContext, 'clock'>,
@@ -38,7 +38,7 @@ export function stampTrace(
 }
 
 /**
- * Takes an object out of the store, and gives back what it had.
+ * Removes an object from the store, and releases its reservations.
  * @param attributes what was admitted; with the state before, by which quotas have counted it
  * @param last its last state, as the watchers shall see it and the caller gets it
  */

@@ -25,9 +25,8 @@ export function ownersOfNew(
 }
 
 /**
- * Writes down that `manager` owns what differs between `current` and `candidate`. Objects of which nobody has kept
- * book stay so until somebody applies to them (ADR 0007), and that is also how bookkeeping is given up: by writing one
- * empty entry.
+ * Records that `manager` owns the differences between `current` and `candidate`. Ownership is only tracked from an
+ * object's first apply (ADR 0007). Writing one empty entry stops the tracking.
  */
 export function trackUpdate(
   context: RegistryContext,
@@ -42,7 +41,7 @@ export function trackUpdate(
     return;
   }
   const kept = current.metadata.managedFields ?? [];
-  // A client that knows nothing of ownership, or muddles it, takes nobody's away.
+  // A client without knowledge of ownership, or with a corrupt list, does not take any away.
   const owners = (submitted.length > 0 && readOwners(submitted)) || readOwners(kept) || NOBODY;
   if (owners.size === 0) {
     delete candidate.metadata.managedFields;

@@ -19,8 +19,9 @@ import { isReadyToGo } from './decide-deletion.js';
 import { trackUpdate } from './track-ownership.js';
 
 /**
- * Makes the new state from the current one. May run several times, each time with a fresher state, which it may
- * not change; only its last answer, or error, counts. A `metadata.resourceVersion` in its answer that is not the current one is a conflict.
+ * Computes the new state from the current one. May run several times, each time with a newer state, which it may not
+ * change; only its last answer, or error, counts. A `metadata.resourceVersion` in its answer that is not the current
+ * one is a conflict.
  */
 export type TryUpdate = (
   current: Readonly<UnstructuredObject>,
@@ -48,8 +49,9 @@ export interface AdmittedForm {
 }
 
 /**
- * Changes an object from what it is now, again when somebody else was faster, as apiserver's `GuaranteedUpdate`.
- * An update that changes nothing is not written. One that takes the last finalizer from a deleted object removes it.
+ * Changes an object from its current state, and retries after a concurrent change, like apiserver's `GuaranteedUpdate`.
+ * An update that changes nothing is not written. One that removes the last finalizer from a deleted object removes the
+ * object.
  */
 export function updateObject(
   context: RegistryContext,
@@ -63,8 +65,8 @@ export function updateObject(
 }
 
 /**
- * @returns undefined when a fresher state has to be tried: somebody else was faster and the caller did not ask for a
- *   certain version, or nothing would be written, so that the store could not tell whether this was the current state
+ * @returns undefined if a newer state has to be tried: after a concurrent change, if the caller did not ask for a
+ *   certain version, or if nothing would be written, so that the store could not verify that this was the current state
  */
 async function tryOnce(
   context: RegistryContext,

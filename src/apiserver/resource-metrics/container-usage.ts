@@ -23,7 +23,7 @@ const ANNOTATIONS: Readonly<Record<Resource, string>> = {
   memory: 'node.rollkeeper.dev/memory-usage',
 };
 
-/** What an idle container uses: one of which nobody says anything. */
+/** Usage of an idle container, the default. */
 const IDLE: Usage = { cpu: 1_000_000n, memory: 1_048_576n * 1_000_000_000n };
 
 const SHARE = /^(\d{1,6})%$/;

@@ -43,7 +43,7 @@ export function findMetricsKind(path: {
   );
 }
 
-/** @returns undefined for a pod of which nothing runs */
+/** @returns undefined for a pod without running containers */
 export function podMetrics(pod: DeepReadonly<Pod>, nowMs: number): UnstructuredObject | undefined {
   const usages = containerUsages(pod);
   if (usages.length === 0) return undefined;

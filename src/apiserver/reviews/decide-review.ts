@@ -5,14 +5,16 @@ import type { FieldError } from '../kinds/index.js';
 import { invalidField } from '../kinds/index.js';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 
-/** A type of which objects are answered, not kept: they can be created, and that is all. */
+/** A type whose objects are answered, not stored: they can only be created. */
 export interface ReviewType extends ResourceType {
   readonly singular: string;
   readonly verbs: readonly string[];
   readonly schema: string;
 }
 
-/** What `kubectl auth`, and whoever leaves it to the cluster who may do what, ask; by group and name, as in discovery. */
+/**
+ * The reviews used by `kubectl auth`, and by servers that delegate authorization; by group and name, as in discovery.
+ */
 export const REVIEW_TYPES: readonly ReviewType[] = [
   review('authentication', 'SelfSubjectReview'),
   review('authentication', 'TokenReview'),
@@ -48,7 +50,7 @@ function review(group: string, kind: string, namespaced = false): ReviewType {
 
 /** What reviews ask about. */
 export interface Reviewer {
-  /** Whose a token is, and for which of `audiences` it is good, none given: for the API itself. Absent: it is nobody's. */
+  /** The user of a token, and for which of `audiences` it is valid; none given: for the API itself. Absent: invalid. */
   authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined>;
   decide(user: UserInfo, attributes: AccessAttributes): AccessDecision;
   rulesHeldBy(user: UserInfo, namespace: string): HeldRules;

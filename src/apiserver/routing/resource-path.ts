@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/index.js';
 
-/** What a path below `/api` or `/apis` addresses, before anybody knows whether such a resource exists. */
+/** The target of a path below `/api` or `/apis`, before checking that the resource exists. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;

@@ -113,7 +113,7 @@ export class Router {
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
 
-  /** What somebody who may not do everything has to obey beyond the right to the request. */
+  /** Restrictions of a user without full rights, beyond the right to the request. */
   private guarded(context: RegistryContext, request: ApiRequest): RegistryContext {
     if (isMaster(request.user) || request.method === 'GET') return context;
     const attributes = attributesOf(request) as ResourceAttributes;
@@ -189,7 +189,7 @@ async function handleHealth(
     ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
   ];
   const { length } = unreadable.names;
-  // Which ones is for the log: whoever asks here may be a stranger. The server works without them.
+  // Which ones is only logged: the client may be anonymous. The server works without them.
   if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
   const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
   const verbose = request.query.has('verbose') || !healthy;

@@ -6,7 +6,7 @@ import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
 
-/** A value where its type cannot stand; `message` in Go's words. */
+/** A value whose type is not allowed at its position; `message` in Go's words. */
 export class FieldTypeError extends Error {}
 
 export interface CoerceResult {

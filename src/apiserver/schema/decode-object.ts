@@ -186,7 +186,9 @@ function summary(text: string): string {
   return bytes.length > SUMMARY_BYTES ? `${shown} ...` : shown;
 }
 
-/** `malformed`: not a document at all. `wrong-type`: a document, with a value where its type cannot stand. */
+/**
+ * `malformed`: not a document at all. `wrong-type`: a document, with a value whose type is not allowed at its position.
+ */
 export type DecodeProblem = 'malformed' | 'wrong-type';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How much one document may hold, whatever its encoding. A genuine server is bounded by the memory and threads of its
- * machine; here all clients share one thread, and recursion its stack.
+ * Limits of one document, in any encoding. A genuine server is bounded by the memory and threads of its machine; here
+ * all clients share one thread, and recursion its stack.
  */
 
 /** Lists and objects within each other: what recursion has stack for. Go's JSON reader stops at 10 000. */

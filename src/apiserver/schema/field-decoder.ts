@@ -21,7 +21,7 @@ export interface FieldDecoder {
     | 'any';
   /** As Go would print the type: `v1.PodSpec`, `[]v1.Container`, `int32`. */
   readonly goType: string;
-  /** `PodSpec`: what stands before the path in Go's complaints. */
+  /** `PodSpec`: the prefix of the path in Go's errors. */
   readonly structName: string;
   readonly properties: ReadonlyMap<string, FieldDecoder>;
   readonly required: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export interface FieldDecoder {
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** By the schema itself: a name may come to stand for another one. */
+/** Keyed by the schema itself, because a name may be redefined. */
 type CompiledSchemas = WeakMap<ObjectSchema, FieldDecoder>;
 
 const cache = new WeakMap<SchemaRegistry, CompiledSchemas>();

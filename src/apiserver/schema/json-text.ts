@@ -7,8 +7,8 @@ import type { FieldFinding } from './object-schema.js';
 export class JsonSyntaxError extends Error {}
 
 /**
- * How many `key:` pairs stand in `text`, which must be valid JSON. More than the parsed object has: some key is
- * there twice. A single pass, cheap enough for every request.
+ * Number of `key:` pairs in `text`, which must be valid JSON. If it exceeds that of the parsed object, there is a
+ * duplicate key. A single pass, cheap enough for every request.
  */
 export function countKeys(text: string): number {
   let keys = 0;
@@ -48,7 +48,7 @@ function read<T>(text: string, parse: (text: string) => T): T {
 }
 
 /**
- * Reads `text` slowly, to tell what is wrong with it.
+ * Parses `text` slowly, to describe its error.
  * @returns the keys that stand twice in one object
  * @throws JsonSyntaxError with Go's message
  */

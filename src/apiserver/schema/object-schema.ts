@@ -20,7 +20,7 @@ export interface ObjectSchema {
   readonly enum?: readonly string[];
   /** For `union`: an object or an array or a boolean; the JSON type of a value tells which. */
   readonly anyOf?: readonly ObjectSchema[];
-  /** For a plain number or boolean: zero and false are not told from absent, and never written. */
+  /** For a plain number or boolean: zero and false are equal to absent, and never written. */
   readonly omitZero?: true;
   /** For an optional string: an empty one is a value. */
   readonly keepEmpty?: true;
@@ -46,7 +46,7 @@ export type Descriptions = Readonly<Record<string, string>>;
 /** All schemas by name (`io.k8s.api.apps.v1.Deployment`). */
 export interface SchemaRegistry {
   get(name: string): ObjectSchema | undefined;
-  /** Empty when nobody has described the type. */
+  /** Empty for an undescribed type. */
   describe(name: string): Descriptions;
   /** Reads them all: for documents about everything. */
   readonly names: readonly string[];

@@ -11,7 +11,7 @@ export type StructuralSchema = Omit<Decoded<JSONSchemaProps>, 'additionalPropert
   additionalProperties?: Decoded<JSONSchemaProps> | boolean;
 };
 
-/** What describes a field, `anything` for one that may hold whatever comes, `unknown` for one that has no place. */
+/** The schema of a field, `anything` for one without restrictions, `unknown` for one that is not declared. */
 export type Pruned = StructuralSchema | 'anything' | 'unknown';
 
 /** What a whole resource has within another one, described or not. */

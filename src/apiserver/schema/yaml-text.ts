@@ -13,7 +13,7 @@ const EXCESSIVE_ALIASING = 'yaml: document contains excessive aliasing';
 
 export interface YamlDocument {
   readonly value: unknown;
-  /** Keys that stand twice in one map. */
+  /** Duplicate keys in one map. */
   readonly duplicates: readonly FieldFinding[];
 }
 
@@ -26,8 +26,8 @@ const customTags = (tags: Tags): Tags =>
   );
 
 /**
- * Words, spaces and signs that a text may be made of: reading them takes turns with other requests, but what is made
- * of them afterwards does not, and half a second is the most that anybody shall wait for it.
+ * Limit of words, spaces and signs in a text: parsing yields to other requests, but later processing does not, and may
+ * block them for half a second at most.
  */
 const MAX_LEXEMES = 300_000;
 /** After how many the others get a turn; some milliseconds. */
@@ -49,7 +49,7 @@ export async function parseYaml(text: string): Promise<YamlDocument> {
     const { duplicates } = new Inspection(document.contents);
     const value = toPlain(document);
     checkValue(value);
-    // What an alias stands for is there once, and whoever changes it in one place would change it in all.
+    // Aliases share one object, and a change in one place would change it in all.
     return { value: aliases > 0 ? cloneJson(value) : value, duplicates };
   } catch (error) {
     if (isStackOverflow(error)) throw tooDeep();
@@ -60,13 +60,13 @@ export async function parseYaml(text: string): Promise<YamlDocument> {
   }
 }
 
-/** The library tells of its own as of a fault in the text. */
+/** The library reports its own stack overflow like a syntax error. */
 function isStackOverflow(error: unknown): boolean {
   return errorMessage(error).includes('Maximum call stack size exceeded');
 }
 
 interface Tokens {
-  /** A tree for each document, and what stands between them. */
+  /** A tree per document, and the tokens between them. */
   readonly tokens: readonly CST.Token[];
   readonly aliases: number;
 }
@@ -136,7 +136,7 @@ function toPlain(document: Document.Parsed): unknown {
   }
 }
 
-/** Looks over the nodes: keys that stand twice in one map, and an anchor whose value contains its own alias. */
+/** Checks the nodes: duplicate keys in one map, and an anchor whose value contains its own alias. */
 class Inspection {
   readonly duplicates: FieldFinding[] = [];
   private readonly anchored = new Map<string, Node>();

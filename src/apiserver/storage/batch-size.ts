@@ -4,7 +4,7 @@ import type { LogEntry } from './log-entry.js';
 /** How long entries are taken to be before one was read. */
 const FIRST_GUESS = 64 * 1024;
 
-/** How many entries of the log to ask for, so that they are about as long as a batch shall be: by those read last. */
+/** Chooses how many log entries to read for the wanted batch length, judged by the last ones. */
 export class BatchSize {
   private usualLength = FIRST_GUESS;
 

@@ -19,8 +19,8 @@ interface Waiting<Item, Outcome> {
 }
 
 /**
- * Makes one command of what is asked for at the same time. One batch is under way at a time, and whatever comes meanwhile
- * makes the next: alone, an item waits for nothing, and the more there are, the less each of them costs.
+ * Combines concurrent requests into one command. One batch is in flight at a time, and requests in the meantime form
+ * the next: a single item waits for nothing, and the more there are, the less each costs.
  */
 export class Batcher<Item, Outcome> {
   private waiting: Waiting<Item, Outcome>[] = [];

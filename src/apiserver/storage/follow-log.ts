@@ -99,7 +99,7 @@ class ProgressTimer {
   }
 
   private restart(): void {
-    // Never due at once: a watcher that tells progress without a pause would leave no turn to anybody else.
+    // Never due at once: a watcher that reports progress without a pause would block all others.
     if (this.intervalMs !== undefined) this.dueMs = this.clock.monotonicNow() + Math.max(this.intervalMs, 1);
   }
 }

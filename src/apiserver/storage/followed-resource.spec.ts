@@ -17,7 +17,7 @@ const object = (name: string, value = ''): KubernetesObject => ({
   metadata: { name, namespace: 'a', annotations: { value } },
 });
 
-/** Somebody else's view of the store. */
+/** The store as used by another process. */
 let store: MemoryStorage;
 let followed: FollowedResources;
 /** This process's. */

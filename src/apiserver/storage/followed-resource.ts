@@ -18,11 +18,11 @@ const NONE: readonly BrokenObject[] = [];
 export interface FollowDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** @default whatever has metadata */
+  /** @default any object with metadata */
   readonly check?: ObjectCheck;
 }
 
-/** Told every new state once, in order; `undefined`: the object is gone. The object is read-only. */
+/** Called with every new state once, in order; `undefined`: the object is gone. The object is read-only. */
 export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
 
 /** What is stored under a name and cannot be understood. */
@@ -40,9 +40,10 @@ interface Known {
 }
 
 /**
- * Tells every state of the objects of one resource: those of other processes from a watch, those of this process before
- * their write has been answered, so that it never decides by its own yesterday. Older news never follow newer ones.
- * Keeps no object itself: that is its listeners' business. What cannot be understood is told of as gone, and the rest goes on.
+ * Reports every state of the objects of one resource: those of other processes from a watch, those of this process
+ * before their write is answered, so that it never decides by its own outdated state. States are never reported out of
+ * order. Keeps no objects itself; that is its listeners' business. An unreadable object is reported as gone, and the
+ * rest continues.
  */
 export class FollowedResource {
   /** By `namespace/name`. Of objects that this process has removed, too, until the watch comes to the removal. */
@@ -50,7 +51,7 @@ export class FollowedResource {
   /** By `namespace/name`. */
   private readonly broken = new Map<string, BrokenObject>();
   private readonly listeners: ChangeListener[] = [];
-  /** All that happened up to here has been told. */
+  /** Everything up to this revision has been reported. */
   private toldUpTo: Revision = -1;
   private isRead = false;
 
@@ -117,12 +118,12 @@ export class FollowedResource {
     const found = await this.storage.get(key);
     if (!found) return undefined;
     const { object, problem } = this.read(key, found);
-    // Told as it is, so that an object that cannot be understood is told of as gone.
+    // Reported even if unreadable, which counts as gone.
     if (found.revision > this.toldUpTo) this.put(key, () => found.object, found.revision);
     return problem === undefined ? object : undefined;
   }
 
-  /** Tells of a state that did not come by the watch, which may have shown newer ones, or even the removal, already. */
+  /** Reports a state that did not come by the watch, which may already have shown newer ones, or even the removal. */
   tell(key: StorageKey, object: KubernetesObject | undefined, revision: Revision): void {
     if (revision > this.toldUpTo) this.put(key, () => object, revision);
   }
@@ -154,7 +155,7 @@ export class FollowedResource {
     this.tellGone(key);
   }
 
-  /** @returns why nobody can work with it */
+  /** @returns why the object is unreadable */
   private tryTell(key: StorageKey, read: () => KubernetesObject | undefined): string | undefined {
     try {
       const object = read();

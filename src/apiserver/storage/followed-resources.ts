@@ -17,11 +17,11 @@ import { UnreadableObjects } from './unreadable-objects.js';
 import type { UnreadableListener } from './unreadable-objects.js';
 
 /**
- * What a server keeps in memory of a store: the resources that somebody asked for with {@link of} or {@link objects}
- * before {@link load}.
+ * The resources of a store that a server keeps in memory: those requested with {@link of} or {@link objects} before
+ * {@link load}.
  */
 export class FollowedResources {
-  /** The store. A write to a followed resource is told of before it resolves; others pay for looking that up. */
+  /** The store. A write to a followed resource is reported before it resolves; others only cost a look-up. */
   readonly storage: Storage;
   readonly unreadable: UnreadableObjects;
   private readonly followed = new Map<string, FollowedResource>();
@@ -88,7 +88,7 @@ export class FollowedResources {
     return this.unreadable.hasAny(resource) ? { ...list, items: list.items.filter(isOwnObject) } : list;
   }
 
-  /** Nobody follows the resource, so what is no object is noticed, and noted, when it is read. */
+  /** The resource is not followed, so unreadable objects are noticed, and recorded, when they are read. */
   private readableOf(resource: string, list: StorageList): StorageList {
     const items = list.items.filter((stored) => {
       const problem = problemOf(stored);

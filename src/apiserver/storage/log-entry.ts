@@ -65,7 +65,7 @@ export function toStorageEvent(entry: LoggedWrite): StorageEvent {
   return event;
 }
 
-/** What is the same for all watchers of a process that are told of one write from memory; a key for caches. */
+/** Identifies a write for all watchers of a process that see it from memory; a cache key. */
 export function originOf(event: StorageEvent): LogEntry | undefined {
   return origins.get(event);
 }

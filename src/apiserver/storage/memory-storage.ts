@@ -62,7 +62,7 @@ export class MemoryStorage implements Storage {
     return stored && toStoredObject(stored);
   }
 
-  /** Always true here, as there is nobody else. */
+  /** Always current here: there are no other writers. */
   recall(key: StorageKey): StoredObject | undefined {
     const stored = this.find(key);
     return stored && toStoredObject(stored);

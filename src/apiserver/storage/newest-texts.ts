@@ -43,7 +43,7 @@ export class NewestTexts {
     if (known && known.revision < revision) this.drop(address, known);
   }
 
-  /** The store may have another history from here on, in which a revision stands for something else. */
+  /** The store may have another history from here on, in which revisions have other meanings. */
   clear(): void {
     this.texts.clear();
     this.textLength = 0;

@@ -68,7 +68,7 @@ export function toWrittenObject<T extends KubernetesObject>(object: T, written: 
   return { object: { ...object, metadata }, revision, json: new JsonOfText(written) };
 }
 
-/** A fresh object on each call, so that nobody shares it. @throws StorageUnreadableError */
+/** A new, unshared object on each call. @throws StorageUnreadableError */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
   const object = parse(stored.text) as Partial<T> | null;
   const metadata: unknown = typeof object === 'object' ? object?.metadata : undefined;

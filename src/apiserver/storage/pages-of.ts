@@ -1,6 +1,6 @@
 import type { Storage, StorageList, StorageListOptions } from './storage.js';
 
-/** Characters of what is read together, unless somebody says otherwise. */
+/** Default number of characters read together. */
 const PAGE_LENGTH = 1024 * 1024;
 
 /**

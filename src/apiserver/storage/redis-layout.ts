@@ -68,7 +68,7 @@ export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
   };
 }
 
-/** A reply of another shape than the scripts give: somebody else's data is at our keys. */
+/** A reply that the scripts cannot give: other data is stored under our keys. */
 export function unexpectedReply(reply: unknown): Error {
   return new InvalidOptionError(
     'storage.keyPrefix',

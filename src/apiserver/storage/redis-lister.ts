@@ -98,7 +98,7 @@ interface Stretch {
   readonly after: string | undefined;
 }
 
-/** Never before the namespace, whatever the cursor: names sort behind `namespace\0`. */
+/** Never before the namespace, regardless of the cursor: names sort after `namespace\0`. */
 function beginOf({ after, namespace }: Stretch): string {
   const first = namespace === undefined ? '' : fieldOf({ namespace, name: '' });
   if (after !== undefined && isBytewiseAtLeast(after, first)) return `(${after}`;

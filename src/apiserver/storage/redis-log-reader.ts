@@ -27,11 +27,11 @@ const BATCH_LENGTH = 8 * 1024 * 1024;
 const RETRY_MS = 100;
 
 /**
- * The one reader of the watch log in a process: keeps the ring of all its watchers up to date.
+ * The only reader of the watch log in a process: keeps the ring of all its watchers up to date.
  *
- * Every entry names the write before it, so the reader goes on after a reconnect, or whatever happened to Redis, if
- * the next entry is the successor of the last one that it saw. If it is not - data lost, put back, or trimmed while
- * we were away - the ring fails, its watchers end as expired, and a new ring begins at the store's present.
+ * Every entry names the write before it, so the reader goes on after a reconnect, or whatever happened to Redis, if the
+ * next entry is the successor of the last one that it saw. If it is not - data lost, put back, or trimmed while we were
+ * away - the ring fails, its watchers end as expired, and a new ring begins at the store's present.
  */
 export class RedisLogReader {
   private current: WatchRing | undefined;
@@ -40,7 +40,7 @@ export class RedisLogReader {
   private mustVerify = true;
   private readonly size = new BatchSize(BATCH, BATCH_LENGTH);
   private readonly logLength: LogLength;
-  /** This process has written since the last step, and nobody else in between: the log has nothing that the ring has not. */
+  /** Only this process has written since the last step: the log has nothing that the ring lacks. */
   private isToldAll = false;
   /** Up to where the log has to be forgotten, at the next step. */
   private trimUpTo: Revision | undefined;
@@ -76,8 +76,8 @@ export class RedisLogReader {
   }
 
   /**
-   * What this process has written itself: shown without asking the log, unless somebody else wrote before it. The log's
-   * answer may have come first, and shown it already.
+   * Adds this process's own writes without reading the log, unless another process wrote before them. The log may
+   * already have delivered them.
    */
   tell(entries: readonly LogEntry[]): void {
     const ring = this.current;
@@ -128,7 +128,7 @@ export class RedisLogReader {
       this.mustVerify = true;
       return;
     }
-    // Some of them may have been told meanwhile.
+    // Some of them may have been added in the meantime.
     const news = entries.filter(({ revision }) => revision > ring.last);
     const follows =
       first.previousRevision === position.revision && first.previousWriteId === position.writeId;

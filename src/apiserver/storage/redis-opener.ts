@@ -8,9 +8,10 @@ const openedScript = new LuaScript(new URL('./lua/opened-1.lua', import.meta.url
 const openScript = new LuaScript(new URL('./lua/open-2.lua', import.meta.url));
 
 /**
- * Opens the store on the server that answers now, once for each life of that server: what it has lost when it ended, the
- * last second of an append-only file, an acknowledged write that no replica had, or everything since a backup, must not
- * make it hand out the same revisions again. Whoever writes asks first; nothing is asked of Redis while the link holds.
+ * Opens the store on the current server, once per life of that server. When it ended, the server may have lost the last
+ * second of an append-only file, an acknowledged write without a replica, or everything since a backup; even then it
+ * must not issue the same revisions again. Writers call it first; while the connection holds, it sends nothing to
+ * Redis.
  */
 export class RedisOpener {
   private opening: Promise<Revision> | undefined;
@@ -34,13 +35,13 @@ export class RedisOpener {
     if (!this.isReady) await this.open();
   }
 
-  /** Asks the server, whatever is known. Resolves with the revision of the store. */
+  /** Asks the server unconditionally. Resolves with the revision of the store. */
   async open(): Promise<Revision> {
     this.opening ??= this.ask().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
-  /** A revision that somebody may know from us: the store never falls back behind it. */
+  /** A revision that clients may know from us: the store never goes back behind it. */
   saw(revision: Revision): void {
     if (revision > this.seen) this.seen = revision;
   }

@@ -18,7 +18,7 @@ const READY_FOR_MS = 600_000;
 const ROOM_FOR_WRITES = 1_000_000;
 
 interface Ready {
-  /** Objects that stand ready, by resource. */
+  /** Prepared objects, by resource. */
   readonly keys: ReadonlyMap<string, { readonly objects: string; readonly index: string }>;
   readonly count: number;
 }

@@ -31,9 +31,9 @@ export interface RedisStorageOptions {
   /** The same in characters of JSON. @default 24 Mi */
   maxKnownTextLength?: number;
   /**
-   * Milliseconds between two looks at the watch log. The first write after a silence is told at once; of those that
-   * follow, what comes within this time is told together, which costs every watcher and the server one packet instead
-   * of many. 0: as fast as they come. @default 10
+   * Milliseconds between two reads of the watch log. The first write after a silence is delivered at once; later ones
+   * within this time are delivered together, which costs every watcher and the server one packet instead of many. 0: no
+   * delay. @default 10
    */
   watchBatchMs?: number;
   /** How long one command may take before it fails with StorageUnavailableError. @default 2000 */

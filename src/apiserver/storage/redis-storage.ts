@@ -47,15 +47,15 @@ import type {
 const resourcesScript = new LuaScript(new URL('./lua/resources-1.lua', import.meta.url));
 
 /**
- * The store on Redis. Nothing lives in the process alone: several processes may serve one store, and a restart loses
- * nothing. What a process remembers (`recall`) is a hint that the scripts' comparison of revisions judges.
+ * The store on Redis. No state lives only in the process: several processes may serve one store, and a restart loses
+ * nothing. What a process remembers (`recall`) is a hint that the scripts' comparison of revisions verifies.
  *
  * A revision is never handed out twice, whatever Redis loses: see {@link RedisOpener}.
  *
- * Layout: per resource a hash of `revision json` by `namespace\0name` and a sorted set of the same fields, which
- * gives lists their order and lets them cost what they return; one hash with the revision; one stream with an entry
- * for each write, the watch log, whose ids are the revisions. One connection for commands, pipelined, and one that
- * waits for the log.
+ * Layout: per resource a hash of `revision json` by `namespace\0name` and a sorted set of the same fields, which gives
+ * lists their order and lets them cost what they return; one hash with the revision; one stream with an entry for each
+ * write, the watch log, whose ids are the revisions. One connection for commands, pipelined, and one that waits for the
+ * log.
  *
  * Reads and writes work before `run`; watches wait for it.
  */
@@ -82,7 +82,7 @@ export class RedisStorage implements Storage {
       logger,
       commandTimeoutMs,
       connectionName: 'storage',
-      // A write whose answer got lost may have happened: sent again, its own author would be told "exists".
+      // A write whose answer got lost may have happened: if it was sent again, its author would get "exists".
       resendUnanswered: false,
     });
     this.blocking = createRedisConnection({ url, logger, connectionName: 'storage-watch', mode: 'blocking' });
@@ -235,8 +235,8 @@ export class RedisStorage implements Storage {
   }
 
   /**
-   * Whoever answers after a broken link may have another history, in which a revision stands for something else. The
-   * reader of the log, which notices that for certain, does the same.
+   * The server after a broken connection may have another history, in which revisions have other meanings. The log
+   * reader, which notices that for certain, does the same.
    */
   private forgetWhenBroken(): void {
     const forget = (): void => {
@@ -251,7 +251,7 @@ export class RedisStorage implements Storage {
     }
   }
 
-  /** Another process may be ahead of our reader; nobody is ahead of the store. */
+  /** Another process may be ahead of our reader, but not ahead of the store. */
   private async assertReached(revision: Revision): Promise<void> {
     const current = await this.currentRevision();
     if (revision > current) throw new StorageExpiredError(revision, `the store is only at ${current}`);

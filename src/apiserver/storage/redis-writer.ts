@@ -16,7 +16,7 @@ const writeScript = new LuaScript(new URL('./lua/write-n.lua', import.meta.url))
 /** For deletions, which make room. */
 const beyondMemoryScript = new LuaScript(new URL('./lua/write-n.lua', import.meta.url), 'allow-oom');
 
-/** Redis serves nobody else while it carries a batch out: a millisecond or two. */
+/** Redis is blocked while it executes a batch: a millisecond or two. */
 const MAX_BATCH = 64;
 const MAX_BATCH_LENGTH = 1024 * 1024;
 
@@ -35,7 +35,7 @@ export type WriteOutcome =
   | { readonly outcome: 'exists' | 'missing' }
   | { readonly outcome: 'conflict'; readonly current: StoredText };
 
-/** Told what was written by this process, as the log has it. */
+/** Called with this process's writes in the log's form. */
 export type TellWritten = (entries: readonly LogEntry[]) => void;
 
 /** Carries out the writes of a process, those that come together in one script. */

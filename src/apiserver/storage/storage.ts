@@ -25,7 +25,7 @@ export interface StoredJson {
 export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
   /** Parsed when it is first looked at. @throws StorageUnreadableError for what is none */
   readonly object: T;
-  /** Of the state in the store, whatever is done to `object`; absent where that is not stored, or in another form. */
+  /** The stored state, independent of later changes to `object`; absent if it is not stored, or in another form. */
   readonly json?: StoredJson;
 }
 
@@ -108,7 +108,7 @@ export interface StorageWatchOptions {
 /** Of a store's secret. */
 export const SECRET_BYTES = 32;
 
-/** Memory that somebody gave. */
+/** A grant of memory. */
 export interface StorageRoom {
   release(): void;
 }
@@ -127,9 +127,9 @@ export interface Storage {
   create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>>;
   get(key: StorageKey): Promise<StoredObject | undefined>;
   /**
-   * The newest state that this process knows of, without asking the store: a write of its own, or what it has read or
-   * was told by the watch log. May be outdated, or of an object that is gone by now; `undefined` says nothing at all.
-   * Good for an attempt that the store judges (`update`, `delete`), never for an answer.
+   * The newest state known to this process, without asking the store: from its own writes, reads, or the watch log. May
+   * be outdated, or of an object that is gone by now; `undefined` means nothing. Good for an attempt that the store
+   * verifies (`update`, `delete`), never for an answer.
    */
   recall(key: StorageKey): StoredObject | undefined;
   /**
@@ -158,9 +158,9 @@ export interface Storage {
   /** The resources that have objects at `revision`, and no other does. */
   resources(): Promise<{ readonly resources: readonly string[]; readonly revision: Revision }>;
   /**
-   * Puts `records` in the place of everything that the store has, at once: nobody sees a part of it. Each key comes
-   * once. Every object gets a revision beyond all that were handed out; watches and cursors of before end as expired.
-   * Rejects with what `records` rejects with, and the store is as it was. Resolves with the revision of the store.
+   * Replaces all content of the store by `records`, atomically: no reader sees a part of it. Each key occurs once.
+   * Every object gets a revision beyond all issued ones; earlier watches and cursors end as expired. Rejects with the
+   * error of `records`, leaving the store unchanged. Resolves with the revision of the store.
    */
   replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision>;
   /** Forgets the watch log up to `revision`; older watches and cursors answer StorageExpiredError. */

@@ -4,7 +4,7 @@ import type { Revision, StorageKey } from './storage.js';
 /** Says what is wrong with an object of a qualified resource; undefined: it can be worked with. */
 export type ObjectCheck = (resource: string, object: object) => string | undefined;
 
-/** Told how many objects of a qualified resource cannot be understood, whenever that changes. */
+/** Called with the number of unreadable objects of a qualified resource, whenever it changes. */
 export type UnreadableListener = (resource: string, count: number) => void;
 
 /**

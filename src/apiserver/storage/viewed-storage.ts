@@ -21,7 +21,7 @@ export interface ObjectView {
   /** Under which resource they are stored. */
   readonly resource: string;
   toStored(object: Readonly<UnstructuredObject>): UnstructuredObject | Promise<UnstructuredObject>;
-  /** `undefined` where somebody else has to be asked: see `convert`. Throws at what is broken in the store. */
+  /** `undefined` if a conversion request is needed: see `convert`. Throws for an unreadable stored object. */
   fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject | undefined;
   /**
    * Asks about all objects of one page, or of what happened at once, together. The answer has their order, and an error in the place
@@ -34,9 +34,9 @@ export type Converted = UnstructuredObject | StorageUnreadableError;
 type Shown = KubernetesObject | StorageUnreadableError;
 
 /**
- * A storage as somebody sees it who knows the objects of one resource in another form than they are stored in. Watchers of
- * one process share what somebody was asked about, and must not change it. An object that is broken in the store is left out of lists
- * and watches, and is read as what cannot be understood.
+ * A view of a storage that converts the objects of one resource from their stored form. Watchers of one process share
+ * converted objects, and must not change them. An unreadable object is left out of lists and watches, and reading it
+ * fails as unreadable.
  */
 export class ViewedStorage implements Storage {
   private readonly converted = new WeakMap<LogEntry, Promise<readonly Shown[]>>();
@@ -44,7 +44,7 @@ export class ViewedStorage implements Storage {
   constructor(
     private readonly storage: Storage,
     private readonly view: ObjectView,
-    /** Is told of what is broken. */
+    /** Collects unreadable objects. */
     private readonly unreadable?: Pick<UnreadableObjects, 'add' | 'hasAny' | 'remove'>,
   ) {}
 
@@ -193,7 +193,7 @@ export class ViewedStorage implements Storage {
       const to = count;
       const origin = originOf(event)!;
       const states = all.then((objects) => objects.slice(from, to));
-      // Whoever comes next asks again.
+      // The next caller asks again.
       states.catch(() => this.converted.delete(origin));
       this.converted.set(origin, states);
     }

@@ -13,7 +13,7 @@ export interface WatchRingLimits {
 
 /**
  * The end of the watch log in memory, shared by all watchers of a process: each of them reads at its own pace by
- * position, so a slow one costs nothing and holds up nobody.
+ * position, so a slow one costs nothing and delays no other.
  *
  * Invariant: each of `entries` names the one before it, and the last of them is `last`.
  */

@@ -1,7 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Storage } from './storage.js';
 
-/** Told how long an operation took; `resource` as in storage keys, empty where it concerns none. */
+/** Called with the duration of an operation; `resource` as in storage keys, empty if it concerns none. */
 export type ObserveStorage = (
   operation: 'create' | 'get' | 'update' | 'delete' | 'list',
   resource: string,

@@ -68,7 +68,7 @@ export class ServiceAddresses {
 }
 
 /**
- * Simulated pods listen nowhere: what their addresses lead to from here, if anything, is somebody else's.
+ * Simulated pods listen nowhere: their addresses belong to an unrelated host, if to any.
  * @throws Error as of a port that nobody listens on
  */
 function reachable(

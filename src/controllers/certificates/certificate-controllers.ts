@@ -16,18 +16,18 @@ import { isKubeletClient, KUBELET_CLIENT_SIGNER, SIGNERS } from './signers.js';
 type Request = DeepReadonly<CertificateSigningRequest>;
 type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
 
-/** Only where there is something to sign: the library for certificates is large. */
+/** Imported lazily: the certificate library is large. */
 const certificates = () => import('@rollkeeper/tls/issue-certificate');
 
-/** What signs: a certificate authority, as it is now. */
+/** The certificate authority that signs, in its current state. */
 export interface SigningAuthority {
   /** PEM. */
   read(): Promise<KeyPair>;
-  /** The time that certificates are good for, epoch milliseconds. @default the controllers' */
+  /** The clock for the validity of certificates, epoch milliseconds. @default the controllers' */
   nowMs?(): number;
 }
 
-/** An authority in files, which are read whenever something is to be signed: they may change. */
+/** An authority in files, which are reread for every signature because they may change. */
 export function signingFiles(certFile: string, keyFile: string): SigningAuthority {
   return {
     async read() {
@@ -38,8 +38,8 @@ export function signingFiles(certFile: string, keyFile: string): SigningAuthorit
 }
 
 /**
- * Signs what has been approved, for the signers that a cluster has from the beginning. Nothing to do without an authority.
- * Source: k/k pkg/controller/certificates/signer.
+ * Signs approved requests for the built-in signers. Does nothing without an authority. Source: k/k
+ * pkg/controller/certificates/signer.
  */
 export function createCertificateSigningController(authority?: SigningAuthority): ControllerDefinition {
   return clusterController<CertificateSigningRequest>({
@@ -94,12 +94,12 @@ const SubjectAccessReview = defineKind<Review>({
   ...{ group: 'authorization.k8s.io', version: 'v1', kind: 'SubjectAccessReview', namespaced: false },
 });
 
-/** Somebody may get the right meanwhile. */
+/** The requester may be granted the right later. */
 const ASK_AGAIN_MS = 60_000;
 
 /**
- * Approves what kubelets ask for to log in, where whoever asks has the right to have that approved.
- * Source: k/k pkg/controller/certificates/approver.
+ * Approves client certificates of kubelets if the requester has the right to have them approved. Source: k/k
+ * pkg/controller/certificates/approver.
  */
 export const certificateApprovingController = clusterController<CertificateSigningRequest>({
   name: 'certificatesigningrequest-approving',
@@ -110,7 +110,7 @@ export const certificateApprovingController = clusterController<CertificateSigni
     if (!object || !isToBeJudged(object)) return {};
     const { request, usages = [], username } = object.spec;
     const { request: asked } = readRequest(pemOf(request));
-    // The signer says what is wrong with one that cannot be read.
+    // The signer reports an unreadable request.
     if (!asked || !isKubeletClient({ request: asked, usages })) return {};
     const ways = [
       ...(username === asked.commonName ? [{ right: 'selfnodeclient', what: 'self kubelet' }] : []),
@@ -147,7 +147,7 @@ async function isAllowed(client: ApiClient, { spec }: Request, subresource: stri
   return status?.allowed === true;
 }
 
-/** Deletes requests of which nothing more can become: decided an hour ago, pending for a day, or their certificate is over. */
+/** Deletes obsolete requests: decided an hour ago, pending for a day, or with an expired certificate. */
 export const certificateCleanerController = clusterController<CertificateSigningRequest>({
   name: 'certificatesigningrequest-cleaner',
   aliases: ['csrcleaner'],
@@ -166,7 +166,7 @@ export const certificateCleanerController = clusterController<CertificateSigning
   },
 });
 
-/** When the certificate of a request ends; other signers may have written something else there. */
+/** Expiry of a request's certificate; other signers may have stored something else there. */
 async function endOf({ status }: Request, tell: (problem: string) => void): Promise<number | undefined> {
   if (!status?.certificate) return undefined;
   const { certificateEndMs } = await certificates();

@@ -7,7 +7,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 const MIN_LIFE_MS = 10 * MINUTE_MS;
 const BACKDATE_MS = 5 * MINUTE_MS;
-/** What is shorter loses nothing by being dated back. */
+/** A shorter lifetime is not backdated. */
 const SHORT_LIFE_MS = 8 * HOUR_MS;
 const KEPT_MS = HOUR_MS;
 const KEPT_PENDING_MS = 24 * HOUR_MS;
@@ -18,7 +18,7 @@ export function hasCondition({ status }: Request, type: string): boolean {
   return status?.conditions?.some((condition) => condition.type === type) === true;
 }
 
-/** Whether somebody has approved a request, and nobody denied it. */
+/** Whether a request is approved and not denied. */
 export function isApproved(request: Request): boolean {
   return hasCondition(request, 'Approved') && !hasCondition(request, 'Denied');
 }
@@ -29,8 +29,8 @@ export interface Validity {
 }
 
 /**
- * From when until when a certificate is good: for as long as the request says, from ten minutes up to a year.
- * Source: `duration` in k/k pkg/controller/certificates/signer, PermissiveSigningPolicy.
+ * Validity of a certificate: the requested lifetime, from ten minutes up to a year. Source: `duration` in k/k
+ * pkg/controller/certificates/signer, PermissiveSigningPolicy.
  */
 export function decideValidity(expirationSeconds: number | undefined, nowMs: number): Validity {
   const asked = expirationSeconds === undefined ? YEAR_MS : expirationSeconds * 1000;
@@ -42,8 +42,8 @@ export function decideValidity(expirationSeconds: number | undefined, nowMs: num
 }
 
 /**
- * When a request is of no use any more, epoch milliseconds; undefined for one that waits for its signer.
- * Source: k/k pkg/controller/certificates/cleaner.
+ * When a request becomes obsolete, epoch milliseconds; undefined for one that waits for its signer. Source: k/k
+ * pkg/controller/certificates/cleaner.
  * @param certificateEndMs of its certificate
  */
 export function decideRemoval(request: Request, certificateEndMs: number | undefined): number | undefined {

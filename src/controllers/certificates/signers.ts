@@ -3,21 +3,21 @@ import type { CertificateRequest } from '@rollkeeper/tls';
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 export const KUBELET_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
 export const KUBELET_SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
-/** Nothing is asked of its requests; they come from times when there were no signers. */
+/** Accepts any request; it dates from before signers existed. */
 export const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 
-/** What a request asks for, and for which usages. */
+/** The contents of a request, and its usages. */
 export interface Asked {
   readonly request: CertificateRequest;
   readonly usages: readonly string[];
 }
 
-/** What is wrong with a request; undefined when nothing is. */
+/** The problem with a request; undefined if there is none. */
 type Check = (asked: Asked) => string | undefined;
 
 /**
- * What the signers that a cluster has from the beginning ask of requests.
- * Sources: signer.go in k/k pkg/controller/certificates/signer, helpers.go in k/k pkg/apis/certificates.
+ * The requirements of the built-in signers. Sources: signer.go in k/k pkg/controller/certificates/signer, helpers.go in
+ * k/k pkg/apis/certificates.
  */
 export const SIGNERS: ReadonlyMap<string, Check> = new Map<string, Check>([
   [CLIENT_SIGNER, ({ usages }) => checkClientUsages(usages)],
@@ -39,7 +39,7 @@ function checkClientUsages(usages: readonly string[]): string | undefined {
     : 'missing required usage for client certificate: client auth';
 }
 
-/** Whether a kubelet asks for the certificate by which it logs in. */
+/** Whether it is a kubelet's request for its client certificate. */
 export function isKubeletClient(asked: Asked): boolean {
   return checkKubeletClient(asked) === undefined;
 }
@@ -80,7 +80,7 @@ function checkName({ commonName }: CertificateRequest): string | undefined {
     : `subject common name does not begin with ${NODE_PREFIX}`;
 }
 
-/** Keys that encipher nothing need not say that they do. */
+/** Keys that cannot encipher need not list that usage. */
 function checkUsages(usages: readonly string[], purpose: string): string | undefined {
   const wanted = new Set([SIGNATURE, ENCIPHERMENT, purpose]);
   const given = new Set(usages);

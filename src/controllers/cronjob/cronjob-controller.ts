@@ -19,17 +19,17 @@ import { decideStart, msUntilNextStart } from './decide-start.js';
 import type { Schedule } from './schedule.js';
 import { compileSchedule, inTimeZone } from './schedule.js';
 
-/** Annotation of a job: which start of its schedule it is. */
+/** Annotation of a job: its scheduled time. */
 const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-/** kube-controller-manager takes its own, which is this one nearly everywhere. */
+/** kube-controller-manager uses its own, which is nearly always this one. */
 const DEFAULT_TIME_ZONE = 'UTC';
 
 type ReadableCronJob = DeepReadonly<CronJob>;
 type Sync = ReconcileContext<CronJob>;
 
 /**
- * Starts jobs by the clock, one job for each time, however often it is tried: the time is in the job's name.
- * Source: k/k pkg/controller/cronjob.
+ * Starts jobs by the clock, one job for each scheduled time even after retries: the time is in the job's name. Source:
+ * k/k pkg/controller/cronjob.
  */
 export const cronJobController = clusterController<CronJob>({
   name: 'cronjob',
@@ -58,7 +58,7 @@ class CronJobSync {
     this.active = active;
     for (const note of events) sync.events.record(cronJob, note);
     for (const job of decideHistory(cronJob, jobs)) await this.deleteJob(job.metadata);
-    // What has become of the jobs is told also where a new one cannot be made.
+    // The status of existing jobs is also updated if a new one cannot be created.
     const [followed] = await Promise.allSettled([this.follow()]);
     await updateStatus(sync.client, CronJob, cronJob, {
       ...(this.active.length > 0 && { active: [...this.active] }),
@@ -69,7 +69,7 @@ class CronJobSync {
     return followed.value;
   }
 
-  /** What the schedule says. */
+  /** Follows the schedule. */
   private async follow(): Promise<ReconcileResult> {
     const { cronJob, sync } = this;
     const { metadata, spec } = cronJob;
@@ -101,7 +101,7 @@ class CronJobSync {
     try {
       return compileSchedule(schedule, timeZone ?? DEFAULT_TIME_ZONE);
     } catch (error) {
-      // The server has refused what cannot be read, unless it is of another opinion.
+      // The server usually refuses an unparseable schedule.
       const message = `unparseable schedule: "${schedule}" : ${errorMessage(error)}`;
       this.tell('Warning', 'UnParseableCronJobSchedule', message);
       return undefined;
@@ -127,7 +127,7 @@ class CronJobSync {
     this.lastScheduleTime = toRfc3339(atMs);
   }
 
-  /** Returns undefined where there is nothing to be made any more, or somebody else's job has the name. */
+  /** Returns undefined if the namespace is terminating, or another controller's job has the name. */
   private async createJob(name: string, atMs: number): Promise<Job | undefined> {
     const { cronJob, sync } = this;
     const { namespace } = cronJob.metadata;
@@ -138,7 +138,7 @@ class CronJobSync {
     } catch (error) {
       if (isNamespaceTerminating(error)) return undefined;
       if (isAlreadyExists(error)) {
-        // Made before, by a sync that did not come to write it down.
+        // Created by an earlier sync that did not record it.
         const job = await sync.client.get<Job>(Job, { namespace, name });
         return isControlledBy(job, cronJob) ? job : undefined;
       }

@@ -10,14 +10,14 @@ type ReadableJob = DeepReadonly<Job>;
 type Status = NonNullable<CronJob['status']>;
 export type JobReference = NonNullable<Status['active']>[number];
 
-/** What has become of a CronJob's jobs since its status was written. */
+/** What has happened to a CronJob's jobs since its status was written. */
 export interface JobsDecision {
   readonly active: readonly JobReference[];
   readonly lastSuccessfulTime: string | undefined;
   readonly events: readonly EventNote[];
 }
 
-/** Takes note of jobs that have ended, have gone, or were made by others. */
+/** Records jobs that have finished, were deleted, or were created by others. */
 export function decideJobs({ status }: ReadableCronJob, jobs: readonly ReadableJob[]): JobsDecision {
   const listed = (status?.active ?? []) as readonly JobReference[];
   const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
@@ -41,7 +41,7 @@ export function decideJobs({ status }: ReadableCronJob, jobs: readonly ReadableJ
   return { active, lastSuccessfulTime: lastSuccess(status?.lastSuccessfulTime, jobs), events };
 }
 
-/** Those that are in excess of the history's limits, oldest first. */
+/** Jobs beyond the history limits, oldest first. */
 export function decideHistory(
   { spec }: ReadableCronJob,
   jobs: readonly ReadableJob[],

@@ -4,24 +4,24 @@ import type { CronJob } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 import type { Schedule } from './schedule.js';
 
-/** What the schedule asks for now. */
+/** What the schedule requires now. */
 export type StartDecision =
   | { readonly kind: 'wait' }
   /** Epoch milliseconds. */
   | { readonly kind: 'start'; readonly atMs: number; readonly manyMissed: boolean }
-  /** Its time was too long ago. */
+  /** The start is too long overdue. */
   | { readonly kind: 'too-late'; readonly atMs: number; readonly manyMissed: boolean };
 
-/** A start that has been missed so often may be one of very many: a clock that was wrong, say. */
+/** After this many missed starts there may be very many, for example because of a wrong clock. */
 const MANY = 100;
-/** Behind the time itself, so that a clock that is a little fast does not come too early. */
+/** Added to the time, so that a slightly fast clock is not early. */
 const MARGIN_MS = 100;
 
 type ReadableCronJob = DeepReadonly<CronJob>;
 
 /**
- * Whether a job is due: of all starts that were missed, the last one alone.
- * Source: `syncCronJob` in k/k pkg/controller/cronjob.
+ * Whether a job is due: of all missed starts, only the most recent. Source: `syncCronJob` in k/k
+ * pkg/controller/cronjob.
  */
 export function decideStart(cronJob: ReadableCronJob, schedule: Schedule, nowMs: number): StartDecision {
   const deadlineMs = deadlineOf(cronJob);
@@ -33,7 +33,7 @@ export function decideStart(cronJob: ReadableCronJob, schedule: Schedule, nowMs:
   return { kind: isTooLate ? 'too-late' : 'start', atMs, manyMissed: missed > MANY };
 }
 
-/** Until the next look, milliseconds; undefined where there is nothing to wait for. */
+/** Delay until the next look, milliseconds; undefined if there is nothing to wait for. */
 export function msUntilNextStart(schedule: Schedule, nowMs: number): number | undefined {
   const nextMs = schedule.next(nowMs);
   return nextMs === undefined ? undefined : nextMs + MARGIN_MS - nowMs;
@@ -49,8 +49,9 @@ function deadlineOf({ spec }: ReadableCronJob): number | undefined {
 }
 
 /**
- * The last start until now, and about how many there were: counted by the distance of the first two, so that years of missed
- * minutes cost a few steps. Source: `mostRecentScheduleTime` in k/k pkg/controller/cronjob.
+ * The most recent start until now, and an estimate of the number of missed ones: computed from the interval between the
+ * first two, so that years of missed minutes cost a few steps. Source: `mostRecentScheduleTime` in k/k
+ * pkg/controller/cronjob.
  */
 function lastMissed(schedule: Schedule, sinceMs: number, nowMs: number): { atMs?: number; missed: number } {
   const first = schedule.next(sinceMs);

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 
 /** When a CronJob starts its jobs. */
 export interface Schedule {
-  /** The first start after this, epoch milliseconds; undefined where there is none for years. */
+  /** The first start after this, epoch milliseconds; undefined if there is none for years. */
   next(afterMs: number): number | undefined;
 }
 
@@ -18,10 +18,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads a schedule in the standard notation of robfig/cron, which the API server has checked: five fields, `@hourly` and its like,
- * `@every 90m`.
+ * Parses a schedule in the standard notation of robfig/cron, which the API server has validated: five fields, `@hourly`
+ * and the like, `@every 90m`.
  * @param timeZone a name of the time zone database
- * @throws Error telling what cannot be read
+ * @throws Error describing what cannot be parsed
  */
 export function compileSchedule(text: string, timeZone: string): Schedule {
   const trimmed = text.trim();
@@ -30,14 +30,14 @@ export function compileSchedule(text: string, timeZone: string): Schedule {
   return {
     next(afterMs) {
       let next = cron.nextRun(new Date(afterMs));
-      // What falls into an hour that the clocks leave out does not happen, in place of a little later.
+      // A start in an hour skipped by the clock change does not happen, rather than happening a little later.
       while (next && !cron.match(next)) next = cron.nextRun(next);
       return next?.getTime();
     },
   };
 }
 
-/** Counted from the last time, in whole seconds. */
+/** Relative to the last time, in whole seconds. */
 function everySchedule(duration: string): Schedule {
   let periodMs = 0;
   for (const [, number, unit = ''] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g))

@@ -10,7 +10,10 @@ export type ReadableNode = DeepReadonly<Node>;
 /** Label of a pod and of a revision: the hash of the template. */
 export const HASH_LABEL = 'controller-revision-hash';
 
-/** Daemons stay where others are driven away, and come where others may not. Source: AddOrUpdateDaemonPodTolerations. */
+/**
+ * Daemons stay on nodes that other pods are evicted from, and run where others may not. Source:
+ * AddOrUpdateDaemonPodTolerations.
+ */
 const TOLERATIONS: readonly Toleration[] = [
   ...(['not-ready', 'unreachable'] as const).map((name) => tolerationOf(name, 'NoExecute')),
   ...(['disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'] as const).map((name) =>
@@ -20,13 +23,13 @@ const TOLERATIONS: readonly Toleration[] = [
 const OF_THE_HOSTS_NETWORK = tolerationOf('network-unavailable', 'NoSchedule');
 
 export interface NodeFit {
-  /** A pod without one shall come here. */
+  /** The node should have a pod. */
   readonly shouldRun: boolean;
-  /** A pod that is here may stay. */
+  /** An existing pod may stay. */
   readonly mayStay: boolean;
 }
 
-/** Whether the node is one for the set. Source: `NodeShouldRunDaemonPod` in k/k pkg/controller/daemon. */
+/** Whether the node is suitable for the set. Source: `NodeShouldRunDaemonPod` in k/k pkg/controller/daemon. */
 export function fitOf(set: ReadableSet, node: ReadableNode): NodeFit {
   const { spec } = set.spec.template;
   const isMeant = spec?.nodeName === undefined || spec.nodeName === node.metadata.name;
@@ -40,12 +43,12 @@ export function fitOf(set: ReadableSet, node: ReadableNode): NodeFit {
   return { shouldRun: !drives && !repels, mayStay: !drives };
 }
 
-/** The node on which the pod is, or shall be. */
+/** The node of the pod, current or intended. */
 export function targetNodeOf({ spec }: ReadablePod): string | undefined {
   return spec.nodeName ? spec.nodeName : nodeNamedByAffinity(spec);
 }
 
-/** A pod for one node, whose name follows from the set and the node. */
+/** A pod for one node, with a name derived from the set and the node. */
 export function daemonPod(
   set: ReadableSet,
   node: string,
@@ -79,7 +82,7 @@ function tolerationsOf({ spec }: ReadableSet): readonly Toleration[] {
   return [...(others as readonly Toleration[]), ...added];
 }
 
-/** Which other nodes would do as well is decided already. */
+/** Suitable nodes were already selected. */
 function onlyOn(node: string, { affinity }: Pod['spec']) {
   const isNode = { key: 'metadata.name', operator: 'In' as const, values: [node] };
   const required = { nodeSelectorTerms: [{ matchFields: [isNode] }] };

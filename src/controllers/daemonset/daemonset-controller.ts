@@ -25,13 +25,10 @@ const REVISIONS = { kind: DaemonSet, hashLabel: HASH_LABEL };
 
 type Sync = ReconcileContext<DaemonSet>;
 
-/** Most pods that one sync creates or deletes. */
+/** Limit of pods created or deleted in one sync. */
 const MAX_AT_ONCE = 250;
 
-/**
- * Keeps a pod of each DaemonSet on every node that is one for it.
- * Source: k/k pkg/controller/daemon.
- */
+/** Keeps a pod of each DaemonSet on every suitable node. Source: k/k pkg/controller/daemon. */
 export const daemonSetController = clusterController<DaemonSet>({ name: 'daemonset', for: DaemonSet }, () => {
   const rejections = new Rejections();
   return {
@@ -56,7 +53,7 @@ export const daemonSetController = clusterController<DaemonSet>({ name: 'daemons
     async reconcile({ key }, sync) {
       const { object: set } = sync;
       if (!set) rejections.forget(key);
-      // What there is of it goes with it.
+      // Its dependents are deleted with it.
       if (!set || set.metadata.deletionTimestamp !== undefined) return {};
       if (isEmptySelector(set.spec.selector)) {
         const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
@@ -68,7 +65,7 @@ export const daemonSetController = clusterController<DaemonSet>({ name: 'daemons
   };
 });
 
-/** By which a node is one for a set or not. */
+/** The facts that make a node suitable for a set. */
 function placeFacts({ metadata, spec }: ReadableNode): unknown {
   return [metadata.labels, spec?.taints];
 }
@@ -138,11 +135,11 @@ class DaemonSetSync {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 900_000;
 
-/** A node that turns pods away again and again is left alone for a while, longer each time. Source: failedPodsBackoff. */
+/** Backoff for nodes that repeatedly reject pods. Source: failedPodsBackoff. */
 class Rejections {
   private readonly pauses = new Map<string, { untilMs: number; lengthMs: number }>();
 
-  /** Those among ended pods that stay for now, and for how long. */
+  /** The ended pods that are kept for now, and for how long. */
   hold(key: string, ended: readonly ReadablePod[], clock: Pick<Clock, 'now'>) {
     const nowMs = clock.now();
     const pods = new Set<ReadablePod>();
@@ -156,7 +153,7 @@ class Rejections {
         forMs = Math.min(forMs ?? Infinity, leftMs);
         continue;
       }
-      // Long quiet: what went wrong then is over.
+      // Quiet for long enough: start over.
       const isFresh = !pause || -leftMs > 2 * LONGEST_PAUSE_MS;
       const lengthMs = isFresh ? FIRST_PAUSE_MS : Math.min(pause.lengthMs * 2, LONGEST_PAUSE_MS);
       this.pauses.set(place, { lengthMs, untilMs: nowMs + lengthMs });

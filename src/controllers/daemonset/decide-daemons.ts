@@ -7,13 +7,13 @@ import { HASH_LABEL, fitOf, targetNodeOf } from './daemon-pod.js';
 /** A DaemonSet, its pods and the nodes as one sync sees them. */
 export interface DaemonView {
   readonly set: ReadableSet;
-  /** Of the template of today. */
+  /** Of the current template. */
   readonly hash: string;
   readonly places: readonly Place[];
   readonly nowMs: number;
 }
 
-/** A node, or what is left of one that is gone, and the set's pods there, oldest first. */
+/** A node, possibly deleted, and the set's pods on it, oldest first. */
 interface Place extends NodeFit {
   readonly node: string;
   readonly pods: readonly ReadablePod[];
@@ -24,7 +24,7 @@ export interface DaemonDecision {
   /** Names of nodes that get a pod. */
   readonly create: readonly string[];
   readonly delete: readonly ReadablePod[];
-  /** Those among them that have ended. */
+  /** Those that have ended. */
   readonly ended: readonly ReadablePod[];
 }
 
@@ -40,7 +40,7 @@ export function viewDaemons(
   const byNode = new Map<string, ReadablePod[]>();
   for (const pod of pods) {
     const node = targetNodeOf(pod);
-    // The pod garbage collector sees to pods that are meant for no node at all.
+    // The pod garbage collector handles pods without a node.
     if (node !== undefined) byNode.set(node, [...(byNode.get(node) ?? []), pod]);
   }
   for (const each of byNode.values()) each.sort(oldestFirst);
@@ -57,7 +57,7 @@ export function viewDaemons(
 }
 
 /**
- * A pod on every node that should have one, and none on others; once that is so, a step of the rollout.
+ * Ensures a pod on every node that should have one, and none on others; once that is so, makes a step of the rollout.
  * Source: `manage` and `rollingUpdate` in k/k pkg/controller/daemon.
  */
 export function decideDaemons(view: DaemonView): DaemonDecision {
@@ -85,7 +85,7 @@ function decidePlace({ mayStay, node, pods, shouldRun }: Place, view: DaemonView
   return { node, creates: false, delete: [...ended, ...surplus] };
 }
 
-/** One old and one new pod may be there; the old one goes when it is no longer needed. */
+/** One old and one new pod may coexist; the old one is deleted when it is no longer needed. */
 function surplusOfSurge(running: readonly ReadablePod[], view: DaemonView): readonly ReadablePod[] {
   const [now, ...moreNew] = running.filter((pod) => isUpdated(pod, view));
   const [old, ...moreOld] = running.filter((pod) => !isUpdated(pod, view));
@@ -93,7 +93,7 @@ function surplusOfSurge(running: readonly ReadablePod[], view: DaemonView): read
   return [...moreNew, ...moreOld, ...(isReplaced ? [old] : [])];
 }
 
-/** Old pods go, so that others come in their place; those that are of no use anyway first. */
+/** Deletes old pods so that they are replaced; unavailable ones first. */
 function replaceInPlace(view: DaemonView): Pick<DaemonDecision, 'create' | 'delete'> {
   const useless: ReadablePod[] = [];
   const candidates: ReadablePod[] = [];
@@ -111,7 +111,7 @@ function replaceInPlace(view: DaemonView): Pick<DaemonDecision, 'create' | 'dele
   return { create: [], delete: [...useless, ...candidates.slice(0, more)] };
 }
 
-/** New pods come beside the old ones. */
+/** Creates new pods beside the old ones. */
 function replaceBySurge(view: DaemonView): Pick<DaemonDecision, 'create' | 'delete'> {
   const urgent: string[] = [];
   const candidates: string[] = [];
@@ -125,7 +125,7 @@ function replaceBySurge(view: DaemonView): Pick<DaemonDecision, 'create' | 'dele
   return { create: [...urgent, ...candidates.slice(0, more)], delete: [] };
 }
 
-/** Of each node that should have a pod: the one of the template of today, and the one of a former template. */
+/** For each node that should have a pod: the pods of the current and of a former template. */
 function currentPods(view: DaemonView) {
   return view.places
     .filter(({ shouldRun }) => shouldRun)
@@ -159,7 +159,7 @@ export function decideStatus(view: DaemonView, collisionCount: number): Status {
   };
 }
 
-/** When the next pod has been ready for `minReadySeconds`. */
+/** Delay until the next pod has been ready for `minReadySeconds`. */
 export function msUntilNextAvailable({ nowMs, places, set }: DaemonView): number | undefined {
   const { minReadySeconds = 0 } = set.spec;
   if (minReadySeconds === 0) return undefined;
@@ -174,7 +174,7 @@ function maxSurgeOf(view: DaemonView): number {
   return share(view, view.set.spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, 'maxSurge');
 }
 
-/** At least one, where nothing may be added either. */
+/** At least one, if no surge is allowed. */
 function maxUnavailableOf(view: DaemonView): number {
   const { maxUnavailable = 1 } = view.set.spec.updateStrategy?.rollingUpdate ?? {};
   return Math.max(share(view, maxUnavailable, 'maxUnavailable'), 1);
@@ -192,7 +192,7 @@ function isAvailable(pod: ReadablePod, { nowMs, set }: DaemonView): boolean {
   return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 }
 
-/** A pod that is on its node comes before one that is not. */
+/** Pods bound to their node come first. */
 function oldestFirst(a: ReadablePod, b: ReadablePod): number {
   const assigned = Number(Boolean(b.spec.nodeName)) - Number(Boolean(a.spec.nodeName));
   const created = ({ metadata }: ReadablePod): number => parseTimeMs(metadata.creationTimestamp) ?? 0;

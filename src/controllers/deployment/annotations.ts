@@ -3,19 +3,22 @@ import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import { MAX_INT32 } from './int32.js';
 import { isUncopied } from './policies/names.js';
 
-/** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
+/** Number of the rollout, on a ReplicaSet and the Deployment; shown by `kubectl rollout history`. */
 export const REVISION = 'deployment.kubernetes.io/revision';
-/** The earlier revisions that a ReplicaSet served, comma separated. */
+/** The earlier revisions of a ReplicaSet, comma separated. */
 export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
-/** `spec.replicas` of the Deployment when the ReplicaSet was last sized; a difference means that it was scaled. */
+/**
+ * `spec.replicas` of the Deployment when the ReplicaSet was last sized; a difference means that the Deployment was
+ * scaled.
+ */
 export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
-/** `spec.replicas + maxSurge` at that time: the whole of which the ReplicaSet's size is a proportion. */
+/** `spec.replicas + maxSurge` at that time: the total of which the ReplicaSet's size is a proportion. */
 export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
-/** Asks for a rollback; 0 means the previous revision. What `extensions/v1beta1`'s `spec.rollbackTo` became. */
+/** Requests a rollback; 0 means the previous revision. Successor of `spec.rollbackTo` in `extensions/v1beta1`. */
 export const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Besides Kubernetes' own: the trace of an object's last write is that object's alone. */
+/** In addition to Kubernetes' own: the trace of an object's last write belongs to that object only. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   LAST_APPLIED,
   REVISION,
@@ -28,19 +31,19 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** Whether an annotation belongs to one object alone, and is not shared by a Deployment and its new ReplicaSet. */
+/** Whether an annotation belongs to one object, and is not copied from a Deployment to its new ReplicaSet. */
 export function isOwnAnnotation(name: string): boolean {
   return NOT_COPIED.has(name) || isUncopied(name);
 }
 
-/** The int64 in an annotation: `undefined` where there is none, as Kubernetes goes on then. */
+/** The int64 in an annotation: `undefined` if missing or invalid, which Kubernetes treats alike. */
 export function int64Annotation(annotations: Annotations | undefined, name: string): bigint | undefined {
   return parseInt64(annotations?.[name] ?? '');
 }
 
 /**
- * The size in an annotation; `undefined` where there is none that a ReplicaSet could have: no decimal digits alone, or more than
- * an int32 holds. Kubernetes goes on as if it were absent then.
+ * The size in an annotation; `undefined` if it is not a valid size: not only decimal digits, or beyond int32.
+ * Kubernetes treats that as absent.
  */
 export function sizeAnnotation(annotations: Annotations | undefined, name: string): number | undefined {
   const text = annotations?.[name] ?? '';

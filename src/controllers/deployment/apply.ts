@@ -29,12 +29,14 @@ export interface ApplyContext {
   readonly now: string;
 }
 
-/** `collision`: the name of the new ReplicaSet is taken; the Deployment now counts one more, so look again. */
+/**
+ * `collision`: the name of the new ReplicaSet is taken; the Deployment's collision count was increased, so start again.
+ */
 export type ApplyOutcome = 'done' | 'collision';
 
 /**
- * Carries out a plan, in its order, and stops at the first write that fails: the limits hold at every point, and the
- * next pass decides anew from what is there. Every update says which version it replaces.
+ * Executes a plan in order, and stops at the first failed write: the limits hold at every point, and the next pass
+ * decides anew. Every update names the version that it replaces.
  */
 export async function applyPlan(
   deployment: DeepReadonly<Deployment>,
@@ -44,7 +46,7 @@ export async function applyPlan(
   const latest = new Map<string, DeepReadonly<ReplicaSet> | undefined>();
   for (const write of plan.replicaSetWrites) {
     const { name } = write.object.metadata;
-    // One that was there already has a size of its own: the next pass knows it.
+    // An existing ReplicaSet has its own size: the next pass knows it.
     if (write.verb === 'resize' && !latest.get(name)) continue;
     const outcome = await applyReplicaSetWrite(deployment, write, latest.get(name), context);
     if (outcome === 'collision') return outcome;
@@ -64,7 +66,7 @@ export async function applyPlan(
 
 type ReplicaSetOutcome = { readonly written?: ReplicaSet } | 'there already' | 'collision';
 
-/** @param latest what the pass has written of the ReplicaSet before */
+/** @param latest this pass's previous write of the ReplicaSet */
 async function applyReplicaSetWrite(
   deployment: DeepReadonly<Deployment>,
   { object, verb }: ReplicaSetWrite,
@@ -81,12 +83,12 @@ async function applyReplicaSetWrite(
   return { written: await updateReplicaSet(client, wanted, signal) };
 }
 
-/** All but the size was written before. */
+/** Everything but the size was written before. */
 function resized(latest: DeepReadonly<ReplicaSet> | undefined, { spec }: ReplicaSet): ReplicaSet {
   return { ...latest, spec: { ...latest?.spec, replicas: spec.replicas } } as ReplicaSet;
 }
 
-/** Only as we saw it: one that was scaled up meanwhile stays. */
+/** With a precondition: one that was scaled up in the meantime is kept. */
 async function deleteReplicaSet(replicaSet: ReplicaSet, { client, signal }: ApplyContext): Promise<void> {
   const { uid, resourceVersion } = replicaSet.metadata;
   const preconditions = { uid, resourceVersion };
@@ -112,7 +114,10 @@ async function createReplicaSet(
   }
 }
 
-/** Ours with the same template: an earlier pass got this far. Another one: another hash, by counting the collision. */
+/**
+ * Ours with the same template: an earlier pass got this far. Another one: use another hash, by increasing the collision
+ * count.
+ */
 async function resolveCollision(
   deployment: DeepReadonly<Deployment>,
   wanted: ReplicaSet,
@@ -131,9 +136,9 @@ async function resolveCollision(
 }
 
 /**
- * One collision in a Deployment's life is an accident that nobody has to hear of. At the next, somebody sits on its
- * names: that is told, and is a failure, so that the tries become rarer and end; a pass that came back at once would
- * count as fast as the API server answers.
+ * One collision in a Deployment's life is an accident and not reported. At the next one, another client keeps taking
+ * its names: that is reported as a failure, so that retries become rarer and end; immediate retries would count
+ * collisions as fast as the API server answers.
  * @throws NameTakenError once another one has been counted
  */
 async function countCollision(
@@ -160,7 +165,7 @@ async function countCollision(
   throw error;
 }
 
-/** Best effort: the error of the creation is what the pass ends with, whatever comes of telling about it. */
+/** Best effort: the pass fails with the error of the creation, even if reporting fails too. */
 async function reportCreateError(
   deployment: DeepReadonly<Deployment>,
   replicaSet: ReplicaSet,
@@ -194,8 +199,8 @@ function createErrorConditions(
 }
 
 /**
- * Writes the status, and the revision annotation in the same request: Kubernetes lets a Deployment's status write
- * change annotations. A server that does not gets a second one.
+ * Writes the status, and the revision annotation in the same request: Kubernetes allows a Deployment's status write to
+ * change annotations. For a server that does not, a second request follows.
  */
 async function updateStatus(
   current: DeepReadonly<Deployment>,

@@ -6,12 +6,12 @@ import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
 import { typeOfDeployment } from './deployment-api.js';
 
-/** The ReplicaSets that a pass is about. */
+/** The ReplicaSets of a pass. */
 export type ReplicaSetClaims = ClaimDecision<DeepReadonly<ReplicaSet>>;
 
 /**
- * Finds a Deployment's ReplicaSets by its UID, and the orphans of its namespace that it selects: nothing is looked
- * at that belongs to somebody else. Adoption and release are part of the ReplicaSet's one write of the pass.
+ * Finds a Deployment's ReplicaSets by its UID, and the orphans of its namespace that it selects; other owners' objects
+ * are not read. Adoption and release are part of the ReplicaSet's one write of the pass.
  */
 export function claimReplicaSets(
   deployment: DeepReadonly<Deployment>,
@@ -27,9 +27,9 @@ export function claimReplicaSets(
 }
 
 /**
- * Asks the API itself, past the cache, whether the Deployment that wants to adopt is still the one we know. Without
- * that, a Deployment deleted with `--cascade=orphan` would take its ReplicaSets straight back.
- * @throws StaleCacheError when it is gone, another one, or being deleted: come back when the cache knows it too
+ * Checks with the API, bypassing the cache, whether the Deployment that wants to adopt still exists unchanged.
+ * Otherwise a Deployment deleted with `--cascade=orphan` would adopt its ReplicaSets again.
+ * @throws StaleCacheError if it was deleted, replaced, or is being deleted: retry when the cache knows that too
  */
 export async function recheckBeforeAdoption(
   deployment: DeepReadonly<Deployment>,

@@ -2,12 +2,12 @@ import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { isUpToDate } from './draft.js';
 import { byRevision } from './revision.js';
 
-/** The API's largest int32 stands for "keep all". */
+/** The API's largest int32 means "keep all". */
 const KEEP_ALL = 2 ** 31 - 1;
 
 /**
- * Deletes those of the old ReplicaSets beyond `revisionHistoryLimit` that served longest ago. One that still has pods,
- * or whose size its controller has not seen yet, stays, and is not replaced by another.
+ * Deletes the least recently used of the old ReplicaSets beyond `revisionHistoryLimit`. One that still has pods, or
+ * whose size its controller has not observed yet, is kept, and no other is deleted in its place.
  */
 export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): void {
   const limit = draft.spec.revisionHistoryLimit ?? KEEP_ALL;

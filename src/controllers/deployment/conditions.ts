@@ -21,8 +21,8 @@ export function newCondition(
 }
 
 /**
- * The conditions with this one in place of the one of its type, last in the list. One that says the same already
- * (status and reason) stays untouched, message and times included; the transition time of an unchanged status stays.
+ * Replaces the condition of the same type, at the end of the list. An equal condition (status and reason) stays
+ * untouched, including message and times; an unchanged status keeps its transition time.
  */
 export function withCondition(conditions: Conditions, wanted: DeploymentCondition): DeploymentCondition[] {
   const current = findCondition(conditions, wanted.type as ConditionType);

@@ -13,7 +13,7 @@ import { isEmptyPlan, netPlan } from './plan.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
 
-/** What a pass is decided from. */
+/** The input of a pass. */
 export interface ObservedPass {
   readonly deployment: DeepReadonly<Deployment>;
   readonly claims: ReplicaSetClaims;
@@ -27,24 +27,24 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
 }
 
-/** Everything that follows from what was observed. */
+/** The decision of a pass. */
 export interface DecidedPass {
-  /** What is written and told. */
+  /** The writes and Events. */
   readonly plan: DeploymentPlan;
   /**
-   * UIDs of ReplicaSets of which no pod may run when the plan is carried out: a Recreate starts the new version. The
-   * caches say that none does; only the API knows. Empty in every other pass.
+   * UIDs of ReplicaSets that must have no running pods when the plan is executed, because a Recreate starts the new
+   * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
-  /** When it was decided, RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly now: string;
-  /** For the trace, the log and those who ask why. */
+  /** For the trace, the log and `explain`. */
   readonly decision: Decision;
 }
 
-/** Plays the pass on a draft that nobody else sees, and nets what has to be done. */
+/** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { claims, deployment }: ObservedPass,
   { clock, defaultsOf, pods, rules }: PassDependencies,
@@ -69,7 +69,7 @@ export function decidePass(
 }
 
 /**
- * Whether nothing is to be done, told or waited for. A rollout that goes on is never over with a pass, since its
+ * Whether there is nothing to write, record or wait for. An unfinished rollout is never done after a pass, because its
  * deadline has to be watched.
  */
 export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {

@@ -13,7 +13,7 @@ import type { RolloutRules } from './deployment.options.js';
 import { setStatus } from './status.js';
 import { tellTimeoutCause } from './timeout-cause.js';
 
-/** Recorded rollouts rest after at most 5 steps; more than this would be a mistake of ours. */
+/** Recorded rollouts settle after at most 5 steps; more than this is a bug. */
 const MAX_STEPS = 50;
 
 export interface DecisionContext extends PolicyContext {
@@ -32,7 +32,7 @@ export function decideRollout(draft: RolloutDraft, context: DecisionContext): vo
   tellTimeoutCause(draft, context.podsOf);
 }
 
-/** The pass as Kubernetes' controller takes it, to the word. */
+/** The pass exactly as Kubernetes' controller performs it. */
 export function playSteps(draft: RolloutDraft, context: DecisionContext): void {
   const { template } = draft.spec;
   for (let step = 0; step < MAX_STEPS; step++) {

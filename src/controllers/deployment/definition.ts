@@ -25,12 +25,12 @@ import { DeploymentReconciler } from './reconcile.js';
 
 type Identity = Pick<ControllerTraits, 'name' | 'aliases' | 'serviceAccount' | 'trims'>;
 
-/** The queues and locks of two APIs are apart, and so are two objects of one name. */
+/** The two APIs have separate queues and locks, and so do two objects with the same name. */
 const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
   'apps/v1': { name: 'deployment', aliases: ['deployment-controller'] },
   'rollkeeper.dev/v1': {
     name: 'rollkeeper-deployment',
-    // Where it runs alone, that is what people mean.
+    // If it runs alone, these names mean this controller.
     aliases: ['deployment', 'deployment-controller'],
     serviceAccount: 'deployment-controller',
     trims: new Map([
@@ -39,12 +39,12 @@ const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
   },
 };
 
-/** What the controller of an API's Deployments is called. */
+/** Name of the controller for an API's Deployments. */
 export function deploymentControllerName(api: DeploymentApi): string {
   return IDENTITIES[api].name;
 }
 
-/** The Deployment controller as the registry knows it, with other than the default options. */
+/** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
   const { api, neighbours, rules, waits, workers } = compiled;
@@ -100,15 +100,15 @@ export function createDeploymentController(options: DeploymentControllerOptions 
   );
 }
 
-/** The Deployment controller as the registry knows it. */
+/** The Deployment controller with its default options. */
 export const deploymentController: ControllerDefinition = createDeploymentController();
 
-/** A quota may limit how many ReplicaSets there are. */
+/** A quota may limit the number of ReplicaSets. */
 function lacksItsReplicaSet({ status }: DeepReadonly<Deployment>): boolean {
   return findCondition(status?.conditions, 'Progressing')?.reason === REPLICA_SET_CREATE_ERROR;
 }
 
-/** On its way from one API to the other, a Deployment is in both for a moment, and paused in both. */
+/** While being moved from one API to the other, a Deployment briefly exists in both, paused in both. */
 function isHandedOver(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
   return (
     one.apiVersion !== other.apiVersion &&

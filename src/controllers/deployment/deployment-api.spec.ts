@@ -25,7 +25,7 @@ function started() {
   return { api, run, deployment, replicaSets };
 }
 
-/** What a newer server, or somebody's webhook, puts into every ReplicaSet. */
+/** Fields that a newer server, or a webhook, adds to every ReplicaSet. */
 function fillIn({ api, replicaSets }: ReturnType<typeof started>): void {
   for (const replicaSet of replicaSets()) {
     const changed = structuredClone(replicaSet);

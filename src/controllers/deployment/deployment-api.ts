@@ -13,7 +13,7 @@ import {
   canonicalQuantity,
 } from '@rollkeeper/machinery/kubernetes';
 
-/** The APIs by which Deployments come: Kubernetes' own, and the custom resource that asks for the same. */
+/** The APIs for Deployments: Kubernetes' own, and the equivalent custom resource. */
 export const DEPLOYMENT_APIS = ['apps/v1', 'rollkeeper.dev/v1'] as const;
 export type DeploymentApi = (typeof DEPLOYMENT_APIS)[number];
 
@@ -26,7 +26,7 @@ export function deploymentTypeOf(api: DeploymentApi): ResourceType {
   return TYPES[api];
 }
 
-/** Whether it is the custom resource: nobody has filled in or counted what the API server does for its own. */
+/** Whether it is the custom resource, without the API server's defaults and counts. */
 export function isCustomDeployment({ apiVersion }: DeepReadonly<Deployment>): boolean {
   return apiVersion === apiVersionOf(ROLLKEEPER_DEPLOYMENTS);
 }
@@ -37,8 +37,8 @@ export function typeOfDeployment(deployment: DeepReadonly<Deployment>): Resource
 }
 
 /**
- * Fills in what Kubernetes fills into a Deployment of its own, and writes quantities as it does, so that the template
- * compares equal with that of the ReplicaSet that was made of it. Changes and returns `deployment`.
+ * Applies Kubernetes' defaults for Deployments and canonicalizes quantities, so that the template equals that of the
+ * ReplicaSet made from it. Changes and returns `deployment`.
  */
 export function completeDeployment(deployment: Deployment): Deployment {
   delete deployment.metadata.managedFields;
@@ -69,7 +69,7 @@ function canonicalize(amounts: Amounts | undefined): void {
   for (const name of Object.keys(amounts ?? {})) canonicalizeField(amounts, name);
 }
 
-/** What is no quantity stays: the API server tells whoever makes a ReplicaSet of it. */
+/** An invalid quantity is kept: the API server reports it when a ReplicaSet is created. */
 function canonicalizeField(object: object | undefined, name: string): void {
   const fields = object as Record<string, unknown> | undefined;
   const value = fields?.[name];

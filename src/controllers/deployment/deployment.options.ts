@@ -6,34 +6,36 @@ import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';
 
 /**
- * Where Kubernetes 1.36 is not followed, one switch for each reason (docs/CONTROLLERS.md tells them with the sums). All are on
- * for real work; with all off a pass comes to what the genuine controller's does, to compare with recordings of it.
+ * Deliberate differences from Kubernetes 1.36, one switch per reason (docs/CONTROLLERS.md has the arithmetic). All are
+ * on in production; with all off a pass has the same result as the genuine controller's, to compare it with recordings.
  */
 export interface RolloutRules {
   /**
-   * Pods count as available only where that is certain, and a change of size takes those that are not first, so that the
-   * floor holds. Off: the status of a ReplicaSet counts whatever size it answers to, and sizes alone are shared out.
+   * Pods count as available only if that is certain, and scaling takes unavailable ones first, so that the floor holds.
+   * Off: the status of a ReplicaSet counts even if it is outdated, and only sizes are distributed.
    */
   readonly floor: boolean;
   /**
-   * A change of size is over once it has been carried out. Off: the only active ReplicaSet that has the new size already, and
-   * several active ones of a Recreate, keep the old total noted, so each sync takes the change for a new one and the rollout
-   * is stuck (https://github.com/kubernetes/kubernetes/pull/138840).
+   * A scaling event ends once it has been executed. Off: a single active ReplicaSet that already has the new size, and
+   * several active ones of a Recreate, keep the old total in their annotation, so each sync detects a new scaling event
+   * and the rollout is stuck (https://github.com/kubernetes/kubernetes/pull/138840).
    */
   readonly scalingEnds: boolean;
   /**
-   * A surge never makes more room than a rollout can use, and sums are exact. Off: a change of size in the middle of a rollout
-   * fills whatever surge there is, sums wrap around as int32 do, and size annotations of others can make a ReplicaSet grow
-   * while all have to shrink.
+   * A surge never makes more room than a rollout can use, and sums are exact. Off: scaling in the middle of a rollout
+   * fills any surge, sums wrap around as int32, and others' size annotations can make a ReplicaSet grow while all have
+   * to shrink.
    */
   readonly surgeCap: boolean;
-  /** From the second collision of names on, each is told in an Event and in the condition. Off: they are counted alone. */
+  /**
+   * From the second name collision on, each is reported in an Event and in the condition. Off: they are only counted.
+   */
   readonly collisionsTold: boolean;
-  /** The revision after the last int64 is passed over. Off: no later ReplicaSet gets a revision. */
+  /** The last int64 is skipped as a revision. Off: no later ReplicaSet gets a revision. */
   readonly lastRevision: boolean;
 }
 
-/** As Rollkeeper works. */
+/** Rollkeeper's behaviour. */
 export const OWN_RULES: RolloutRules = {
   floor: true,
   scalingEnds: true,
@@ -42,7 +44,7 @@ export const OWN_RULES: RolloutRules = {
   lastRevision: true,
 };
 
-/** As Kubernetes 1.36 works. */
+/** The behaviour of Kubernetes 1.36. */
 export const KUBERNETES_RULES: RolloutRules = {
   floor: false,
   scalingEnds: false,
@@ -52,16 +54,16 @@ export const KUBERNETES_RULES: RolloutRules = {
 };
 
 export interface DeploymentControllerOptions {
-  /** Whose Deployments; each API has a controller of its own. @default 'apps/v1' */
+  /** The API of the Deployments; each API has its own controller. @default 'apps/v1' */
   api?: DeploymentApi;
   /**
-   * Other APIs whose Deployments are worked on in the same process: those that take the same pods are told of each other.
+   * Other APIs whose Deployments are processed in the same process: overlaps between them are reported.
    * @default none
    */
   neighbours?: readonly DeploymentApi[];
-  /** Deployments that one replica works on at the same time. @default 10 */
+  /** Concurrent Deployments per replica. @default 10 */
   workers?: number;
-  /** How long changes of ReplicaSets wait for more of them. */
+  /** Debounce times for changes of ReplicaSets. */
   waits?: ChangeWaits;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;

@@ -5,7 +5,7 @@ import { OWN_RULES } from './deployment.options.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 
-/** What a pass decided and from what, for people. */
+/** The decision of a pass and its inputs, for people. */
 export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Decision {
   const { spec } = draft;
   const actions = draft.policy?.actions ?? [];

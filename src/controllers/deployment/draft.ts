@@ -18,14 +18,14 @@ import type { RolloutRules } from './deployment.options.js';
 import type { PolicyOutcome } from './policies/outcome.js';
 
 /**
- * A ReplicaSet as a pass would leave it. What may change is copied out of the observed object, which stays as it
- * is; the status is always what was observed, because only the ReplicaSet controller can say how the pods are.
+ * A ReplicaSet as a pass would leave it. Mutable parts are copies of the observed object, which stays unchanged; the
+ * status is always the observed one, because only the ReplicaSet controller knows the state of the pods.
  */
 export interface ReplicaSetDraft {
   readonly name: string;
   /** Absent for one that this pass creates. */
   readonly observed?: DeepReadonly<ReplicaSet>;
-  /** The labels, the selector and the template of one that this pass creates; else the observed ones. */
+  /** Labels, selector and template of one that this pass creates; otherwise the observed ones. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: DeepReadonly<ReplicaSetSpec['selector']>;
   readonly template: DeepReadonly<PodTemplateSpec>;
@@ -33,20 +33,20 @@ export interface ReplicaSetDraft {
   replicas: number;
   minReadySeconds: number;
   annotations: Record<string, string>;
-  /** What is written along with the next other change. */
+  /** Written together with the next other change. */
   laterAnnotations?: Record<string, string>;
   ownerReferences: readonly DeepReadonly<OwnerReference>[];
   deleted: boolean;
 }
 
-/** One size that a step decided. */
+/** A size decided by a step. */
 export interface SizeStep {
   readonly replicaSet: ReplicaSetDraft;
   readonly from: number;
   readonly to: number;
 }
 
-/** The ways that a pass can take, in the order in which they are looked at. */
+/** The branches of a pass, in the order of evaluation. */
 export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
 
 /** What the policies ask of the steps. */
@@ -61,12 +61,12 @@ export interface PolicyLimits {
   keptForRollback?: ReplicaSetDraft;
 }
 
-/** What a pass works on, and what it has decided so far. */
+/** The working state of a pass, and its decisions so far. */
 export interface Draft {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
-  /** The template that a rollback restored, else the observed one. */
+  /** The template restored by a rollback, otherwise the observed one. */
   readonly spec: DeepReadonly<DeploymentSpec>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly status: DeepReadonly<DeploymentStatus>;
@@ -85,8 +85,8 @@ export interface DraftInput {
 }
 
 /**
- * The in-memory world in which the single steps of a sync are played through. Every setter compares first, so that
- * `version` stands still exactly when a step would have written nothing.
+ * The in-memory state on which the single steps of a sync are played. Every setter compares first, so that `version` is
+ * unchanged exactly if a step would have written nothing.
  */
 export class RolloutDraft implements Draft, PolicyLimits {
   readonly observed: DeepReadonly<Deployment>;
@@ -96,11 +96,11 @@ export class RolloutDraft implements Draft, PolicyLimits {
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
   readonly notes: EventNote[] = [];
-  /** Every size that was decided, in order: 0 to its first size for a ReplicaSet that the pass creates. */
+  /** Every decided size, in order: from 0 for a ReplicaSet that the pass creates. */
   readonly sizeSteps: SizeStep[] = [];
-  /** The way that the pass took first, for those who look on. */
+  /** The first branch that the pass took, for observers. */
   branch: RolloutBranch | undefined;
-  /** The new ReplicaSet, when a Recreate starts it in this pass. */
+  /** The new ReplicaSet, if a Recreate starts it in this pass. */
   startedByRecreate?: ReplicaSetDraft;
   cap?: number;
   keepsRevisions?: boolean;
@@ -122,7 +122,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.sets = [
       ...input.owned.map((replicaSet) => draftOf(replicaSet, replicaSet.metadata.ownerReferences ?? [])),
       ...input.adopted.map((replicaSet) =>
-        // In front, where the API puts it for a controller that adopts by a patch.
+        // At the front, where the API puts it when a controller adopts by a patch.
         draftOf(replicaSet, [reference, ...(replicaSet.metadata.ownerReferences ?? [])]),
       ),
     ].sort(byCreation);
@@ -141,7 +141,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     return Math.min(this.replicas, this.cap ?? Infinity);
   }
 
-  /** Counts the changes so far. */
+  /** Number of changes so far. */
   get version(): number {
     return this.changes;
   }
@@ -150,7 +150,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     return this.sets;
   }
 
-  /** Those that will still be there, oldest first. */
+  /** Those that will still exist, oldest first. */
   get living(): ReplicaSetDraft[] {
     return this.sets.filter((replicaSet) => !replicaSet.deleted);
   }
@@ -167,7 +167,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.changes++;
   }
 
-  /** What a rollback writes: other annotations, and perhaps another template. */
+  /** The writes of a rollback: annotations, and possibly another template. */
   replaceMetadata(annotations: Record<string, string>, template = this.spec.template): void {
     this.annotations = annotations;
     if (template !== this.spec.template) this.spec = { ...this.spec, template };
@@ -196,7 +196,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.changes++;
   }
 
-  /** As `annotate`, but only together with another change. */
+  /** As `annotate`, but only written together with another change. */
   annotateLater(replicaSet: ReplicaSetDraft, annotations: Record<string, string>): void {
     replicaSet.laterAnnotations = annotations;
   }
@@ -209,8 +209,8 @@ export class RolloutDraft implements Draft, PolicyLimits {
   }
 
   /**
-   * Gives a ReplicaSet its size, and notes on it the whole of which that size is a part. Returns whether the size
-   * changed; the annotations alone may change as well.
+   * Sets a ReplicaSet's size, and records the total of which that size is a part. Returns whether the size changed; the
+   * annotations may also change alone.
    */
   scale(replicaSet: ReplicaSetDraft, wanted: number): boolean {
     const size = clampToInt32(wanted);
@@ -228,7 +228,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   }
 }
 
-/** What `scale` notes on a ReplicaSet. */
+/** The annotations that `scale` sets on a ReplicaSet. */
 export function sizeAnnotations(spec: DeepReadonly<DeploymentSpec>): Record<string, string> {
   return {
     [DESIRED_REPLICAS]: String(replicasOf(spec)),
@@ -241,12 +241,12 @@ export function activeOf(replicaSets: readonly ReplicaSetDraft[]): ReplicaSetDra
   return replicaSets.filter((replicaSet) => replicaSet.replicas > 0);
 }
 
-/** The sum of the sizes asked for. */
+/** The sum of the sizes. */
 export function totalReplicas(replicaSets: readonly ReplicaSetDraft[]): number {
   return replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0);
 }
 
-/** Oldest first, one that is created in this pass last; by name where the second of creation is the same. */
+/** Oldest first, one created in this pass last; by name if created in the same second. */
 export function byCreation(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
   if (!a.observed !== !b.observed) return a.observed ? -1 : 1;
   const createdA = a.observed?.metadata.creationTimestamp ?? '';
@@ -256,14 +256,14 @@ export function byCreation(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
 }
 
 /**
- * Whether the status answers to the size that was asked for before this pass. If not, its pods may be others by
- * now: after 1 → 0 → 1 it can still tell of an available pod that was asked to stop in between.
+ * Whether the status has observed the size from before this pass. If not, its pods may be different by now: after 1 → 0
+ * → 1 it can still report an available pod that is being deleted.
  */
 export function isObserved({ observed, status }: ReplicaSetDraft): boolean {
   return observed !== undefined && (observed.metadata.generation ?? 0) <= (status.observedGeneration ?? 0);
 }
 
-/** Whether the ReplicaSet controller has seen everything that we ask for, this pass included. */
+/** Whether the ReplicaSet controller has observed the whole current spec, including this pass. */
 export function isUpToDate(replicaSet: ReplicaSetDraft): boolean {
   return isObserved(replicaSet) && replicaSet.replicas === (replicaSet.observed?.spec.replicas ?? 1);
 }
@@ -287,21 +287,21 @@ function draftOf(
   };
 }
 
-/** A Deployment's ReplicaSets by their part in the rollout. */
+/** A Deployment's ReplicaSets by their role in the rollout. */
 export interface RolloutSets {
-  /** The one whose template is the Deployment's. */
+  /** The one with the Deployment's template. */
   readonly latest?: ReplicaSetDraft;
   /** All others, oldest first. */
   readonly old: readonly ReplicaSetDraft[];
   readonly all: readonly ReplicaSetDraft[];
 }
 
-/** Those of a rollout whose latest ReplicaSet is there. */
+/** The ReplicaSets of a rollout whose latest one exists. */
 export interface CompleteRolloutSets extends RolloutSets {
   readonly latest: ReplicaSetDraft;
 }
 
-/** The pods that are known to be available; none while the status answers to an earlier size. */
+/** The pods that are known to be available; none while the status is outdated. */
 export function available(replicaSet: ReplicaSetDraft, { floor }: Pick<RolloutRules, 'floor'>): number {
   return floor && !isObserved(replicaSet) ? 0 : (replicaSet.status.availableReplicas ?? 0);
 }
@@ -314,8 +314,8 @@ export function sumAvailable(
 }
 
 /**
- * The available pods that stay, whatever the ReplicaSet controller has just done: while a ReplicaSet shrinks, its
- * status still tells of pods that are on their way out. Growing again in this pass does not bring them back.
+ * The available pods that will remain, regardless of the ReplicaSet controller's latest actions: while a ReplicaSet
+ * shrinks, its status still counts pods being deleted. Growing again in this pass does not bring them back.
  */
 export function lastingAvailable(replicaSet: ReplicaSetDraft, rules: Pick<RolloutRules, 'floor'>): number {
   const known = available(replicaSet, rules);

@@ -18,7 +18,7 @@ import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { TRACE_ANNOTATION } from '../../machinery/trace-context/index.js';
 import { createDeploymentController } from './definition.js';
 
-/** A cache with one Deployment, its ReplicaSet and a pod; `happens` gives what a change enqueues. */
+/** A cache with one Deployment, its ReplicaSet and a pod; `happens` returns what a change enqueues. */
 function watched(strategy?: Deployment['spec']['strategy']) {
   const api = new InMemoryApi();
   const informers = new InMemoryInformers(api);
@@ -191,7 +191,7 @@ describe('changes that concern a Deployment', () => {
     const { api, happens, replicaSet } = watched();
     const status = (change: Partial<NonNullable<ReplicaSet['status']>>) => () => {
       const [current = replicaSet] = api.all<ReplicaSet>(REPLICA_SETS);
-      // As every write does where it is traced.
+      // As every traced write does.
       const annotations = { [TRACE_ANNOTATION]: `of the write after ${current.metadata.resourceVersion}` };
       const metadata = { ...current.metadata, annotations };
       api.seed(REPLICA_SETS, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });

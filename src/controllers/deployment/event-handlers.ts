@@ -37,7 +37,7 @@ export function replicaSetUrgency(replicaSets: Lister<ReplicaSet>, waits: Compil
   });
 }
 
-/** Whether a ReplicaSet has only shrunk, while another one grows: the next step is for that one's pods to allow. */
+/** Whether a ReplicaSet has only shrunk while another one grows: the next step depends on that one's pods. */
 function isWithinWave(
   event: ResourceEvent<ReplicaSet>,
   deployment: DeepReadonly<Deployment>,
@@ -51,7 +51,7 @@ function isWithinWave(
     .some((sibling) => sibling.metadata.uid !== uid && (sibling.spec.replicas ?? 1) > available(sibling));
 }
 
-/** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
+/** A Recreate continues when the last pod of an old ReplicaSet is gone. */
 export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
   return watch(
     Pod,
@@ -70,15 +70,15 @@ export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
   );
 }
 
-/** Whether somebody asks for something else than before; our own writes change only the status and the revision. */
+/** Whether the spec or other user input has changed; our own writes only change the status and the revision. */
 function isWantedChange(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
   if (old.metadata.generation !== object.metadata.generation) return true;
   return !semanticEqual(wanted(old), wanted(object));
 }
 
 /**
- * Whether all that happened is that a pass of ours counted a collision. That pass comes back by itself, after a backoff
- * if need be; woken by its own write, it would come back at once, for as long as the names are taken.
+ * Whether the only change is a collision counted by our own pass. That pass comes back by itself, with backoff if
+ * needed; woken by its own write, it would come back at once as long as the names are taken.
  */
 function isCountedCollision(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
   const [before = 0, now = 0] = [old.status?.collisionCount, object.status?.collisionCount];
@@ -91,7 +91,7 @@ function wanted({ metadata }: DeepReadonly<Deployment>): unknown {
   return { annotations, labels, deletionTimestamp, finalizers, ownerReferences };
 }
 
-/** Without the one that every traced write leaves. */
+/** Without the annotation that every traced write leaves. */
 function annotationsOf({
   metadata,
 }: Pick<DeepReadonly<KubernetesObject>, 'metadata'>): Record<string, string> {
@@ -99,7 +99,7 @@ function annotationsOf({
   return annotations;
 }
 
-/** Whether the ReplicaSet has the size that it was given, with every pod available. */
+/** Whether the ReplicaSet has its requested size, with every pod available. */
 function hasAllAvailable({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
   const wanted = spec.replicas ?? 1;
   return (
@@ -115,14 +115,14 @@ function available({ status }: DeepReadonly<ReplicaSet>): number {
 
 const ASKED_METADATA = ['deletionTimestamp', 'generation', 'labels', 'ownerReferences'] as const;
 
-/** Its size, say, is another one now, and its status does not tell of it yet: what follows, follows from its status. */
+/** Only the spec has changed, such as its size, and the status does not reflect it yet: the status will wake us. */
 function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
   return (
     semanticEqual(old.status, replicaSet.status) && controllerOf(old)?.uid === controllerOf(replicaSet)?.uid
   );
 }
 
-/** Pods that had stopped counting are gone: nothing follows but a number in our status. */
+/** Only inactive pods are gone: just a number in our status changes. */
 function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
   const { terminatingReplicas: before, ...was } = old.status ?? { replicas: 0 };
   const { terminatingReplicas: after, ...is } = replicaSet.status ?? { replicas: 0 };
@@ -132,7 +132,7 @@ function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<R
   return before !== after && sameMetadata && semanticEqual(was, is);
 }
 
-/** Every sync, whatever it comes to, notes the generation that it saw. */
+/** Every sync records the observed generation, regardless of its result. */
 export function isDeploymentDue({ metadata, status }: DeepReadonly<Deployment>): boolean {
   return (
     metadata.deletionTimestamp === undefined && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)

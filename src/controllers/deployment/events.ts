@@ -9,7 +9,7 @@ import {
   SELECTING_ALL,
 } from './reasons.js';
 
-/** What people read about a Deployment's events, worded as Kubernetes 1.36 does. */
+/** Texts of a Deployment's events, worded as in Kubernetes 1.36. */
 
 export function scaledNote(name: string, from: number, to: number): EventNote {
   const direction = to > from ? 'up' : 'down';

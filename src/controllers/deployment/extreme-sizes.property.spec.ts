@@ -15,10 +15,10 @@ import { maxTotalReplicas, replicasOf } from './limits.js';
 /*
  * Invariants of one pass, for any sizes and limits that the API accepts, and any annotations:
  *
- * 1. Each size is a whole number from 0 to the largest int32, and so is each count of the status.
- * 2. The sizes together exceed spec.replicas + maxSurge only where they did before, and then they do not grow.
- * 3. However large the surge, what is scaled in proportion ends at two versions of the wanted size, and the new one adds one at most.
- * 4. A new ReplicaSet gets pods in the pass that makes it, while there is room.
+ * 1. Each size, and each count of the status, is a whole number from 0 to the largest int32.
+ * 2. The sum of the sizes exceeds spec.replicas + maxSurge only if it did before, and then it does not grow.
+ * 3. For any surge, proportional scaling adds at most two versions of the wanted size, and the new one at most one.
+ * 4. A new ReplicaSet gets pods in the pass that creates it, if there is room.
  */
 const runs = propertyRuns({ gate: 500, nightly: 5000 });
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -48,7 +48,7 @@ describe(`a pass over extreme sizes (SEED=${runs.seed})`, () => {
   it('writes nothing that an int32 cannot hold, and keeps to the limits', () => {
     fc.assert(fc.property(scenario, check), {
       ...runs,
-      // 2 pods with the largest surge once asked for -2147483647 of them.
+      // 2 pods with the largest surge once resulted in -2147483647 requested pods.
       examples: [
         [{ replicas: 2, maxSurge: MAX_INT32, maxUnavailable: 0, paused: false, old: [], current: undefined }],
       ],

@@ -8,7 +8,7 @@ import { createDeploymentController } from './definition.js';
 import { minAvailable } from './limits.js';
 import { OWN_RULES } from './deployment.options.js';
 
-/** A rollout that cannot succeed, of so many pods, and at rest. */
+/** A settled rollout that cannot succeed, with this many pods. */
 async function stuck(
   replicas: number,
   shape: DeploymentShape = {},

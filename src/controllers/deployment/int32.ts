@@ -1,9 +1,9 @@
 import type { RolloutRules } from './deployment.options.js';
 
-/** The largest count that the API's types hold. */
+/** The largest count in the API's types. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
-/** How a count comes out that an int32 may not hold. */
+/** How counts beyond int32 are handled. */
 export interface Int32Arithmetic {
   readonly sum: (value: number) => number;
   /** To the nearest whole number, half away from zero. */
@@ -11,15 +11,15 @@ export interface Int32Arithmetic {
 }
 
 /**
- * Sums are exact here, whatever their size; what is written is clamped, because counts are int32 in the API's types.
- * Kubernetes' sums wrap around instead: 2 replicas and a `maxSurge` of 2147483647 make a ceiling of -2147483647 there, and
- * a rollout that never moves.
+ * Sums are exact here, regardless of size; written values are clamped, because counts are int32 in the API's types.
+ * Kubernetes' sums wrap around instead: 2 replicas and a `maxSurge` of 2147483647 make a ceiling of -2147483647 there,
+ * and a rollout that never moves.
  */
 export function int32Arithmetic({ surgeCap }: RolloutRules): Int32Arithmetic {
   return surgeCap ? EXACT : WRAPPING;
 }
 
-/** As a field of the API can hold it. */
+/** Clamped to the range of an API field. */
 export function clampToInt32(value: number): number {
   return Math.min(value, MAX_INT32);
 }
@@ -30,7 +30,7 @@ const WRAPPING: Int32Arithmetic = {
   sum: (value) => value | 0,
   round: (value) => {
     const rounded = roundHalfAway(value);
-    // What no int32 holds becomes the smallest, as amd64 converts it.
+    // A value beyond int32 becomes the smallest int32, as on amd64.
     return Number.isFinite(rounded) && Math.abs(rounded) < 2 ** 31 ? rounded : -(2 ** 31);
   },
 };

@@ -11,7 +11,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 
 type Spec = DeepReadonly<DeploymentSpec>;
 
-/** How far a rolling update may go beyond `spec.replicas`, and how far below. */
+/** How far a rolling update may go above and below `spec.replicas`. */
 export interface Fenceposts {
   readonly maxSurge: number;
   readonly maxUnavailable: number;
@@ -28,7 +28,7 @@ export function isRollingUpdate(spec: Spec): boolean {
 
 /**
  * Both limits as numbers of pods: percentages of `spec.replicas`, the surge rounded up and the unavailable rounded
- * down. If both come out as 0, one pod may be unavailable, or the rollout could never move.
+ * down. If both are 0, one pod may be unavailable, or the rollout could never move.
  *
  * 10 replicas, 25 %/25 %: surge 3 (2.5 up), unavailable 2 (2.5 down), so between 8 available and 13 in all.
  * @throws InvalidOptionError for a value that is neither a number nor a percentage
@@ -54,12 +54,12 @@ export function maxUnavailable(spec: Spec): number {
   return Math.min(resolveFenceposts(spec).maxUnavailable, replicas);
 }
 
-/** The most pods that all ReplicaSets together may ask for. */
+/** Maximum of all ReplicaSets' sizes together. */
 export function maxTotalReplicas(spec: Spec): number {
   return replicasOf(spec) + maxSurge(spec);
 }
 
-/** The fewest pods that must stay available. */
+/** The minimum of available pods. */
 export function minAvailable(spec: Spec): number {
   return replicasOf(spec) - maxUnavailable(spec);
 }
@@ -79,8 +79,8 @@ type Validation =
   | { readonly valid: false; readonly problem: string };
 
 /**
- * Whether a Deployment can be acted on. The API server refuses what is not; but objects may be older than its
- * rules, or come from one with other rules.
+ * Whether a Deployment can be processed. The API server refuses invalid ones, but objects may be older than its rules,
+ * or come from a server with other rules.
  */
 export function validateDeployment(deployment: DeepReadonly<Deployment>): Validation {
   const { spec } = deployment;

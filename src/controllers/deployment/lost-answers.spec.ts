@@ -24,7 +24,7 @@ const POLICIES = {
   'rollkeeper.dev/bake-time': '5m',
 };
 
-/** `app:2` runs one pod of three; the next sync takes one from `app:1`, and then asks for a second of `app:2`. */
+/** `app:2` has one pod of three; the next sync removes one from `app:1`, and then adds a second to `app:2`. */
 async function midway(processes: number): Promise<DeploymentHarness> {
   const harness = new DeploymentHarness(twoAndOne(), { processes });
   await harness.settle();
@@ -69,9 +69,9 @@ describe('a size that was written without an answer', () => {
 });
 
 /**
- * Invariants, whatever becomes of the writes, however late the caches are, and whatever a person changes meanwhile:
- * 1. the sizes of all ReplicaSets together never exceed the most that was allowed since the last rest;
- * 2. once nothing breaks any more, the wanted version has the wanted size, and no other has any.
+ * Invariants for any outcome of the writes, any cache delays, and any user changes:
+ * 1. the sum of all ReplicaSets' sizes never exceeds the maximum allowed since the last rest;
+ * 2. once there are no more faults, the wanted version has the wanted size, and no other has any.
  */
 describe(`a rollout under random faults and stale caches (SEED=${runs.seed})`, () => {
   it.each([

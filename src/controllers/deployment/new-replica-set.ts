@@ -16,8 +16,8 @@ import { FOUND_NEW_REPLICA_SET, NEW_REPLICA_SET_CREATED } from './reasons.js';
 import { newReplicaSetAnnotations, nextRevision, servedRevision } from './revision.js';
 
 /**
- * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
- * date; once in a step. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
+ * Finds the new ReplicaSet and updates its annotations, its `minReadySeconds` and the Deployment's revision; once per
+ * step. If several have the Deployment's template, the oldest counts, so that the choice is deterministic.
  */
 export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutSets {
   const sets = rolloutSetsOf(draft);
@@ -26,7 +26,8 @@ export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutS
   const before = draft.version;
   if (!draft.keepsRevisions) syncAnnotations(draft, latest, nextRevision(sets.old, rules));
   draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
-  // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
+  // A step that changes the ReplicaSet leaves the Deployment to the next step, which preserves the order of the
+  // conditions.
   if (draft.version !== before) return sets;
   if (!draft.keepsRevisions) noteRevision(draft, latest, rules);
   noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${latest.name}"`, { onlyFirst: true });
@@ -35,12 +36,12 @@ export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutS
 
 function syncAnnotations(draft: RolloutDraft, latest: ReplicaSetDraft, revision: bigint): void {
   const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, revision);
-  // Where the revision cannot be read, Kubernetes writes nothing for the annotations' sake alone.
+  // If the revision is invalid, Kubernetes does not write for the annotations alone.
   if (servedRevision(latest.annotations) === undefined) draft.annotateLater(latest, annotations);
   else draft.annotate(latest, annotations);
 }
 
-/** Creates the new ReplicaSet where there is none: as large as the limits allow at once. */
+/** Creates a missing new ReplicaSet, as large as the limits allow. */
 export function withNewReplicaSet(
   draft: RolloutDraft,
   sets: RolloutSets,
@@ -57,8 +58,8 @@ export function withNewReplicaSet(
 }
 
 /**
- * The size that the new ReplicaSet may have now. Rolling: as many more as the surge leaves room for, never beyond
- * `spec.replicas`. Recreate: all at once, because the old pods are gone.
+ * The allowed size of the new ReplicaSet. Rolling: limited by the surge, never above `spec.replicas`. Recreate: full
+ * size, because the old pods are gone.
  */
 export function allowedNewSize(
   draft: RolloutDraft,
@@ -71,7 +72,7 @@ export function allowedNewSize(
   return now >= most ? current : current + Math.min(sum(most - now), draft.replicas - current);
 }
 
-/** The ReplicaSets that will still be there, by their part. */
+/** The remaining ReplicaSets, by role. */
 export function rolloutSetsOf(draft: RolloutDraft): RolloutSets {
   const all = draft.living;
   const latest = latestOf(draft, all);
@@ -79,8 +80,8 @@ export function rolloutSetsOf(draft: RolloutDraft): RolloutSets {
 }
 
 /**
- * The first that was made of the template. What a server fills into the ReplicaSet of a custom Deployment may be more than
- * we know of: there the hash tells it too.
+ * The oldest with this template. A server may add unknown fields to the ReplicaSet of a custom Deployment: there the
+ * hash identifies it too.
  */
 export function latestOf(
   draft: RolloutDraft,
@@ -93,7 +94,7 @@ export function latestOf(
   return replicaSets.find(({ labels }) => labels[POD_TEMPLATE_HASH] === hash);
 }
 
-/** The Deployment has the revision of its new ReplicaSet. */
+/** The Deployment gets the revision of its new ReplicaSet. */
 function noteRevision(
   draft: RolloutDraft,
   { annotations }: ReplicaSetDraft,
@@ -143,7 +144,7 @@ function withLabels(
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
-/** Says in the Progressing condition that there is a new ReplicaSet, where progress is watched at all. */
+/** Records the new ReplicaSet in the Progressing condition, if progress is watched at all. */
 function noteProgress(
   draft: RolloutDraft,
   reason: string,

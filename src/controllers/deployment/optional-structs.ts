@@ -1,9 +1,9 @@
 /**
- * In Go an optional struct is a pointer, so that `securityContext: {}` is another value than none, and Kubernetes takes it for another
- * template. Maps and plain structs are the same, empty or absent.
+ * In Go an optional struct is a pointer, so `securityContext: {}` differs from none, and Kubernetes considers it
+ * another template. For maps and plain structs, empty equals absent.
  */
 
-/** Fields of a pod template that hold a map, or a struct that is always there. */
+/** Fields of a pod template that hold a map, or a non-optional struct. */
 const EMPTY_AS_ABSENT: ReadonlySet<string> = new Set([
   'annotations',
   'labels',
@@ -21,13 +21,13 @@ const EMPTY_AS_ABSENT: ReadonlySet<string> = new Set([
   'volumeAttributes',
 ]);
 
-/** Of a container `resources` is always there; of a pod it is optional. */
+/** In a container `resources` is not optional; in a pod it is. */
 const RESOURCES_OF_POD = 'spec.resources';
 
-/** What a server fills into every pod template: it tells none from another. */
+/** Servers add it to every pod template, so it distinguishes none. */
 const ALWAYS_FILLED_IN = 'spec.securityContext';
 
-/** Whether two templates that mean the same have the same optional structs. */
+/** Whether two semantically equal templates have the same optional structs. */
 export function sameStructs(a: unknown, b: unknown, path = ''): boolean {
   if (a === b) return true;
   if (!isFields(a) || !isFields(b)) return !(isStruct(a, path) || isStruct(b, path));
@@ -35,7 +35,7 @@ export function sameStructs(a: unknown, b: unknown, path = ''): boolean {
   return [...names].every((name) => sameStructs(a[name], b[name], join(path, name)));
 }
 
-/** The value with a mark in place of each optional struct that is empty, for a hash that leaves out what is empty. */
+/** Marks each empty optional struct, for a hash that omits empty values. */
 export function markedStructs(value: unknown, path = ''): unknown {
   if (!isFields(value)) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => markedStructs(item, join(path, '')));
@@ -44,7 +44,7 @@ export function markedStructs(value: unknown, path = ''): unknown {
   return Object.fromEntries(entries.map(([name, field]) => [name, markedStructs(field, join(path, name))]));
 }
 
-/** Whether the value, where another has none, makes a difference; a list never does, which is empty then. */
+/** Whether presence of the value alone makes a difference; never for an (empty) list. */
 function isStruct(value: unknown, path: string): boolean {
   if (!isFields(value) || Array.isArray(value)) return false;
   const name = path.slice(path.lastIndexOf('.') + 1);

@@ -5,35 +5,35 @@ import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
 import { scaledNote } from './events.js';
 
-/** A write to one ReplicaSet, and the event that tells of it once it is done. */
+/** A write to one ReplicaSet, and the event recorded after it. */
 export interface ReplicaSetWrite {
-  /** `resize`: of what an earlier write of the plan has made of the ReplicaSet, the size alone. */
+  /** `resize`: changes only the size, after an earlier write of the plan to the same ReplicaSet. */
   readonly verb: 'update' | 'create' | 'delete' | 'resize';
-  /** As it is after the write. */
+  /** Its state after the write. */
   readonly object: ReplicaSet;
   readonly note?: EventNote;
 }
 
-/** The outcome of a pass as the writes that bring it about. */
+/** The result of a pass as writes. */
 export interface DeploymentPlan {
-  /** In the order in which they must happen. */
+  /** In the required order. */
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
-  /** Written to the Deployment itself: a rollback's outcome. */
+  /** A write to the Deployment itself: the result of a rollback. */
   readonly deployment?: Deployment;
-  /** Events that tell of it. */
+  /** Events about it. */
   readonly notes: readonly EventNote[];
-  /** Written to the status subresource, the revision annotation included. */
+  /** Written to the status subresource, including the revision annotation. */
   readonly status?: Deployment;
 }
 
 /**
- * Compares the draft with what was observed. Sizes are written in the order of the steps that decided them, so that each
- * size that people know of a rollout is there to be seen, and each instant is one that a step found within the limits.
+ * Compares the draft with the observed state. Sizes are written in the order of the deciding steps, so that each
+ * intermediate size is visible, and each moment is one that a step found within the limits.
  *
- * Where the steps take a ReplicaSet up and down again, or down and up, the pods between would be made to be deleted. There
- * each ReplicaSet is written once, what goes down first, then what keeps its size, then what comes up: down first cannot break
- * the floor, because that counts nothing that comes up in the same pass; up last cannot break the ceiling, because the room
- * is there by then.
+ * If the steps take a ReplicaSet up and down again, or down and up, the pods in between would be created only to be
+ * deleted. Then each ReplicaSet is written once: shrinking ones first, then unchanged ones, then growing ones.
+ * Shrinking first cannot break the floor, because it does not count pods that are added in the same pass; growing last
+ * cannot break the ceiling, because the room exists by then.
  */
 export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<ReplicaSet>[]): DeploymentPlan {
   const deployment = draftedDeployment(draft);
@@ -50,7 +50,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
   };
 }
 
-/** Whether nothing is to be done, and nothing to be told. */
+/** Whether there is nothing to write and no event to record. */
 export function isEmptyPlan({ deployment, notes, replicaSetWrites, status }: DeploymentPlan): boolean {
   return replicaSetWrites.length === 0 && notes.length === 0 && !deployment && !status;
 }
@@ -89,7 +89,7 @@ function goesOneWay(steps: readonly SizeStep[]): boolean {
   return steps.every(({ from, replicaSet, to }) => to >= from || !ups.has(replicaSet));
 }
 
-/** What comes of the steps of each ReplicaSet, what goes down first. */
+/** The net change of each ReplicaSet, shrinking ones first. */
 function netSteps(steps: readonly SizeStep[]): SizeStep[] {
   const net = new Map<ReplicaSetDraft, SizeStep>();
   for (const { from, replicaSet, to } of steps)
@@ -98,7 +98,7 @@ function netSteps(steps: readonly SizeStep[]): SizeStep[] {
   return changed.sort((a, b) => Number(a.to > a.from) - Number(b.to > b.from));
 }
 
-/** The first write of a ReplicaSet takes along whatever else has changed about it. */
+/** The first write of a ReplicaSet includes all its other changes. */
 function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): ReplicaSetWrite[] {
   const begun = new Set<ReplicaSetDraft>();
   return steps.map(({ from, replicaSet, to }) => {
@@ -111,7 +111,7 @@ function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): 
   });
 }
 
-/** Of one that keeps its size. */
+/** For one that keeps its size. */
 function annotation(draft: ReplicaSetDraft): ReplicaSetWrite[] {
   const { observed } = draft;
   if (!observed || !differs(draft, observed)) return [];
@@ -150,7 +150,7 @@ function created(draft: ReplicaSetDraft, namespace: string | undefined): Replica
   } as ReplicaSet;
 }
 
-/** Takes our reference off one that the selector selects no longer. */
+/** Removes our reference from one that the selector no longer matches. */
 function releaseWrite(replicaSet: DeepReadonly<ReplicaSet>, uid: string | undefined): ReplicaSetWrite {
   const references = (replicaSet.metadata.ownerReferences ?? []).filter((reference) => reference.uid !== uid);
   const metadata = { ...replicaSet.metadata, ownerReferences: references };

@@ -5,7 +5,7 @@ import { markedStructs, sameStructs } from './optional-structs.js';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Whether two templates ask for the same pods: equal but for the hash label that we add ourselves. */
+/** Whether two templates are equal except for the hash label that we add ourselves. */
 export function equalIgnoringHash(a: Template, b: Template): boolean {
   if (a === b) return true;
   const [one, other] = [withoutHash(a), withoutHash(b)];
@@ -20,17 +20,17 @@ export function withoutHash(template: Template): PodTemplateSpec {
 }
 
 /**
- * A stable short hash of a template: independent of the order of keys and of empty fields. `collisionCount` gives
- * another one when the name is taken. Not the hash that Kubernetes computes, which depends on Go's memory layout:
- * ReplicaSets are found by their template, never by the hash.
+ * A stable short hash of a template: independent of the order of keys and of empty fields. `collisionCount` varies it
+ * when the name is taken. Not the hash that Kubernetes computes, which depends on Go's memory layout: ReplicaSets are
+ * found by their template, never by the hash.
  */
 export function podTemplateHash(template: Template, collisionCount = 0): string {
   return stableHash(markedStructs(withoutHash(template)), collisionCount);
 }
 
 /**
- * The same, whatever empty structs a server fills in: of custom Deployments, whose ReplicaSets are found by it as well, so that it must never
- * change.
+ * The same, ignoring empty structs that a server adds. Used for custom Deployments, whose ReplicaSets are also found by
+ * it, so it must never change.
  */
 export function customTemplateHash(template: Template, collisionCount = 0): string {
   return stableHash(withoutHash(template), collisionCount);

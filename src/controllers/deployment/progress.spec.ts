@@ -11,7 +11,7 @@ import { progressCheckAfterMs } from './progress.js';
 const NOW_MS = Date.UTC(2026, 0, 1, 12);
 const MINUTE_MS = 60_000;
 
-/** A rollout that is as far as it gets, its progress last seen some minutes ago. */
+/** A rollout that cannot proceed, with its last progress some minutes ago. */
 function stuck(minutesAgo: number, spec: Partial<Deployment['spec']> = {}): RolloutDraft {
   const deployment = aDeployment({ replicas: 2, spec });
   const time = toRfc3339(NOW_MS - minutesAgo * MINUTE_MS);

@@ -21,17 +21,17 @@ import { calculateStatus } from './status.js';
 type Spec = DeepReadonly<DeploymentSpec>;
 type Status = DeepReadonly<DeploymentStatus>;
 
-/** The API's largest int32 stands for "no deadline". */
+/** The API's largest int32 means "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;
 
-/** Lets the deadline have passed for certain when we look again: times in conditions are whole seconds. */
+/** Ensures that the deadline has passed when we look again: times in conditions are whole seconds. */
 const SECOND_OF_GRACE_MS = 1000;
 
 export function hasProgressDeadline(spec: Spec): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== NO_DEADLINE;
 }
 
-/** Whether everything that runs is new, available, and as much as was asked for. */
+/** Whether all pods are new, available, and as many as requested. */
 export function isRolloutComplete(draft: RolloutDraft, status: Status): boolean {
   return (
     (status.updatedReplicas ?? 0) === draft.replicas &&
@@ -41,7 +41,7 @@ export function isRolloutComplete(draft: RolloutDraft, status: Status): boolean 
   );
 }
 
-/** Sets the status at the end of a rollout step, with what can be said about its progress. */
+/** Sets the status at the end of a rollout step, including its progress. */
 export function setRolloutStatus(draft: RolloutDraft, sets: RolloutSets): void {
   const status = calculateStatus(draft, sets);
   const progressing = progressConditions(draft, sets, status);
@@ -49,8 +49,8 @@ export function setRolloutStatus(draft: RolloutDraft, sets: RolloutSets): void {
 }
 
 /**
- * How long until the deadline must be looked at again, milliseconds; undefined where it cannot pass: no deadline,
- * rollout complete, or reported already.
+ * Delay until the deadline must be checked again, milliseconds; undefined if it cannot pass: no deadline, rollout
+ * complete, or reported already.
  *
  * Progress last seen at 00:00, deadline 10 min, now 00:03: in 7 min, and a second of grace.
  */
@@ -62,7 +62,7 @@ export function progressCheckAfterMs(draft: RolloutDraft): number | undefined {
   return Math.max(0, deadlineMs(spec, condition) - draft.nowMs) + SECOND_OF_GRACE_MS;
 }
 
-/** Whose progress a message tells of. */
+/** The subject of a progress message. */
 export function progressSubject(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): string {
   return latest ? `ReplicaSet "${latest.name}"` : `Deployment "${draft.name}"`;
 }
@@ -105,7 +105,7 @@ function withProgress(
   return withCondition(conditions, newCondition('Progressing', { status, reason, message }, now));
 }
 
-/** Progress restarts the deadline: the update time is now, even where nothing else about the condition changes. */
+/** Progress restarts the deadline: the update time is now, even if the condition is otherwise unchanged. */
 function withFreshProgress(
   conditions: Status['conditions'],
   current: DeepReadonly<DeploymentCondition> | undefined,
@@ -122,7 +122,7 @@ function withFreshProgress(
   return [...withoutCondition(conditions, 'Progressing'), { ...condition, lastTransitionTime }];
 }
 
-/** More new pods, fewer old ones, more ready or more available than the Deployment's status said before. */
+/** More new pods, fewer old ones, more ready or more available than in the Deployment's previous status. */
 function hasProgressed(before: Status, after: Status): boolean {
   const oldReplicas = (status: Status): number => (status.replicas ?? 0) - (status.updatedReplicas ?? 0);
   return (
@@ -144,7 +144,7 @@ function deadlineMs(spec: Spec, condition: DeepReadonly<DeploymentCondition>): n
   return (parseTimeMs(condition.lastUpdateTime) ?? 0) + (spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
-/** A ReplicaSet that cannot create its pods says so, and the Deployment repeats it: the new one's word first. */
+/** Copies the failure of a ReplicaSet that cannot create its pods to the Deployment; the new one's takes precedence. */
 function withReplicaFailure(
   conditions: readonly DeepReadonly<DeploymentCondition>[],
   sets: RolloutSets,
@@ -161,8 +161,8 @@ function withReplicaFailure(
 }
 
 /**
- * Says in the Progressing condition that the rollout was paused or resumed, so that the time of the pause does not
- * count against the deadline. A deadline that was exceeded already stays reported.
+ * Records pause and resume in the Progressing condition, so that the pause does not count against the deadline. An
+ * already exceeded deadline stays reported.
  */
 export function syncPausedCondition(draft: RolloutDraft): void {
   if (!hasProgressDeadline(draft.spec)) return;

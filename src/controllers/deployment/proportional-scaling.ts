@@ -16,11 +16,11 @@ export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boole
 }
 
 /**
- * Follows a change of `spec.replicas` without moving the rollout: one active ReplicaSet takes all of it; when the
- * new one is complete the old ones go; otherwise all grow or shrink in proportion, which spreads the risk.
- * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`, but for the floor.)
+ * Follows a change of `spec.replicas` without advancing the rollout: a single active ReplicaSet takes all of it; if the
+ * new one is complete the old ones are scaled to zero; otherwise all grow or shrink in proportion, which spreads the
+ * risk. (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`, except for the floor.)
  *
- * @returns whether that is all; `false` where a ReplicaSet has to report first how many of its pods are available
+ * @returns whether it is complete; `false` if a ReplicaSet has to report its available pods first
  */
 export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): boolean {
   const { latest, old, all } = sets;
@@ -36,12 +36,14 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   return true;
 }
 
-/** Ends a scaling event: whoever kept its size has the new total noted too, or the event would never be over. */
+/**
+ * Ends a scaling event: also records the new total on ReplicaSets that kept their size, or the event would never end.
+ */
 export function noteNewTotal(draft: RolloutDraft, { all }: RolloutSets): void {
   for (const replicaSet of activeOf(all)) draft.scale(replicaSet, replicaSet.replicas);
 }
 
-/** The new ReplicaSet is as large as asked for, and all of it is available. */
+/** The new ReplicaSet has the requested size, and all of it is available. */
 function isSaturated(draft: RolloutDraft, latest: ReplicaSetDraft, rules: RolloutRules): boolean {
   return (
     latest.replicas === draft.replicas &&
@@ -51,8 +53,8 @@ function isSaturated(draft: RolloutDraft, latest: ReplicaSetDraft, rules: Rollou
 }
 
 /**
- * Shares out what the new total allows. The largest comes first, and takes what rounding leaves over; of equals the
- * newest grows first and the oldest shrinks first.
+ * Distributes the new total. The largest comes first, and gets the rounding remainder; among equals the newest grows
+ * first and the oldest shrinks first.
  *
  * 5 → 10 in the middle of a rollout, surge 2 → 3 (7 → 13 in all), sizes 4 and 3: shares 3.4 and 2.6, so 7 and 6.
  */
@@ -81,7 +83,7 @@ function scaleInProportion(
   for (const replicaSet of shrinkingFirst) {
     const share = sizes.get(replicaSet) ?? replicaSet.replicas;
     const size = draft.mayNotGrow?.has(replicaSet) ? Math.min(share, replicaSet.replicas) : share;
-    // One that keeps its size has the new total noted, too, unless its turn is still to come.
+    // An unchanged size still gets the new total recorded, unless its turn is still to come.
     if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
   }
   return isAll;
@@ -110,15 +112,15 @@ function shareOut(
 }
 
 /**
- * What is shared out. A surge of more than 100 % only makes more room than a rollout can use, since the new ReplicaSet never
- * gets more than `replicas`; Kubernetes fills it all the same, so that a `maxSurge` of a million becomes a million pods for
- * whoever scales in the middle of a rollout.
+ * The total to distribute. A surge of more than 100 % makes more room than a rollout can use, because the new
+ * ReplicaSet never exceeds `replicas`; Kubernetes fills it all the same, so that with a `maxSurge` of a million,
+ * scaling in the middle of a rollout creates a million pods.
  */
 function wholeOf(replicas: number, maxReplicas: number, { surgeCap }: RolloutRules): number {
   return surgeCap ? Math.min(maxReplicas, 2 * replicas) : maxReplicas;
 }
 
-/** The whole that the size was a part of: as noted on it, else what the Deployment has. */
+/** The total that the size was a part of: from its annotation, otherwise the Deployment's. */
 function wholeBefore(draft: RolloutDraft, { annotations }: ReplicaSetDraft, rules: RolloutRules): number {
   const whole = sizeAnnotation(annotations, MAX_REPLICAS) ?? 0;
   const replicas = sizeAnnotation(annotations, DESIRED_REPLICAS);
@@ -130,7 +132,7 @@ function tieBreak(toAdd: number, a: ReplicaSetDraft, b: ReplicaSetDraft): number
   return toAdd > 0 ? byCreation(b, a) : toAdd < 0 ? byCreation(a, b) : 0;
 }
 
-/** How much of what is left to add (or, negative, to take away) falls to this ReplicaSet. */
+/** This ReplicaSet's share of what is left to add (or, if negative, to remove). */
 function proportion(
   draft: RolloutDraft,
   replicaSet: ReplicaSetDraft,
@@ -141,7 +143,7 @@ function proportion(
   const left = int32Arithmetic(rules).sum(toAdd - added);
   const fair = fairShare(draft, replicaSet, rules);
   if (toAdd > 0) return Math.min(fair, left);
-  // Annotations that somebody else wrote must not let one grow beyond the limit while all have to shrink.
+  // Others' annotations must not let one grow beyond the limit while all have to shrink.
   return Math.max(rules.surgeCap ? Math.min(fair, 0) : fair, left);
 }
 
@@ -149,7 +151,7 @@ function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: Roll
   if (draft.replicas === 0) return -replicaSet.replicas;
   const whole = wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules);
   const before = wholeBefore(draft, replicaSet, rules);
-  // Both are lost, and no pod could be made: it keeps its size.
+  // Both are lost, and no pod was created: it keeps its size.
   if (before === 0) return 0;
   const { round, sum } = int32Arithmetic(rules);
   return sum(round((replicaSet.replicas * whole) / before) - replicaSet.replicas);

@@ -1,35 +1,35 @@
-/** Words in conditions and events, the same as Kubernetes' (pkg/controller/deployment/util/deployment_util.go). */
+/** Reasons in conditions and events, the same as Kubernetes' (pkg/controller/deployment/util/deployment_util.go). */
 
-/** Progressing: the size or the state of a ReplicaSet changed as a rollout goes on. */
+/** Progressing: the size or the state of a ReplicaSet changed during a rollout. */
 export const REPLICA_SET_UPDATED = 'ReplicaSetUpdated';
 /** Progressing, and an event: the new ReplicaSet could not be created. */
 export const REPLICA_SET_CREATE_ERROR = 'ReplicaSetCreateError';
 /** Progressing: the new ReplicaSet was created. */
 export const NEW_REPLICA_SET_CREATED = 'NewReplicaSetCreated';
-/** Progressing: a ReplicaSet with the wanted template was there already. */
+/** Progressing: a ReplicaSet with the wanted template existed already. */
 export const FOUND_NEW_REPLICA_SET = 'FoundNewReplicaSet';
 /** Progressing: the rollout is complete. */
 export const NEW_REPLICA_SET_AVAILABLE = 'NewReplicaSetAvailable';
-/** Progressing: nothing moved for `progressDeadlineSeconds`. */
+/** Progressing: no progress for `progressDeadlineSeconds`. */
 export const PROGRESS_DEADLINE_EXCEEDED = 'ProgressDeadlineExceeded';
 /** Progressing: paused, so no progress is expected. */
 export const DEPLOYMENT_PAUSED = 'DeploymentPaused';
-/** Progressing: the deadline counts anew from here. */
+/** Progressing: the deadline restarts here. */
 export const DEPLOYMENT_RESUMED = 'DeploymentResumed';
 /** Available: at least `spec.replicas - maxUnavailable` pods are available. */
 export const MINIMUM_REPLICAS_AVAILABLE = 'MinimumReplicasAvailable';
-/** Available: fewer are. */
+/** Available: fewer than that. */
 export const MINIMUM_REPLICAS_UNAVAILABLE = 'MinimumReplicasUnavailable';
 
-/** Event: a ReplicaSet got another size. */
+/** Event: a ReplicaSet was resized. */
 export const SCALING_REPLICA_SET = 'ScalingReplicaSet';
 /** Event: the rollback is done. */
 export const ROLLBACK_DONE = 'DeploymentRollback';
-/** Event: no ReplicaSet has the revision that was asked for. */
+/** Event: no ReplicaSet has the requested revision. */
 export const ROLLBACK_REVISION_NOT_FOUND = 'DeploymentRollbackRevisionNotFound';
-/** Event: the revision that was asked for is what runs already. */
+/** Event: the requested revision is the current one. */
 export const ROLLBACK_TEMPLATE_UNCHANGED = 'DeploymentRollbackTemplateUnchanged';
-/** Event: the selector is empty, so nothing is done for this Deployment. */
+/** Event: the selector is empty, so this Deployment is ignored. */
 export const SELECTING_ALL = 'SelectingAll';
-/** Event, our own: the object cannot be acted on until somebody changes it. */
+/** Event, our own: the object cannot be processed until it is changed. */
 export const INVALID_DEPLOYMENT = 'InvalidDeployment';

@@ -4,11 +4,11 @@ import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubern
 import { PODS, controllerOf, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * Asks the API itself, past the cache, whether the last old pod has ended before a Recreate starts the new version:
- * ReplicaSets and pods are watched apart, so a pod can exist that only its ReplicaSet's status has told us of so far.
+ * Checks with the API, bypassing the cache, that the last old pod has ended before a Recreate starts the new version:
+ * ReplicaSets and pods have separate watches, so an existing pod may so far only be visible in its ReplicaSet's status.
  * One list per Recreate.
  * @param mustHaveEnded UIDs of the old ReplicaSets
- * @throws StaleCacheError when one still runs: come back when the cache knows it too
+ * @throws StaleCacheError if one still runs: retry when the cache knows it too
  */
 export async function recheckOldPods(
   deployment: DeepReadonly<Deployment>,
@@ -26,7 +26,7 @@ export async function recheckOldPods(
   }
 }
 
-/** The equality part of the selector: enough to keep the list short, the owner decides. */
+/** The equality part of the selector: enough to keep the list short; the owner decides. */
 function equalities(deployment: DeepReadonly<Deployment>): string | undefined {
   const labels = Object.entries(deployment.spec.selector.matchLabels ?? {});
   return labels.length === 0 ? undefined : labels.map(([key, value]) => `${key}=${value}`).join(',');

@@ -11,11 +11,11 @@ import { REVISION } from './annotations.js';
 
 interface Lab {
   readonly world: RolloutWorld;
-  /** Writes since the last look, as `verb kind size` or `verb kind subresource`. */
+  /** Writes since the last call, as `verb kind size` or `verb kind subresource`. */
   readonly newWrites: () => string[];
 }
 
-/** @param onWrite what it throws is the API's answer */
+/** @param onWrite if it throws, that is the API's answer */
 async function rolledOut(
   shape: DeploymentShape = {},
   onWrite: (write: AttemptedWrite) => void = () => undefined,
@@ -194,7 +194,7 @@ describe('pause, scale and rollback', () => {
     async (type) => {
       const spec = { revisionHistoryLimit: 1 };
       const { world } = await rolledOut({ replicas: 2, strategy: { type }, spec });
-      // 1 works, 2 does not: back to 1, which is revision 3 by then, and on to 3.
+      // 1 works, 2 does not: back to 1, which becomes revision 3, and on to 3.
       await rollThrough(world, ['app:2', 'app:1', 'app:3']);
       expect(sizes(world)).toEqual({ 'app:1': 0, 'app:3': 2 });
     },
@@ -209,7 +209,7 @@ async function rollThrough(world: RolloutWorld, images: readonly string[]): Prom
 }
 
 describe('a ReplicaSet that comes with a revision', () => {
-  /** Rolls out, then gives the ReplicaSet that revision, as whoever made it before us may have. */
+  /** Rolls out, then gives the ReplicaSet that revision, as an earlier controller may have. */
   async function withRevision(revision: string): Promise<RolloutWorld> {
     const { world } = await rolledOut({ replicas: 2 });
     const [replicaSet] = world.replicaSets;

@@ -32,8 +32,8 @@ const AFTER_COLLISION_MS = 5;
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'signal'>;
 
 /**
- * Brings one Deployment as far as it can get until pods come or go: reads the caches, decides the whole pass purely,
- * then writes the difference. Costs what the Deployment's own objects cost, whatever else the namespace holds.
+ * Advances one Deployment as far as possible until pods come or go: reads the caches, decides the whole pass purely,
+ * then writes the difference. Its cost depends on the Deployment's own objects, not on the rest of the namespace.
  */
 export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPass, Context> {
   constructor(private readonly dependencies: DeploymentReconcilerDependencies) {}
@@ -60,8 +60,8 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   }
 
   /**
-   * Whether a pass over the Deployment, as the caches show it, would write, tell or wait for anything: decides it without
-   * carrying it out, which costs a tenth of a sync. Every later change asks for itself, so "no" loses nothing.
+   * Whether a pass over the Deployment, as cached, would write, record or wait for anything: decides without applying,
+   * which costs a tenth of a sync. Every later change asks again, so "no" loses nothing.
    */
   needsSync(key: string): boolean {
     const seen = this.look(key);
@@ -90,7 +90,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
       const outcome = await applyPlan(deployment, plan, { client, signal, events, now, rules });
       return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : recheckAfterMs };
     } catch (error) {
-      // Everything in the namespace is about to go; trying again would only fail again.
+      // Everything in the namespace is being deleted; a retry would only fail again.
       if (isNamespaceTerminating(error)) return {};
       throw error;
     }
@@ -127,7 +127,7 @@ type RefusedDeployment =
   | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
   | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string };
 
-/** What the caches show under a key. */
+/** The cached objects of a key. */
 export type SeenDeployment = RefusedDeployment | ({ readonly as: 'valid' } & ObservedPass);
 
 /** What follows from it. */

@@ -11,11 +11,11 @@ import type { RolloutRules } from './deployment.options.js';
 export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];
 
 /**
- * One step of a Recreate: everything old to zero, then nothing until the last old pod has ended, then the new
+ * One step of a Recreate: scale everything old to zero, then wait until the last old pod has ended, then create the new
  * ReplicaSet at full size. (Behaviour of Kubernetes' `pkg/controller/deployment/recreate.go`.)
  *
- * Stricter than there: an old ReplicaSet counts as gone only once its controller has seen the size zero. Before
- * that, a status without pods may just be older than the pods.
+ * Stricter than there: an old ReplicaSet only counts as gone once its controller has observed the size zero. Before
+ * that, a status without pods may be older than the pods.
  */
 export function stepRecreate(
   draft: RolloutDraft,
@@ -37,7 +37,7 @@ export function stepRecreate(
   setRolloutStatus(draft, sets);
 }
 
-/** Whether pods of this ReplicaSet run, or could without our having seen them yet. Terminating ones run. */
+/** Whether pods of this ReplicaSet run, or might without our having seen them yet. Includes terminating ones. */
 function mayRun(replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
   if (!isUpToDate(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
   return podsOf(replicaSet).some((pod) => !isPodFinished(pod));

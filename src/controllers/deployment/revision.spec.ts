@@ -45,7 +45,7 @@ describe('the annotations of the new ReplicaSet', () => {
   });
 });
 
-/** Of those that were created in the same second the name decides which is older. */
+/** If created in the same second, the name decides which is older. */
 function withRevision(revision: string | undefined, name = 'a'): ReplicaSetDraft {
   return {
     name,

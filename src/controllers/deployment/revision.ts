@@ -6,29 +6,29 @@ import type { RolloutRules } from './deployment.options.js';
 import { byCreation } from './draft.js';
 import { isSetting } from './policies/names.js';
 
-/** Longest text of earlier revisions kept on a ReplicaSet; the oldest are dropped (Kubernetes has the same). */
+/** Maximum length of the revision history on a ReplicaSet; the oldest are dropped (as in Kubernetes). */
 const MAX_HISTORY_CHARS = 2000;
 
-/** The largest int64, which no revision can follow. */
+/** The largest int64, which has no successor. */
 const LAST = 2n ** 63n - 1n;
 
 /**
- * The revision in the annotations of a ReplicaSet, an int64; 0 where it has none, `undefined` where it cannot be read.
- * (Behaviour of `Revision` in Kubernetes' `pkg/controller/deployment/util/deployment_util.go`.)
+ * The revision in the annotations of a ReplicaSet, an int64; 0 if it has none, `undefined` if it is invalid. (Behaviour
+ * of `Revision` in Kubernetes' `pkg/controller/deployment/util/deployment_util.go`.)
  */
 export function readRevision(annotations: Annotations | undefined): bigint | undefined {
   if (annotations?.[REVISION] === undefined) return 0n;
   return int64Annotation(annotations, REVISION);
 }
 
-/** A ReplicaSet's revision; 0 where it has none, or none that can be read. */
+/** A ReplicaSet's revision; 0 if missing or invalid. */
 export function revisionOf(replicaSet: ReplicaSetDraft): bigint {
   return readRevision(replicaSet.annotations) ?? 0n;
 }
 
 /**
- * The revision that the new ReplicaSet must have: one more than the highest of the old. The last int64 is passed over:
- * Kubernetes' sum overflows there, and leaves each later ReplicaSet without a revision.
+ * The revision of the new ReplicaSet: one more than the highest of the old. The last int64 is skipped: Kubernetes' sum
+ * overflows there, and leaves each later ReplicaSet without a revision.
  */
 export function nextRevision(
   oldReplicaSets: readonly ReplicaSetDraft[],
@@ -39,16 +39,15 @@ export function nextRevision(
   return highest(revisions.filter((revision) => revision < LAST)) + 1n;
 }
 
-/** The revision before the newest; 0 where there is none. */
+/** The revision before the newest; 0 if there is none. */
 export function lastRevision(replicaSets: readonly ReplicaSetDraft[]): bigint {
   const [, ...others] = replicaSets.map(revisionOf).sort((a, b) => (a > b ? -1 : a < b ? 1 : 0));
   return highest(others);
 }
 
 /**
- * The lowest revision first; in the order of creation where two have the same, or one cannot be read. (Behaviour of
- * `ReplicaSetsByRevision` there. One that cannot be read may make a circle of three; which comes first then, is decided
- * by the order in which they are given.)
+ * The lowest revision first; by creation if two are equal or one is invalid. (Behaviour of `ReplicaSetsByRevision`
+ * there. With an invalid one, three may form a cycle; the input order then decides.)
  */
 export function byRevision(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
   const [revisionA, revisionB] = [readRevision(a.annotations), readRevision(b.annotations)];
@@ -57,9 +56,9 @@ export function byRevision(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
 }
 
 /**
- * The annotations of the new ReplicaSet: the Deployment's, and its revision. The revision only ever grows: when old
- * ReplicaSets were deleted meanwhile, the computed one may be lower than the one it has. A revision that is
- * replaced, because the ReplicaSet is rolled back to, is kept in the history.
+ * The annotations of the new ReplicaSet: the Deployment's, and its revision. The revision only ever grows: if old
+ * ReplicaSets were deleted, the computed one may be lower than its current one. A revision replaced by a rollback is
+ * kept in the history.
  */
 export function newReplicaSetAnnotations(
   deployment: Annotations,
@@ -75,7 +74,7 @@ export function newReplicaSetAnnotations(
     if (isSetting(name) && !(name in deployment)) delete annotations[name];
   const previous = current[REVISION];
   const served = servedRevision(current);
-  // Somebody wrote something else into it: not ours to overwrite.
+  // A value that we did not write is not overwritten.
   if (served === undefined || served >= revision) return annotations;
   annotations[REVISION] = String(revision);
   if (previous !== undefined) {
@@ -84,12 +83,12 @@ export function newReplicaSetAnnotations(
   return annotations;
 }
 
-/** The revision that a ReplicaSet has had so far; `undefined` where something else is written there. */
+/** The ReplicaSet's current revision; `undefined` if the annotation is not a revision. */
 export function servedRevision(annotations: Annotations): bigint | undefined {
   return annotations[REVISION] ? readRevision(annotations) : 0n;
 }
 
-/** A history with the revision at its end, shortened at its beginning to the allowed length. */
+/** Appends the revision to a history, dropping the beginning beyond the allowed length. */
 export function appendToHistory(history: string, revision: string): string {
   const revisions = history === '' ? [] : history.split(',');
   revisions.push(revision);

@@ -8,14 +8,14 @@ import { equalIgnoringHash, withoutHash } from './pod-template.js';
 import { isPolicyAnnotation } from './policies/names.js';
 import { lastRevision, revisionOf } from './revision.js';
 
-/** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
+/** The requested revision; `undefined` without a request. 0 is the previous one. */
 export function requestedRollback(annotations: Annotations): bigint | undefined {
   return int64Annotation(annotations, ROLLBACK_TO);
 }
 
 /**
- * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
- * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
+ * Gives the Deployment the template and the annotations of an earlier revision, reports the result, and removes the
+ * request in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
  */
 export function stepRollback(
   draft: RolloutDraft,

@@ -9,11 +9,11 @@ import { isRolloutComplete, setRolloutStatus } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
 
 /**
- * One step of a rolling update: the new ReplicaSet up, or else the old ones down, or else the history tidied; the
- * status in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rolling.go`.)
+ * One step of a rolling update: the new ReplicaSet up, otherwise the old ones down, otherwise the history cleaned up;
+ * the status in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rolling.go`.)
  *
- * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now everything waits for new pods. Each new
- * pod that becomes available lets an old one go, and that makes room for another new one.
+ * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now the rollout waits for new pods. Each new pod
+ * that becomes available allows deleting an old one, and that makes room for another new one.
  */
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
@@ -35,10 +35,10 @@ function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, ru
 }
 
 /**
- * Takes away old pods as far as the floor allows. What may go is what all ReplicaSets ask for, less the floor, less
- * what the new one has not got available yet: pods that are not there must not let others go.
+ * Removes old pods as far as the floor allows: the total size, less the floor, less the unavailable pods of the new
+ * one. Missing pods must not allow others to be removed.
  *
- * Old 8, new 5 of which none is available, floor 8: 13 - 8 - 5 = 0, so a crash-looping version stops here.
+ * Old 8, new 5 with none available, floor 8: 13 - 8 - 5 = 0, so a crash-looping version stops here.
  */
 function scaleDownOld(
   draft: RolloutDraft,
@@ -58,9 +58,9 @@ function scaleDownOld(
 }
 
 /**
- * Pods that are not available anyway go first, or they could block the rollout for ever. The ReplicaSet controller
- * takes them first too, so this costs no availability. `undefined` at a ReplicaSet that is not where it was told to
- * be yet: how many of its pods stay is not known.
+ * Unavailable pods are removed first, or they could block the rollout forever. The ReplicaSet controller also prefers
+ * them, so this costs no availability. `undefined` if a ReplicaSet has not reached its size yet: its number of
+ * remaining pods is unknown.
  */
 function cleanUpUnhealthy(
   draft: RolloutDraft,

@@ -12,15 +12,15 @@ import { BROKEN_IMAGE, refusal } from '../../testing/rollout-world.js';
 import { maxTotalReplicas, minAvailable } from './limits.js';
 
 /*
- * Invariants, for any size, any limits, any order and delay of what the others do, and any refusals of the API:
+ * Invariants, for any size, any limits, any order and delay of the other components, and any API errors:
  *
- * 1. The sizes of all ReplicaSets together never exceed spec.replicas + maxSurge.
+ * 1. The sum of all ReplicaSets' sizes never exceeds spec.replicas + maxSurge.
  * 2. Never fewer than spec.replicas - maxUnavailable pods are available, once they have been.
  * 3. A Recreate never runs pods of two versions at the same time.
  * 4. In the end exactly the wanted version runs, and the status says so.
- * 5. Nothing of the caches is ever changed: all objects are frozen.
- * 6. Whatever a person changes meanwhile, size, template, limits, pause or strategy, nothing is stuck: point 4 holds, and each
- *    size that is written keeps to the limits of that moment (see JudgedRollout).
+ * 5. Cached objects are never changed: all are frozen.
+ * 6. For any user changes of size, template, limits, pause or strategy, the rollout is not stuck: point 4 holds, and
+ *    each written size keeps to the limits of that moment (see JudgedRollout).
  */
 const runs = propertyRuns({ gate: 20 });
 const limit = fc.oneof(
@@ -48,13 +48,13 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 type Strategy = 'RollingUpdate' | 'Recreate';
 
-/** 26 → 24 in all, with 1 to add: in proportion the old ReplicaSet lost a pod that the floor needs. */
+/** 26 → 24 in all, with 1 to add: proportionally, the old ReplicaSet lost a pod that the floor needs. */
 const SHRINKS_WHERE_THERE_IS_ROOM: [Scenario, Change[]] = [
   { seed: 0, replicas: 13, maxSurge: 2 ** 31 - 1, maxUnavailable: '24%', refusals: 0, images: [] },
   [{ image: 'app:3' }, { replicas: 12 }],
 ];
 
-/** Most rounds of "all others do their part, then a sync" that a rollout of 14 pods one by one can take. */
+/** Maximum number of rounds of "all others do their part, then a sync" for a one-by-one rollout of 14 pods. */
 const ROUNDS = 60;
 
 describe(`a rollout in any circumstances (SEED=${runs.seed})`, () => {
@@ -105,7 +105,7 @@ async function rollOut(
   expectComplete(world, 'app:last');
 }
 
-/** Few moves between two changes, so that many of them come in the middle of a pass that was refused. */
+/** Few moves between two changes, so that many changes hit a pass that was refused. */
 async function changeOnTheWay(drawn: Scenario, changed: readonly Change[]): Promise<void> {
   const { random, refuse, world } = worldOf(drawn, 'RollingUpdate');
   await finish(world);

@@ -11,11 +11,11 @@ import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reas
 type Status = DeepReadonly<DeploymentStatus>;
 
 /**
- * The Deployment's status out of what its ReplicaSets report. Counts of zero are left out, as the API does. What is
- * unavailable is counted against the sizes asked for, so pods that do not exist yet are unavailable too.
+ * Computes the Deployment's status from its ReplicaSets' status. Zero counts are omitted, as in the API. Unavailable
+ * pods are counted against the requested sizes, so missing pods are unavailable too.
  *
- * Of a custom Deployment the counts are what its columns print, so zeros stay; and the selector as text is what its scale
- * subresource shows to those who look for its pods.
+ * For a custom Deployment, zero counts are kept for its printer columns, and the selector is added as text for its
+ * scale subresource.
  */
 export function calculateStatus(draft: RolloutDraft, sets: RolloutSets): Status {
   const { all, latest } = sets;
@@ -41,7 +41,7 @@ export function calculateStatus(draft: RolloutDraft, sets: RolloutSets): Status 
   };
 }
 
-/** Sets the status where no rollout is going on: scaling, pause, deletion. Says nothing about progress. */
+/** Sets the status outside of a rollout: scaling, pause, deletion. Does not mention progress. */
 export function setStatus(draft: RolloutDraft, sets: RolloutSets): void {
   draft.setStatus(calculateStatus(draft, sets));
 }
@@ -63,8 +63,8 @@ function availability(draft: RolloutDraft, available: number): ReturnType<typeof
 }
 
 /**
- * Nothing where one ReplicaSet does not report it, since a sum of the others would be too small: a controller before Kubernetes
- * 1.33 has written its status. One without any status has no pods yet.
+ * Omitted if one ReplicaSet does not report it, because the sum would be too small: a controller before Kubernetes 1.33
+ * has written its status. A ReplicaSet without any status has no pods yet.
  */
 function terminating(all: readonly ReplicaSetDraft[]): Status {
   const isSilent = ({ status }: ReplicaSetDraft): boolean =>

@@ -28,11 +28,11 @@ interface World {
   readonly pods?: readonly Pod[];
   /** Of the new ReplicaSet. */
   readonly conditions?: Conditions;
-  /** Of the Deployment, before. @default still progressing, the deadline long over */
+  /** Of the Deployment, before. @default still progressing, the deadline long exceeded */
   readonly progressing?: Partial<DeploymentCondition>;
-  /** Pods that the new ReplicaSet tells of. @default 3 */
+  /** Pods in the new ReplicaSet's status. @default 3 */
   readonly replicas?: number;
-  /** What the Deployment's status says of them. @default the same */
+  /** Pods in the Deployment's status. @default the same */
   readonly told?: number;
   /** Of the Deployment; the ReplicaSet's is always `app:1`. @default app:1 */
   readonly image?: string;
@@ -176,7 +176,7 @@ describe('the message of a deadline that has passed', () => {
     {
       name: 'is in one line and of bounded length, whatever a kubelet writes',
       world: { pods: [waiting('a', pull, `rpc\nerror: ${'x'.repeat(499)}🙂${'y'.repeat(30_000)}`)] },
-      // 511 UTF-16 units would end in the middle of the smile.
+      // 511 UTF-16 units would end in the middle of the emoji.
       adds: ` 1 of 1 new pods: ImagePullBackOff (rpc error: ${'x'.repeat(499)}…).`,
     },
     {
@@ -238,8 +238,8 @@ describe('once the deadline has been reported', () => {
 });
 
 /*
- * For any pods, any conditions, any state of the rollout: a pass with causes is the pass of Kubernetes but for the end of
- * one message, and it writes exactly when that one does.
+ * For any pods, conditions and rollout state: a pass with causes equals Kubernetes' pass except for the end of one
+ * message, and writes exactly when that one does.
  */
 describe(`telling the cause (SEED=${seed})`, () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 500, maxLength: 3000 }));

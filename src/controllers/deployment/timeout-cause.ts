@@ -9,15 +9,15 @@ import { PROGRESS_DEADLINE_EXCEEDED } from './reasons.js';
 import type { PodsOf } from './recreate.js';
 
 /**
- * Adds to the message of a Progressing condition that tells of an exceeded deadline why nothing moves, where that is
- * known for certain:
+ * Appends the cause to the message of an exceeded deadline in the Progressing condition, if it is known for certain:
  *
- *     ReplicaSet "web-5d" has timed out progressing. 2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2").
+ *     ReplicaSet "web-5d" has timed out progressing. 2 of 3 new pods: ImagePullBackOff (Back-off pulling image
+ *     "web:2").
  *
- * Kubernetes' sentence stays in front, and everything but the message is Kubernetes' as it is: clients go by the
- * reason. It is done only where the status is written anyway, because Kubernetes does not write a condition again
- * that has the same status and reason: a cause that changes (a crash loop's does all the time) must not become writes.
- * So the message is as old as the status; a cause that went is taken out with the next write.
+ * Kubernetes' sentence stays in front, and everything but the message is unchanged: clients rely on the reason. It only
+ * happens when the status is written anyway, because Kubernetes does not rewrite a condition with the same status and
+ * reason: a changing cause (as in a crash loop) must not cause writes. So the message is as old as the status; an
+ * outdated cause is removed with the next write.
  */
 export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
   const { conditions } = draft.status;
@@ -32,7 +32,7 @@ export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
 }
 
 /**
- * Why the new ReplicaSet's pods do not become available, where it is certain that waiting alone will not help:
+ * Why the new ReplicaSet's pods do not become available, if it is certain that waiting alone does not help:
  * `2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2")`. Pods that may not be created come first.
  * @param pods those of the new ReplicaSet
  */
@@ -40,7 +40,7 @@ export function stuckCause(latest: ReplicaSetDraft, pods: readonly ClassifiedPod
   return refusedPods(latest) ?? troubledPods(pods);
 }
 
-/** Kubernetes' sentence, however its subject is called. */
+/** Kubernetes' sentence with any subject. */
 const SENTENCE = timedOutMessage('');
 
 function withCause(message: string, draft: RolloutDraft, podsOf: PodsOf): string {
@@ -48,7 +48,7 @@ function withCause(message: string, draft: RolloutDraft, podsOf: PodsOf): string
   if (end < 0) return message;
   const sentence = message.slice(0, end + SENTENCE.length);
   const { latest } = rolloutSetsOf(draft);
-  // Kubernetes lets a sentence stand whose ReplicaSet is not the new one any more.
+  // Kubernetes keeps a sentence about a ReplicaSet that is no longer the new one.
   if (!latest || sentence !== timedOutMessage(progressSubject(draft, latest))) return sentence;
   const pods = podsOf(latest).map((pod) => classifyPod(pod, latest.minReadySeconds, draft.nowMs));
   const cause = stuckCause(latest, pods);
@@ -61,7 +61,7 @@ function refusedPods({ observed, status }: ReplicaSetDraft): string | undefined 
   );
   const wanted = observed?.spec.replicas ?? 1;
   const missing = wanted - (status.replicas ?? 0);
-  // It fails also when pods cannot be deleted; that holds nothing up here.
+  // It may also mean that pods cannot be deleted, which blocks nothing here.
   if (!failure || missing <= 0) return undefined;
   const { message, reason = 'ReplicaFailure' } = failure;
   return countedReason(missing, wanted, { message, reason });

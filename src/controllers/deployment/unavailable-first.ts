@@ -2,33 +2,33 @@ import type { ReplicaSetDraft } from './draft.js';
 import { isObserved, lastingAvailable } from './draft.js';
 import { OWN_RULES } from './deployment.options.js';
 
-/** How the sizes of a rollout that is scaled down could be, and what they must leave. */
+/** Proposed sizes when scaling down a rollout, and the constraints on them. */
 export interface SharedOut {
   /** Those with a size above zero, the largest first. */
   readonly active: readonly ReplicaSetDraft[];
-  /** In proportion to what each has now. */
+  /** In proportion to the current sizes. */
   readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;
-  /** How many pods there are too many; below 0 where there is room for more. */
+  /** Number of pods to remove; below 0 if there is room for more. */
   readonly surplus: number;
-  /** The fewest pods that must stay available. */
+  /** The minimum of available pods. */
   readonly floor: number;
-  /** Those that are not the new one go first. */
+  /** Others than the new one shrink first. */
   readonly latest?: ReplicaSetDraft;
 }
 
 export interface KeptFloor {
   readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;
-  /** Whether that is all; `false` where a ReplicaSet has to report first how many of its pods are available. */
+  /** Whether it is complete; `false` if a ReplicaSet has to report its available pods first. */
   readonly isAll: boolean;
 }
 
 /**
- * The sizes as they were shared out, where those leave the floor; otherwise what is not available goes first, and of what is
- * available only what the floor does not need. The pods of a ReplicaSet whose status answers to an earlier size may all be
- * available, or none: it keeps its size, and what it should have given is still to come.
+ * The proposed sizes, if they keep the floor; otherwise unavailable pods are removed first, and of the available ones
+ * only those beyond the floor. The pods of a ReplicaSet with an outdated status may all be available, or none: it keeps
+ * its size, and its share is still to come.
  *
- * 9 → 7 pods, 7 old ones available and none of the 5 new ones, surge 2, floor 6: shared out 12 → 9 are 5 and 4, which leaves 5
- * available. So the new one gives 3: 7 and 2.
+ * 9 → 7 pods, 7 old ones available and none of the 5 new ones, surge 2, floor 6: distributing 12 → 9 gives 5 and 4,
+ * which leaves 5 available. So the new one gives 3: 7 and 2.
  */
 export function keepFloor(shared: SharedOut): KeptFloor {
   const { active, floor, sizes } = shared;
@@ -39,7 +39,7 @@ export function keepFloor(shared: SharedOut): KeptFloor {
   return shared.surplus > 0 ? takeUnavailableFirst(shared) : onlyGrow(shared);
 }
 
-/** Where a share is smaller than what is there, although there is room for more, the others grow by less. */
+/** If a share is smaller than the current size although there is room for more, the others grow by less. */
 function onlyGrow({ active, sizes, surplus }: SharedOut): KeptFloor {
   let left = -surplus;
   const grown = active.map((replicaSet) => {
@@ -69,12 +69,12 @@ function takeUnavailableFirst({ active, floor, latest, sizes, surplus }: SharedO
   return { sizes: taken, isAll: left === 0 || active.every(isObserved) };
 }
 
-/** The pods that are known to be available and to stay so. */
+/** The pods known to be available and to remain. */
 function staying(replicaSet: ReplicaSetDraft): number {
   return lastingAvailable(replicaSet, OWN_RULES);
 }
 
-/** The pods that are known not to be available. */
+/** The pods known to be unavailable. */
 function notAvailable(replicaSet: ReplicaSetDraft): number {
   return isObserved(replicaSet) ? replicaSet.replicas - staying(replicaSet) : 0;
 }

@@ -4,9 +4,9 @@ import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * Writes a ReplicaSet as it was decided. Its own controller writes its status all the while, so that every other
- * write would meet a conflict; where nothing but the status has moved, and not for the worse, the decision still
- * stands and is written on top. Anything else is a conflict as ever.
+ * Writes a ReplicaSet as decided. Its own controller writes its status all the time, which would make every other write
+ * conflict; if only the status has changed, and not for the worse, the decision is still valid and is written on top.
+ * Any other change is a conflict as usual.
  */
 export async function updateReplicaSet(
   client: ApiClient,
@@ -23,7 +23,7 @@ export async function updateReplicaSet(
   }
 }
 
-/** @param wanted carries the status that it was decided by, and the generation that it replaces */
+/** @param wanted carries the status that the decision was based on, and the generation that it replaces */
 function stillStands(wanted: ReplicaSet, live: ReplicaSet): boolean {
   const { generation, labels, ownerReferences, uid } = wanted.metadata;
   return (

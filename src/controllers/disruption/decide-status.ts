@@ -7,33 +7,33 @@ import { parseTimeMs, scaledValue } from '../shared/index.js';
 type Budget = DeepReadonly<PodDisruptionBudget>;
 type BudgetStatus = NonNullable<PodDisruptionBudget['status']>;
 
-/** An eviction that was granted so long ago, and of which nothing followed, is over. */
+/** A granted eviction without effect expires after this time. */
 const DELETION_TIMEOUT_MS = 120_000;
 
 export interface DecidedStatus {
   readonly status: BudgetStatus;
   /** When to look again, milliseconds; absent: when something changes. */
   readonly recheckMs?: number;
-  /** Pods whose eviction was granted, and that are there although their time is over. */
+  /** Pods whose eviction was granted, but that still exist after the timeout. */
   readonly overdue: readonly DeepReadonly<Pod>[];
 }
 
-/** What a budget counts, beside the pods that it selects. */
+/** The counts of a budget, beside its selected pods. */
 export interface BudgetCount {
-  /** Pods that there should be. */
+  /** Expected number of pods. */
   readonly expected: number;
   readonly desiredHealthy: number;
 }
 
-/** Whether the pods' controllers have to be asked how many they want. */
+/** Whether the desired scale of the pods' controllers is needed. */
 export function needsScale({ spec }: Budget): boolean {
   const { maxUnavailable, minAvailable } = spec ?? {};
   return maxUnavailable !== undefined || typeof minAvailable === 'string';
 }
 
 /**
- * @param pods how many there are
- * @param scale what their controllers want, where {@link needsScale}
+ * @param pods their number
+ * @param scale of their controllers, if {@link needsScale}
  */
 export function countBudget({ spec }: Budget, pods: number, scale: number): BudgetCount {
   const { maxUnavailable, minAvailable } = spec ?? {};
@@ -47,7 +47,7 @@ export function countBudget({ spec }: Budget, pods: number, scale: number): Budg
 }
 
 /**
- * How many pods of a budget may go now. Evictions that were granted count as gone until the pod is, or two minutes are over.
+ * How many pods of a budget may be evicted now. Granted evictions count as gone until the pod is, or for two minutes.
  * Source: `trySync` in k/k pkg/controller/disruption.
  */
 export function decideStatus(
@@ -58,7 +58,7 @@ export function decideStatus(
 ): DecidedStatus {
   const granted = grantedPods(budget, pods);
   const waiting = granted.filter(({ endMs }) => endMs >= nowMs);
-  // At the very end of its time a pod is waited for once more, and counts again.
+  // At exactly the end of its time a pod is awaited once more, and counts again.
   const gone = new Set(waiting.filter(({ endMs }) => endMs > nowMs).map(({ pod }) => pod));
   const currentHealthy = pods.filter(
     (pod) => isPodReady(pod) && pod.metadata.deletionTimestamp === undefined && !gone.has(pod),
@@ -88,12 +88,12 @@ export function decideStatus(
 
 interface GrantedPod {
   readonly pod: DeepReadonly<Pod>;
-  /** When the eviction was granted, and until when the pod has to be gone. */
+  /** When the eviction was granted, and by when the pod has to be gone. */
   readonly time: string;
   readonly endMs: number;
 }
 
-/** The pods that were granted to go, and of which nothing is seen of it yet. */
+/** Pods with a granted eviction that is not visible yet. */
 function grantedPods({ status }: Budget, pods: readonly DeepReadonly<Pod>[]): readonly GrantedPod[] {
   const times = status?.disruptedPods ?? {};
   return pods
@@ -105,7 +105,7 @@ function grantedPods({ status }: Budget, pods: readonly DeepReadonly<Pod>[]): re
     });
 }
 
-/** Nothing may go while we do not know how many there should be. */
+/** No evictions are allowed while the expected number is unknown. */
 export function failedStatus(budget: Budget, message: string, nowMs: number): BudgetStatus {
   const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0, ...before } = budget.status ?? {};
   return {
@@ -118,7 +118,7 @@ export function failedStatus(budget: Budget, message: string, nowMs: number): Bu
 type Reason = 'SufficientPods' | 'InsufficientPods' | 'SyncFailed';
 
 function conditionsOf({ metadata, status }: Budget, reason: Reason, message: string, nowMs: number) {
-  // What failed was not counted, so the condition goes on speaking of the generation that was.
+  // A failed sync counted nothing, so the condition keeps its generation.
   const generation = reason === 'SyncFailed' ? status?.observedGeneration : metadata.generation;
   const condition = {
     type: 'DisruptionAllowed',

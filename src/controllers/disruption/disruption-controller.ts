@@ -27,9 +27,8 @@ import { expectedScale } from './expected-scale.js';
 import { selectorWords } from './selector-words.js';
 
 /**
- * Says in the status of each PodDisruptionBudget how many of its pods may be evicted now, by which the API server decides about
- * evictions.
- * Source: k/k pkg/controller/disruption.
+ * Writes into the status of each PodDisruptionBudget how many of its pods may be evicted now, which the API server uses
+ * to grant evictions. Source: k/k pkg/controller/disruption.
  */
 export const disruptionController = clusterController<PodDisruptionBudget>({
   name: 'disruption',
@@ -86,7 +85,7 @@ function unmanagedPods({ spec }: DeepReadonly<PodDisruptionBudget>): EventNote {
   return { type: 'Warning', reason: 'UnmanagedPods', message };
 }
 
-/** The genuine words name the namespace twice, and the budget not at all. */
+/** The genuine message names the namespace twice, and the budget not at all. */
 function notDeleted({ metadata: { namespace } }: DeepReadonly<PodDisruptionBudget>): EventNote {
   const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
   return { type: 'Warning', reason: 'NotDeleted', message };
@@ -109,7 +108,7 @@ function* budgetsOf({ metadata }: DeepReadonly<KubernetesObject>, listerOf: List
       if (compileLabelSelector(budget.spec?.selector)(metadata.labels)) yield budget.metadata;
 }
 
-/** Whose pods have such labels: the number of pods that there should be may have changed. */
+/** Budgets for pods with these labels: the expected number may have changed. */
 function budgetsOfTemplate(
   { metadata, spec }: DeepReadonly<Deployment> | DeepReadonly<ReplicaSet> | DeepReadonly<StatefulSet>,
   listerOf: ListerOf,

@@ -9,16 +9,16 @@ interface Scaled extends KubernetesObject {
 }
 
 export interface ExpectedScale {
-  /** How many pods their controllers want together. */
+  /** Sum of the controllers' desired scale. */
   readonly scale: number;
-  /** Pods that nobody controls, and so are not in it. */
+  /** Pods without a controller, which are not included. */
   readonly unmanaged: readonly string[];
 }
 
 /**
- * How many pods the controllers of `pods` want together: a Deployment for its ReplicaSets, and else whatever has a scale.
- * Source: `getExpectedScale` in k/k pkg/controller/disruption.
- * @throws TerminalError for a controller without a scale: nothing but a change helps
+ * The sum of the desired scale of the controllers of `pods`: a Deployment for its ReplicaSets, otherwise any controller
+ * with a scale subresource. Source: `getExpectedScale` in k/k pkg/controller/disruption.
+ * @throws TerminalError for a controller without a scale: only a change helps
  */
 export async function expectedScale(
   pods: readonly DeepReadonly<Pod>[],
@@ -46,7 +46,7 @@ interface ScaleOf {
   readonly scale: number;
 }
 
-/** Of what is cached anyway. Without one of its name and UID there the API has to say whether there is such a controller. */
+/** From the cache. If it has no such name and UID, the API decides whether the controller exists. */
 function knownScale(
   owner: DeepReadonly<OwnerReference>,
   namespace: string,
@@ -58,7 +58,7 @@ function knownScale(
   const replicaSet = listerOf(ReplicaSet).get(`${namespace}/${owner.name}`);
   const rollout = replicaSet?.metadata.uid === owner.uid ? controllerOf(replicaSet) : undefined;
   if (!rollout || rollout.kind !== Deployment.kind) return scaleOf(replicaSet, owner);
-  // Those of other groups count by their ReplicaSets.
+  // Deployments of other groups count by their ReplicaSets.
   if (!isOf(Deployment, rollout)) return undefined;
   return scaleOf(listerOf(Deployment).get(`${namespace}/${rollout.name}`), rollout);
 }

@@ -1,8 +1,8 @@
 import type { DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 
 /**
- * A selector as it is spelled in the genuine controller's Events, which print it as Go prints the struct. People search for
- * these words, and tools compare them.
+ * A selector in the spelling of the genuine controller's Events, which print the Go struct. People search for it, and
+ * tools compare it.
  */
 export function selectorWords({
   matchExpressions = [],

@@ -22,8 +22,8 @@ type ReadablePod = DeepReadonly<Pod>;
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 
 /**
- * Makes the claims of pods' ephemeral volumes, which go with their pod.
- * Source: k/k pkg/controller/volume/ephemeral.
+ * Creates the claims of pods' ephemeral volumes, which are deleted with their pod. Source: k/k
+ * pkg/controller/volume/ephemeral.
  */
 export const ephemeralVolumeController = clusterController<Pod>({
   name: 'ephemeral-volume',
@@ -57,7 +57,7 @@ export const ephemeralVolumeController = clusterController<Pod>({
   },
 });
 
-/** The claims that a pod must have, made from its templates. */
+/** The required claims of a pod, from its templates. */
 export function wantedClaims(pod: ReadablePod): readonly Claim[] {
   const { deletionTimestamp, name, namespace } = pod.metadata;
   if (deletionTimestamp !== undefined || isPodFinished(pod)) return [];

@@ -9,9 +9,8 @@ import { groupOf } from './dependency-graph.js';
 type Reference = Pick<DeepReadonly<OwnerReference>, 'apiVersion' | 'kind' | 'name' | 'uid'>;
 
 /**
- * Owners that are known not to exist, the least recently used forgotten first, so that a thousand dependents of one
- * owner cost one question. Known by all that identifies them (kind, namespace, name and UID together): a UID alone may be
- * that of another object, where somebody could choose it.
+ * An LRU cache of owners known not to exist, so that a thousand dependents of one owner cost one request. Keyed by
+ * kind, namespace, name and UID together: a UID alone might belong to another object, if a client can choose it.
  */
 export class AbsentOwners {
   private readonly known = new Map<string, true>();
@@ -19,18 +18,18 @@ export class AbsentOwners {
   /** @param capacity entries kept; a forgotten one costs one GET */
   constructor(private readonly capacity: number) {}
 
-  /** The object itself was seen to be deleted: a reference that names it, names nothing. */
+  /** The object's deletion was seen: references to it are dangling. */
   addDeleted({ group, kind }: ResourceType, { metadata }: DeepReadonly<KubernetesObject>): void {
     const { name, namespace, uid = '' } = metadata;
     this.remember(identity({ group, kind, name, uid }, namespace));
   }
 
-  /** The server has nothing that this reference names from within `namespace`. */
+  /** The server has no object for this reference from within `namespace`. */
   addVerified(reference: Reference, namespace: string | undefined): void {
     this.remember(identity({ ...reference, group: groupOf(reference.apiVersion) }, namespace));
   }
 
-  /** @param namespace of the dependent; its owner may be there, or in none */
+  /** @param namespace of the dependent; its owner may be in the same one, or in none */
   has(reference: Reference, namespace: string | undefined): boolean {
     const owner = { ...reference, group: groupOf(reference.apiVersion) };
     return this.touch(identity(owner, undefined)) || this.touch(identity(owner, namespace));
@@ -57,7 +56,7 @@ export class AbsentOwners {
   }
 }
 
-/** Versions of a kind show the same objects. */
+/** All versions of a kind have the same objects. */
 function identity(
   { group, kind, name, uid }: Pick<Reference, 'kind' | 'name' | 'uid'> & Pick<ResourceType, 'group'>,
   namespace: string | undefined,

@@ -11,15 +11,15 @@ import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
-/** How many dependents of one owner are written to at once. */
+/** Concurrent writes to dependents of one owner. */
 const ORPHANING_AT_ONCE = 10;
-/** How often a dependent that somebody else keeps writing to is read again. */
+/** Attempts to reread a dependent that other clients keep writing to. */
 const ORPHANING_ATTEMPTS = 4;
 
 /**
- * Carries out what was decided about one object. Every write names the UID and the resourceVersion that the decision
- * was made on, so that an object which was adopted meanwhile is not deleted.
- * @throws ApiStatusError, a conflict when the object changed: read it again and decide anew
+ * Executes the decision about one object. Every write names the UID and the resourceVersion of the decision, so that an
+ * object adopted in the meantime is not deleted.
+ * @throws ApiStatusError, a conflict if the object changed: read it again and decide anew
  */
 export async function applyCollection(
   type: ResourceType,
@@ -47,7 +47,7 @@ export async function applyCollection(
   });
 }
 
-/** Lets an owner that is being deleted go, as far as we hold it back. */
+/** Releases an owner that is being deleted by removing our finalizer. */
 export async function removeFinalizer(
   type: ResourceType,
   object: Item,
@@ -59,7 +59,7 @@ export async function removeFinalizer(
   await patchMetadata(type, object, { finalizers: kept }, client, signal);
 }
 
-/** Takes `owner` out of the owners of every dependent; one that fails does not keep the others from it. */
+/** Removes `owner` from the owners of every dependent; one failure does not affect the others. */
 export async function orphanDependents(
   owner: Item,
   dependents: readonly GraphNode[],
@@ -114,7 +114,7 @@ async function orphan(
   }
 }
 
-/** A merge patch replaces the whole list, so it names the state that the list was made from. */
+/** A merge patch replaces the whole list, so it has a precondition on the state that the list was made from. */
 function patchMetadata(
   type: ResourceType,
   { metadata: { namespace, name, uid, resourceVersion } }: Item,

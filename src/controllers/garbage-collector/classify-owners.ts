@@ -24,16 +24,18 @@ export interface OwnerSources {
 
 export interface OwnerClassification {
   readonly owners: readonly ClassifiedOwner[];
-  /** An owner's kind is unknown or may not be read, or its scope is impossible: nothing may be concluded about the object. */
+  /**
+   * An owner's kind is unknown or unreadable, or its scope is impossible: no conclusion about the object is possible.
+   */
   readonly undecidable: boolean;
-  /** An owner is of a type whose changes we do not see, so the answer has to be asked for again. */
+  /** An owner is of a type without a watch, so it has to be checked again. */
   readonly unmonitored: boolean;
 }
 
 /**
- * What the owners of `object` are like. The cache is believed when it shows an owner under its UID; an absence is
- * believed only from a deletion seen by an informer, or from the server itself.
- * Source: `classifyReferences` and `isDangling` in k/k pkg/controller/garbagecollector/garbagecollector.go.
+ * Classifies the owners of `object`. The cache is trusted if it shows an owner under its UID; absence is only trusted
+ * from a deletion seen by an informer, or from the server. Source: `classifyReferences` and `isDangling` in k/k
+ * pkg/controller/garbagecollector/garbagecollector.go.
  */
 export async function classifyOwners(
   object: Item,
@@ -68,7 +70,7 @@ interface Question {
   readonly type: ResourceType;
 }
 
-/** Undefined where nobody can tell: the owner's type may not be read, or is not served any more. */
+/** Undefined if unknown: the owner's type may not be read, or is no longer served. */
 async function stateOfOwner(
   question: Question,
   sources: OwnerSources,
@@ -86,7 +88,7 @@ async function stateOfOwner(
   } catch (error) {
     if (isForbidden(error)) return undefined;
     if (!isNotFound(error)) throw error;
-    // That there is no such path says nothing of the object: its type may be gone, and come back.
+    // A missing path says nothing about the object: its type may be gone, and come back.
     if (!isObjectNotFound(error)) return undefined;
   }
   sources.absent.addVerified(reference, namespace);
@@ -100,7 +102,7 @@ function stateOf(owner: Item): OwnerState {
   return isDeletingDependents(owner) ? 'waiting' : 'solid';
 }
 
-/** A cluster-scoped object cannot have an owner in a namespace: which one would it be? It is left alone. */
+/** A cluster-scoped object cannot have a namespaced owner, which would be ambiguous. It is left alone. */
 function hasImpossibleScope(
   object: Item,
   reference: DeepReadonly<OwnerReference>,

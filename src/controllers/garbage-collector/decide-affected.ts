@@ -13,22 +13,22 @@ import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
-/** An object that has to be looked at because of a change. */
+/** An object to check because of a change. */
 export interface AffectedNode extends GraphNode {
-  /** `later`: its owner is not in the cache yet, which usually means that it will be in a moment. */
+  /** `later`: its owner is not cached yet, which usually means that it will be in a moment. */
   readonly urgency: 'now' | 'later';
 }
 
-/** The parts of the collector that a decision reads. */
+/** The parts of the collector that the decision reads. */
 export interface AffectedView {
   readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'ownerOf'>;
   readonly absent: Pick<AbsentOwners, 'has'>;
 }
 
 /**
- * Which objects a change concerns: dependents of what went or waits for them, owners that wait for what went, and
- * objects whose owner is not known to live. A change of status alone concerns nobody.
- * Source: `processGraphChanges` in k/k pkg/controller/garbagecollector/graph_builder.go.
+ * The objects affected by a change: dependents of a deleted or waiting owner, owners that wait for a deleted object,
+ * and objects whose owner may not exist. A change of status alone affects none. Source: `processGraphChanges` in k/k
+ * pkg/controller/garbagecollector/graph_builder.go.
  */
 export function decideAffected(
   type: ResourceType,
@@ -66,7 +66,7 @@ function ofState(node: GraphNode, old: Item | undefined, view: AffectedView): Af
   return affected;
 }
 
-/** Whether an object with these owners needs a look: not while every one of them is known to live. */
+/** Whether an object with these owners needs a check: not while all of them are known to exist. */
 function urgencyOf(
   object: Item,
   references: readonly DeepReadonly<OwnerReference>[],
@@ -82,7 +82,7 @@ function urgencyOf(
   return urgency;
 }
 
-/** The owners among `references` that wait for their dependents to go. */
+/** The owners among `references` that wait for their dependents to be deleted. */
 export function waitingOwners(
   object: Item,
   references: readonly DeepReadonly<OwnerReference>[],

@@ -11,7 +11,7 @@ import {
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
- * `solid`: lives and keeps its dependents. `dangling`: does not exist. `waiting`: is being deleted in the foreground,
+ * `solid`: exists and keeps its dependents. `dangling`: does not exist. `waiting`: is being deleted in the foreground,
  * waiting for its dependents.
  */
 export type OwnerState = 'solid' | 'dangling' | 'waiting';
@@ -23,37 +23,41 @@ export interface ClassifiedOwner {
 
 type Item = DeepReadonly<KubernetesObject>;
 
-/** What an object that is itself being deleted still owes to its dependents. */
+/** The remaining duty of an object being deleted towards its dependents. */
 export type OwnerDuty =
   | { readonly action: 'none' }
   | { readonly action: 'orphan-dependents'; readonly dependents: readonly Item[] }
   | { readonly action: 'wait-for-dependents'; readonly blocking: readonly Item[] }
-  /** There may be dependents of a type that is just being listed. */
+  /** A type that is being listed may contain dependents. */
   | { readonly action: 'wait-for-caches' }
   | { readonly action: 'remove-finalizer'; readonly finalizer: string };
 
-/** What becomes of an object because of its owners. */
+/** The action on an object because of its owners. */
 export type CollectionPlan =
   | { readonly action: 'keep' }
   | { readonly action: 'drop-references'; readonly uids: readonly string[] }
   | {
       readonly action: 'delete';
       readonly policy: PropagationPolicy;
-      /** First let go of the owners that wait for it, because it cannot go before one that waits for the owner. */
+      /**
+       * First release the owners that wait for it, because it cannot be deleted before an object that waits for the
+       * owner.
+       */
       readonly unblockOwners: boolean;
     };
 
-/** What is known of an owner's dependents. */
+/** The known dependents of an owner. */
 export interface KnownDependents {
   readonly dependents: readonly Item[];
-  /** Whether the first list of some type is under way. */
+  /** Whether the first list of some type is in progress. */
   readonly isFilling: boolean;
 }
 
 /**
- * The duty of `object` as an owner. Orphaning comes first: it decides what is left to wait for. That no dependent is known
- * means nothing while a type is listed for the first time: who goes then would take dependents along that were to stay.
- * Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k pkg/controller/garbagecollector.
+ * The duty of `object` as an owner. Orphaning comes first: it determines what is left to wait for. The absence of known
+ * dependents means nothing during the first list of a type: deleting the owner then would delete dependents that were
+ * to be orphaned. Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k
+ * pkg/controller/garbagecollector.
  */
 export function decideOwnerDuty(object: Item, { dependents, isFilling }: KnownDependents): OwnerDuty {
   if (isOrphaningDependents(object)) {
@@ -73,9 +77,9 @@ export function decideOwnerDuty(object: Item, { dependents, isFilling }: KnownDe
 }
 
 /**
- * One owner that lives is enough to live. Without one the object goes: in the foreground when an owner waits for it and
- * it has dependents of its own, else as its finalizers ask, else in the background.
- * Source: `attemptToDeleteItem` in k/k pkg/controller/garbagecollector/garbagecollector.go.
+ * One existing owner keeps an object. Without one it is deleted: in the foreground if an owner waits for it and it has
+ * dependents of its own, otherwise as its finalizers ask, otherwise in the background. Source: `attemptToDeleteItem` in
+ * k/k pkg/controller/garbagecollector/garbagecollector.go.
  */
 export function decideCollection(
   object: Item,
@@ -96,14 +100,14 @@ export function decideCollection(
   return { action: 'delete', policy: policyOfFinalizers(object), unblockOwners: false };
 }
 
-/** Whether `object` has to be gone before the owner with `uid` may go. */
+/** Whether `object` has to be deleted before the owner with `uid`. */
 export function blocksOwner(object: Item, uid: string | undefined): boolean {
   return (object.metadata.ownerReferences ?? []).some(
     (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
   );
 }
 
-/** The server takes the policy's word over the finalizer's, so a finalizer that is there must be asked for again. */
+/** The server prefers the policy to the finalizer, so an existing finalizer must be requested again. */
 function policyOfFinalizers(object: Item): PropagationPolicy {
   if (hasFinalizer(object, ORPHAN_FINALIZER)) return 'Orphan';
   if (hasFinalizer(object, FOREGROUND_FINALIZER)) return 'Foreground';

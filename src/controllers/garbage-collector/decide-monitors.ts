@@ -2,19 +2,19 @@ import type { DiscoveredResource, DiscoveredResources } from '@rollkeeper/runtim
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
-/** What the collector has to be able to do with a type. Source: `GetDeletableResources`. */
+/** Verbs that the collector needs for a type. Source: `GetDeletableResources`. */
 const NEEDED_VERBS = ['delete', 'list', 'watch'];
 
-/** Which types are to be followed from now on, and which no more. */
+/** Which types to start and to stop watching. */
 export interface MonitorPlan {
   readonly start: readonly ResourceType[];
   readonly stop: readonly ResourceType[];
 }
 
 /**
- * From what is followed to what the server has. What a group has that cannot be asked at the moment is kept, and where the
- * server claims to have nothing at all it is not believed. A type whose preferred version has changed is started anew.
- * Source: `GarbageCollector.Sync` and `syncMonitors` in k/k pkg/controller/garbagecollector.
+ * Compares the watched types with the server's. Types of a group whose discovery fails are kept, and an empty answer
+ * for everything is not trusted. A type whose preferred version has changed is restarted. Source:
+ * `GarbageCollector.Sync` and `syncMonitors` in k/k pkg/controller/garbagecollector.
  * @param ignored by qualified resource
  */
 export function decideMonitors(
@@ -45,7 +45,7 @@ function isCollectable({ verbs }: DiscoveredResource): boolean {
 }
 
 /**
- * `syncing`: the first list is under way. `unreadable`: there is none, or the watch is refused; what was cached before is
+ * `syncing`: the first list is in progress. `unreadable`: there is none, or the watch is refused; cached objects are
  * still used, and nothing waits for more.
  */
 export type MonitorState = 'syncing' | 'synced' | 'unreadable';
@@ -53,13 +53,13 @@ export type MonitorState = 'syncing' | 'synced' | 'unreadable';
 export interface MonitorFacts {
   readonly hasSynced: boolean;
   readonly trouble?: { readonly reason: string; readonly code?: number };
-  /** Since it was started. */
+  /** Time since its start. */
   readonly ageMs: number;
 }
 
 /**
- * How long a first list may take until nothing waits for it any more.
- * Source: the garbage collector of kube-controller-manager begins after 30 s whatever has synced.
+ * Time after which nothing waits for a first list any more. Source: the garbage collector of kube-controller-manager
+ * starts after 30 s, even if not everything has synced.
  */
 export const LONGEST_FIRST_LIST_MS = 30_000;
 

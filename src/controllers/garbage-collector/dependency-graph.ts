@@ -18,8 +18,8 @@ interface Followed {
 }
 
 /**
- * Who owns whom, over all types that are followed: read from their informers, with one index over all of them, so that no
- * object is kept a second time. Types come and go while it is in use.
+ * The ownership graph over all watched types: reads their informers, with one index over all of them, so that no object
+ * is stored twice. Types can be added and removed at run time.
  */
 export class DependencyGraph {
   private readonly followed = new Map<string, Followed>();
@@ -30,17 +30,17 @@ export class DependencyGraph {
   private readonly forgottenHandlers = new Set<(node: GraphNode) => void>();
   private readonly listedHandlers = new Set<(type: ResourceType) => void>();
 
-  /** The types that are followed, by `resource.group`. */
+  /** The watched types, by `resource.group`. */
   get types(): ReadonlyMap<string, ResourceType> {
     return this.followedTypes;
   }
 
-  /** How many objects are cached. */
+  /** Number of cached objects. */
   get size(): number {
     return this.index.size;
   }
 
-  /** From now on shows what the informer caches. It need not have synced. */
+  /** Adds the informer's objects. It need not have synced. */
   follow(informer: Informer): void {
     const { type } = informer;
     const name = qualifiedResource(type);
@@ -54,8 +54,8 @@ export class DependencyGraph {
   }
 
   /**
-   * From now on knows nothing of the type and its objects: it is not served any more, which does not say that they are gone.
-   * Who listens is told of each.
+   * Removes the type and its objects: it is no longer served, which does not mean that they are deleted. Listeners are
+   * notified of each.
    */
   forget(type: ResourceType): void {
     const name = qualifiedResource(type);
@@ -67,20 +67,20 @@ export class DependencyGraph {
       for (const handler of this.forgottenHandlers) handler(node);
   }
 
-  /** Tells that everything there is of a followed type is cached by now. */
+  /** Marks a watched type as completely cached. */
   markListed(type: ResourceType): void {
     if (!this.followed.has(qualifiedResource(type))) return;
     for (const handler of this.listedHandlers) handler(type);
   }
 
-  /** Knows nothing any more, and tells nobody. */
+  /** Removes everything, without notifications. */
   clear(): void {
     for (const { unsubscribe } of this.followed.values()) unsubscribe();
     for (const map of [this.followed, this.followedTypes, this.byKind]) map.clear();
     this.index.clear();
   }
 
-  /** Everything that is cached. */
+  /** All cached objects. */
   nodes(): Iterable<GraphNode> {
     return this.index.nodes();
   }
@@ -89,12 +89,12 @@ export class DependencyGraph {
     return this.followed.get(qualifiedResource(type))?.informer.lister.get(keyOf(ref));
   }
 
-  /** Everything that names `uid` among its owners. */
+  /** All objects with `uid` among their owners. */
   dependentsOf(uid: string | undefined): GraphNode[] {
     return uid === undefined ? [] : this.index.dependentsOf(uid);
   }
 
-  /** Those of them whose reference can mean the owner: it gives its kind and name, and is where it may point from. */
+  /** Those of them whose reference really matches the owner: by kind, name and scope. */
   dependentsOfOwner({ object: { metadata }, type }: GraphNode): GraphNode[] {
     const { name, namespace, uid } = metadata;
     return this.dependentsOf(uid).filter(({ object: dependent }) => {
@@ -108,12 +108,12 @@ export class DependencyGraph {
     return this.index.find(uid);
   }
 
-  /** The followed type that a reference names; the version does not matter, objects are the same in all of them. */
+  /** The watched type of a reference; the version does not matter, because all versions have the same objects. */
   typeOf(reference: DeepReadonly<OwnerReference>): ResourceType | undefined {
     return this.byKind.get(kindKey(groupOf(reference.apiVersion), reference.kind));
   }
 
-  /** The owner that a reference of an object in `namespace` names, if it is cached under that very UID. */
+  /** The owner referenced by an object in `namespace`, if it is cached under exactly that UID. */
   ownerOf(reference: DeepReadonly<OwnerReference>, namespace: string | undefined): GraphNode | undefined {
     const type = this.typeOf(reference);
     if (!type) return undefined;
@@ -121,18 +121,18 @@ export class DependencyGraph {
     return object?.metadata.uid === reference.uid ? { type, object } : undefined;
   }
 
-  /** The newest state of the type that the cache shows. */
+  /** The newest version of the type that the cache shows. */
   resourceVersionOf(type: ResourceType): string | undefined {
     return this.followed.get(qualifiedResource(type))?.informer.lastSyncedResourceVersion;
   }
 
-  /** The state of the type that shows every deletion that the cache has seen; see {@link Informer.newestDeletion}. */
+  /** The version that shows every deletion that the cache has seen; see {@link Informer.newestDeletion}. */
   newestDeletionOf(type: ResourceType): string | undefined {
     return this.followed.get(qualifiedResource(type))?.informer.newestDeletion;
   }
 
   /**
-   * Calls `handler` for every change of every followed type, first with `added` (initial) for everything that is cached;
+   * Calls `handler` for every change of every watched type, first with `added` (initial) for all cached objects;
    * returns its removal.
    */
   onEvent(handler: GraphEventHandler): () => void {
@@ -141,20 +141,20 @@ export class DependencyGraph {
     return () => void this.handlers.delete(handler);
   }
 
-  /** Calls `handler` for every type that is listed for the first time from now on; returns its removal. */
+  /** Calls `handler` for every type whose first list completes from now on; returns its removal. */
   onListed(handler: (type: ResourceType) => void): () => void {
     this.listedHandlers.add(handler);
     return () => void this.listedHandlers.delete(handler);
   }
 
-  /** Calls `handler` for every object of a type that was forgotten; returns its removal. */
+  /** Calls `handler` for every object of a removed type; returns its removal. */
   onForgotten(handler: (node: GraphNode) => void): () => void {
     this.forgottenHandlers.add(handler);
     return () => void this.forgottenHandlers.delete(handler);
   }
 }
 
-/** Where an owner lives: in its dependent's namespace, unless its type has none. */
+/** An owner's scope: its dependent's namespace, unless its type is cluster-scoped. */
 export function ownerRef(
   reference: DeepReadonly<OwnerReference>,
   type: ResourceType,
@@ -163,7 +163,7 @@ export function ownerRef(
   return type.namespaced ? { namespace, name: reference.name } : { name: reference.name };
 }
 
-/** Whether a reference means the kind, in whichever version. */
+/** Whether a reference names the kind, in any version. */
 export function namesKind(
   { apiVersion, kind }: Pick<DeepReadonly<OwnerReference>, 'apiVersion' | 'kind'>,
   type: Pick<ResourceType, 'group' | 'kind'>,

@@ -12,18 +12,18 @@ type Attributes = NonNullable<Decision['inputs']>;
 export interface Look {
   readonly item: CollectableItem;
   readonly object: DeepReadonly<KubernetesObject>;
-  /** Whatever names it among its owners. */
+  /** All objects that name it as an owner. */
   readonly dependents: readonly GraphNode[];
 }
 
-/** What an object that is being deleted still owes its dependents, for people. */
+/** The remaining duty of an object being deleted, for people. */
 export function describeDuty(look: Look, duty: OwnerDuty): Decision {
   const blocking =
     duty.action === 'wait-for-dependents' ? { 'rollkeeper.dependents.blocking': duty.blocking.length } : {};
   return describe(look, duty.action, dutySummary(look, duty), blocking);
 }
 
-/** What becomes of an object because of its owners, for people. */
+/** The action on an object because of its owners, for people. */
 export function describeCollection(look: Look, owners: OwnerClassification, plan: CollectionPlan): Decision {
   const branch = owners.undecidable ? 'leave-alone' : plan.action;
   return describe(look, branch, collectionSummary(look, plan), {
@@ -35,7 +35,7 @@ export function describeCollection(look: Look, owners: OwnerClassification, plan
   });
 }
 
-/** What was found before anything was decided, for the trace. */
+/** The facts before the decision, for the trace. */
 export function readAttributes({ dependents, item, object }: Look): Attributes {
   return {
     'k8s.resource': qualifiedResource(item.type),
@@ -55,7 +55,7 @@ function describe(
     branch,
     summary,
     changes: summary !== '',
-    // A Deployment that goes takes thousands of pods with it.
+    // Deleting a Deployment deletes thousands of pods.
     routine: qualifiedResource(item.type) === qualifiedResource(PODS),
     inputs: {
       'k8s.kind': item.type.kind,

@@ -34,7 +34,7 @@ const DEFINITIONS: ResourceType = {
   namespaced: false,
 };
 const FORBIDDEN = { code: 403, reason: 'widgets.example.com is forbidden' };
-/** The answer of a server that has no such path. */
+/** The answer of a server without such a path. */
 const noSuchPath = () => refusal(404, 'NotFound', 'the server could not find the requested resource');
 
 let cluster: FakeCluster;

@@ -10,8 +10,8 @@ export interface DueView {
 }
 
 /**
- * Objects with an owner that is known to be gone, and owners that nothing holds any more. Where the cache alone cannot
- * tell (an owner that was never seen), nothing is due: asking the server is the sync's business.
+ * Objects with an owner known to be gone, and owners that no object holds any more. If the cache alone is not enough
+ * (an owner that was never seen), nothing is due: the sync asks the server.
  */
 export function* findDue(view: DueView): Generator<DueWork> {
   for (const node of view.graph.nodes()) {

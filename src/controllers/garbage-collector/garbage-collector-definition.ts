@@ -14,9 +14,9 @@ import { ResourceMonitors } from './resource-monitors.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
 
 /**
- * Deletes what nobody owns any more, and carries out foreground deletion and orphaning, for every type that the server has.
- * Its keys name objects of many types (see {@link itemRef}); `for` names the most frequent one. Works where the replica
- * leads: the metadata of everything there is would be too much to be kept on each.
+ * Deletes objects without owners, and implements foreground deletion and orphaning, for every type of the server. Its
+ * keys name objects of many types (see {@link itemRef}); `for` is the most frequent one. Works on the leader: the
+ * metadata of all objects would be too much for every replica.
  * @throws InvalidOptionError naming the option
  */
 export function createGarbageCollectorController(
@@ -30,7 +30,7 @@ export function createGarbageCollectorController(
       for: PODS,
       workers: 20,
       needsWholeCluster: true,
-      // As kube-controller-manager's is called.
+      // The name of kube-controller-manager's.
       serviceAccount: 'generic-garbage-collector',
       worksOn: 'leader',
     },

@@ -23,7 +23,7 @@ import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
-/** How often an object that somebody else keeps writing to is read again before the queue's backoff takes over. */
+/** Attempts to reread an object that other clients keep writing to, before the queue's backoff takes over. */
 const ATTEMPTS = 4;
 
 /** What one attempt looks at. */
@@ -49,8 +49,8 @@ export type PlannedItem = { readonly seen: SeenItem } & (
 type Context = Pick<ReconcileContext<KubernetesObject>, 'client' | 'logger' | 'signal'>;
 
 /**
- * Looks at one object: what it owes its dependents while it is being deleted, and else whether its owners still keep it.
- * Starts from the cache; a conflict tells that the cache was old, and then the server's object is looked at instead.
+ * Checks one object: its duty towards dependents while it is being deleted, otherwise whether its owners still keep it.
+ * Starts from the cache; a conflict means that the cache was outdated, and then the server's object is checked instead.
  */
 export class GarbageCollectorReconciler implements DecidingReconciler<
   KubernetesObject,
@@ -146,7 +146,7 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
         return {};
       case 'wait-for-caches':
         return { requeueAfterMs: this.options.fillingRecheckMs };
-      // The dependents are keys of their own, and the last one's deletion brings this owner back.
+      // The dependents are separate keys, and the last one's deletion wakes this owner.
       case 'wait-for-dependents':
       case 'none':
         return {};

@@ -3,27 +3,27 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 export interface GarbageCollectorOptions {
   /**
-   * Types that are not followed, by qualified resource: their objects own nothing and are not collected.
-   * @default events of both groups, as kube-controller-manager has it: there are too many
+   * Types that are not watched, by qualified resource: their objects own nothing and are not collected.
+   * @default events of both groups, as in kube-controller-manager: there are too many
    */
   ignoredResources?: readonly string[];
   /**
-   * Milliseconds between two questions which types the server has. A CustomResourceDefinition that comes or goes is asked
-   * about after half a second. @default 30000, as kube-controller-manager has it
+   * Discovery interval, milliseconds. After a change of a CustomResourceDefinition discovery runs within half a second.
+   * @default 30000, as in kube-controller-manager
    */
   discoveryIntervalMs?: number;
   /**
-   * Whether a deletion that an informer reports is one. Set it to false where informers are limited by label or field:
-   * there an object that merely leaves the selection looks deleted. @default true
+   * Whether to trust deletions reported by informers. Set it to false if informers are limited by label or field: an
+   * object that merely leaves the selection looks deleted there. @default true
    */
   trustDeletions?: boolean;
-  /** Absent owners remembered. @default 20000 */
+  /** Number of absent owners remembered. @default 20000 */
   absentOwnerCapacity?: number;
-  /** Milliseconds until an owner is looked for that is not in the cache when its dependent is. @default 1000 */
+  /** Delay before checking an owner that is not cached when its dependent is, milliseconds. @default 1000 */
   unseenOwnerDelayMs?: number;
-  /** Milliseconds between two looks at owners whose types cannot be followed. @default 120000 */
+  /** Interval for checking owners of types that cannot be watched, milliseconds. @default 120000 */
   unmonitoredRecheckMs?: number;
-  /** Milliseconds until what an owner owes its dependents is looked at again while a type is listed. @default 500 */
+  /** Delay before checking an owner's duty again while a type is being listed, milliseconds. @default 500 */
   fillingRecheckMs?: number;
 }
 

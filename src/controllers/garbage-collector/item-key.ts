@@ -6,7 +6,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 
-/** An object that the collector looks at. */
+/** An object that the collector checks. */
 export interface CollectableItem {
   readonly type: ResourceType;
   readonly ref: ObjectRef;
@@ -15,9 +15,9 @@ export interface CollectableItem {
 const SEPARATOR = '|';
 
 /**
- * The collector has one queue for objects of many types, so the type travels in the ref's namespace:
- * `replicasets.apps|default` and `web-1` become the key `replicasets.apps|default/web-1`, and a cluster-scoped
- * object's key is `nodes|/node-0`. Neither a resource nor a namespace can hold the separator.
+ * The collector has one queue for objects of many types, so the type is encoded in the ref's namespace:
+ * `replicasets.apps|default` and `web-1` become the key `replicasets.apps|default/web-1`, and a cluster-scoped object's
+ * key is `nodes|/node-0`. Neither a resource nor a namespace can contain the separator.
  */
 export function itemRef(type: ResourceType, ref: ObjectRef): ObjectRef {
   return { namespace: `${qualifiedResource(type)}${SEPARATOR}${ref.namespace ?? ''}`, name: ref.name };
@@ -54,7 +54,7 @@ export function isDeletingDependents(object: Readable): boolean {
   return isBeingDeleted(object) && hasFinalizer(object, FOREGROUND_FINALIZER);
 }
 
-/** The object waits until its dependents have forgotten it. */
+/** The object waits until its dependents no longer reference it. */
 export function isOrphaningDependents(object: Readable): boolean {
   return isBeingDeleted(object) && hasFinalizer(object, ORPHAN_FINALIZER);
 }

@@ -24,7 +24,7 @@ describe('the index of who owns whom', () => {
           const old = model.get(of);
           const object = anObject(PODS, of, owners);
           if (gone) {
-            // The last state may name other owners than any that was seen.
+            // The last state may name other owners than any state seen before.
             index.apply(PODS, { type: 'deleted', object, finalStateUnknown: false });
             model.delete(of);
           } else {

@@ -2,33 +2,33 @@ import type { ResourceEvent } from '@rollkeeper/runtime';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource, ownerUids } from '@rollkeeper/machinery/kubernetes';
 
-/** An object together with its type, which the object's `kind` alone does not tell. */
+/** An object with its resource type, which its `kind` alone does not determine. */
 export interface GraphNode {
   readonly type: ResourceType;
   readonly object: DeepReadonly<KubernetesObject>;
 }
 
-/** What the index holds of an object: the cached object itself, exchanged when it changes. */
+/** The indexed object: the cached object itself, replaced when it changes. */
 interface Entry {
   readonly type: ResourceType;
   object: DeepReadonly<KubernetesObject>;
 }
 
 /**
- * One index over the objects of all types, by their own UIDs and by those of their owners: with hundreds of types nobody
- * can look into an index of each. An object that is served by two groups is in it once, as the type that showed it first; so is a
- * UID that two objects claim.
+ * One index over the objects of all types, by their own UIDs and by those of their owners: with hundreds of types,
+ * separate indexes would be too slow. An object served by two groups is indexed once, under the first type; so is a UID
+ * claimed by two objects.
  */
 export class OwnershipIndex {
   private readonly byUid = new Map<string, Entry>();
-  /** Most owners of something own several things, many one: that costs no set. */
+  /** Most owners own several objects, many own one: those need no set. */
   private readonly byOwner = new Map<string, Entry | Set<Entry>>();
 
   get size(): number {
     return this.byUid.size;
   }
 
-  /** A change of an object, as its informer tells it. */
+  /** Applies an informer's event. */
   apply(type: ResourceType, event: ResourceEvent<KubernetesObject>): void {
     const isReplaced = event.type === 'modified' && event.old.metadata.uid !== event.object.metadata.uid;
     if (isReplaced) this.remove(type, event.old);
@@ -36,7 +36,7 @@ export class OwnershipIndex {
     else this.put(type, event.object);
   }
 
-  /** Forgets all objects of a type. Costs a look at every object there is. */
+  /** Removes all objects of a type. Iterates over all objects. */
   removeType(type: ResourceType): GraphNode[] {
     const gone = [...this.byUid.values()].filter((entry) => isSame(entry.type, type));
     for (const { object } of gone) this.remove(type, object);
@@ -56,7 +56,7 @@ export class OwnershipIndex {
     return this.byUid.get(uid);
   }
 
-  /** Everything that names `uid` among its owners, as it is now. */
+  /** The objects that currently name `uid` among their owners. */
   dependentsOf(uid: string): GraphNode[] {
     const found = this.byOwner.get(uid);
     if (found === undefined) return [];
@@ -82,7 +82,7 @@ export class OwnershipIndex {
     const entry = this.byUid.get(uid);
     if (!entry || !isSame(entry.type, type) || isElsewhere(entry.object, object)) return;
     this.byUid.delete(uid);
-    // Those it was found by, which the last state need not name any more.
+    // Unlink its indexed owners, which the last state need not name any more.
     for (const owner of ownerUids(entry.object)) this.unlink(owner, entry);
   }
 
@@ -102,7 +102,7 @@ export class OwnershipIndex {
   }
 }
 
-/** Whether it is another object, although it has the same UID. */
+/** Whether it is another object with the same UID. */
 function isElsewhere(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<KubernetesObject>): boolean {
   return a.metadata.name !== b.metadata.name || a.metadata.namespace !== b.metadata.namespace;
 }

@@ -12,14 +12,14 @@ import { DependencyGraph } from './dependency-graph.js';
 import { compileGarbageCollectorOptions } from './garbage-collector.options.js';
 import { ResourceMonitors } from './resource-monitors.js';
 
-/** Until aborted; the way a server hangs. */
+/** Hangs like a server until aborted. */
 function hang(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) =>
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
   );
 }
 
-/** The monitors with genuine informers on a server that answers as a test says, on a clock that it moves. */
+/** The monitors with real informers on a scripted server and a manual clock. */
 function setUp(
   answer: (type: ResourceType, options: ListOptions) => Promise<void> = async () => undefined,
   begin: 'there' | 'away' = 'there',

@@ -29,7 +29,7 @@ export interface ResourceMonitorsDependencies {
 }
 
 interface Monitor {
-  /** As it was discovered; a shared informer may have another version of it. */
+  /** As discovered; a shared informer may use another version. */
   readonly type: ResourceType;
   readonly informer: Informer;
   readonly startedMs: number;
@@ -37,20 +37,20 @@ interface Monitor {
   readonly ended: Promise<void>;
 }
 
-/** A change of one of these tells that there may be other types than before. */
+/** A change of one of these may mean new or removed types. */
 const ANNOUNCING = new Set([
   'customresourcedefinitions.apiextensions.k8s.io',
   'apiservices.apiregistration.k8s.io',
 ]);
-/** From such a change to the next question, in which others may join it and the server catches up with itself. */
+/** Delay from such a change to the next discovery, so that changes are combined and the server can catch up. */
 const ANNOUNCED_DELAY_MS = 500;
-/** Pause after discovery has failed altogether; doubles up to the regular interval. */
+/** Delay after discovery has failed completely; doubles up to the regular interval. */
 const FIRST_DISCOVERY_BACKOFF_MS = 500;
 
 /**
- * Keeps the graph following every type that the server has, on the replica that leads: asks discovery now and then, runs an
- * informer of the metadata for each type that nobody caches anyway, and lets go of those that are served no more. A type
- * that cannot be read, and a group that cannot be asked, are named and keep nothing else from being followed.
+ * Keeps the graph watching every type of the server, on the leader: runs discovery periodically, starts a metadata
+ * informer for each type that is not cached anyway, and stops those of types no longer served. Unreadable types and
+ * groups are reported and do not affect others.
  */
 export class ResourceMonitors implements LeadingWork {
   private readonly monitors = new Map<string, Monitor>();
@@ -69,7 +69,7 @@ export class ResourceMonitors implements LeadingWork {
     >,
   ) {}
 
-  /** The number of types that are followed, by how they are. */
+  /** The number of watched types, by state. */
   get counts(): Readonly<Record<MonitorState, number>> {
     const counts = { syncing: 0, synced: 0, unreadable: 0 };
     for (const monitor of this.monitors.values()) counts[this.stateOf(monitor)]++;
@@ -97,14 +97,17 @@ export class ResourceMonitors implements LeadingWork {
     await this.end();
   }
 
-  /** Once each type that the server has is listed, or has answered that it cannot be; 30 s at most for those that hang. */
+  /**
+   * Resolves once each type of the server is listed, or known to be unreadable; after 30 s it stops waiting for hanging
+   * ones.
+   */
   async waitUntilReady(signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
     const enough = new AbortController();
     const either = new LinkedAbort(signal, enough.signal);
     const timer = clock.setTimeout(() => enough.abort(), LONGEST_FIRST_LIST_MS);
     try {
-      // Without the first answer there is nothing to go by, however long it takes.
+      // The first discovery is required, however long it takes.
       await abortable(this.first.promise, signal);
       const all = [...this.monitors.values()];
       await Promise.all(all.map(({ informer }) => informer.waitUntilSettled(either.signal)));
@@ -118,23 +121,23 @@ export class ResourceMonitors implements LeadingWork {
     this.report();
   }
 
-  /** Whether a first list is under way: what would follow from there being no dependent has to wait for it. */
+  /** Whether a first list is in progress: conclusions from missing dependents have to wait for it. */
   get isFilling(): boolean {
     return [...this.monitors.values()].some((monitor) => this.stateOf(monitor) === 'syncing');
   }
 
-  /** Whether changes of the type are seen. */
+  /** Whether changes of the type are watched. */
   isFollowed(type: ResourceType): boolean {
     const monitor = this.monitors.get(qualifiedResource(type));
     return monitor !== undefined && this.stateOf(monitor) === 'synced';
   }
 
-  /** The type that a reference names, followed or not. */
+  /** The type of a reference, watched or not. */
   typeOf(reference: DeepReadonly<OwnerReference>): ResourceType | undefined {
     return this.deps.graph.typeOf(reference) ?? this.discovered.find((type) => namesKind(reference, type));
   }
 
-  /** Nothing has to wait for the caches of types that cannot be read. */
+  /** Nothing waits for the caches of unreadable types. */
   informerOf(resource: string): Informer | undefined {
     const monitor = this.monitors.get(resource);
     return monitor && this.stateOf(monitor) !== 'unreadable' ? monitor.informer : undefined;
@@ -155,7 +158,7 @@ export class ResourceMonitors implements LeadingWork {
     return decideMonitorState({ hasSynced, trouble, ageMs: this.deps.clock.monotonicNow() - startedMs });
   }
 
-  /** Whether the server has told what it has. */
+  /** Returns whether discovery succeeded. */
   private async refresh(signal: AbortSignal): Promise<boolean> {
     const { discovery, logger } = this.deps;
     let found: DiscoveredResources;
@@ -189,7 +192,7 @@ export class ResourceMonitors implements LeadingWork {
     return !isNothing;
   }
 
-  /** Tells of groups that cannot be asked, once. */
+  /** Reports unreadable groups once. */
   private note(failures: readonly UnreadableResource[]): void {
     const isNew = !sameJson(failures, this.undiscovered);
     this.undiscovered = failures;
@@ -267,7 +270,7 @@ export class ResourceMonitors implements LeadingWork {
 
 const NAMED_AT_MOST = 20;
 
-/** For the log, in which several hundred names would be a page. */
+/** For the log, where several hundred names would fill a page. */
 function namesOf(types: readonly ResourceType[]): string[] {
   const names = types.slice(0, NAMED_AT_MOST).map(qualifiedResource);
   return types.length > names.length ? [...names, `and ${types.length - names.length} more`] : names;

@@ -14,7 +14,7 @@ import type { CompiledGarbageCollectorOptions } from './garbage-collector.option
 import { itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
-/** Turns changes into keys to look at; on the leader only. */
+/** Maps changes to keys to check; on the leader only. */
 export function watchGarbage(
   graph: DependencyGraph,
   absent: AbsentOwners,
@@ -32,17 +32,17 @@ export function watchGarbage(
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
-        // Of an initial list the owners have been listed as well: what is not there now will not be in a moment.
+        // With an initial list the owners have been listed as well: a missing one will not appear in a moment.
         ...(node.urgency === 'later' && !initial ? { delayMs: options.unseenOwnerDelayMs } : {}),
       });
     }
   });
-  // Who waits for a dependent that nobody can look at any more would wait for ever.
+  // An owner that waits for a dependent of a removed type would wait forever.
   const unsubscribeForgotten = graph.onForgotten(({ object }) => {
     for (const owner of waitingOwners(object, object.metadata.ownerReferences ?? [], { graph }))
       enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
   });
-  // An owner that went before its type was followed will never be told of.
+  // The deletion of an owner before its type was watched has no event.
   const unsubscribeListed = graph.onListed((type) => {
     const listed = stateOf(type, graph.resourceVersionOf(type));
     for (const node of withoutOwner(type, graph)) {
@@ -58,7 +58,7 @@ export function watchGarbage(
   };
 }
 
-/** Every object with an owner of the type that the cache does not show. */
+/** Every object with an owner of the type that the cache does not have. */
 function* withoutOwner(type: ResourceType, graph: DependencyGraph): Generator<GraphNode> {
   for (const node of graph.nodes()) {
     const { namespace, ownerReferences = [] } = node.object.metadata;
@@ -69,7 +69,8 @@ function* withoutOwner(type: ResourceType, graph: DependencyGraph): Generator<Gr
 }
 
 /**
- * Remembers every deletion: whoever works on a dependent then knows without asking that the owner is gone. Pods own next to nothing, and there are too many of them to remember each.
+ * Remembers every deletion, so that a dependent's sync knows without a request that the owner is gone. Pods rarely own
+ * anything, and are too many to remember.
  */
 export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {
   return graph.onEvent((type, event) => {
@@ -81,12 +82,12 @@ export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners):
 }
 
 /**
- * What the leader sees that makes it look at `node`: itself, its owners, or that they are gone, and its dependents. The
- * change alone is not enough: a replica whose cache of the dependents is behind that of the owners would not know the
- * object, find nothing to do, and nobody would look again.
+ * The versions that made the leader check `node`: of itself, of its owners or their deletion, and of its dependents.
+ * The change alone is not enough: a replica whose cache of the dependents lags behind that of the owners would not know
+ * the object, find nothing to do, and the object would not be checked again.
  *
- * Where it was a dependent that changed, the others are left out: they were told when the owner began to wait for them,
- * or when they came, and going through all of them for each of a thousand that go would be too much.
+ * If a dependent changed, the others are omitted: they were enqueued when the owner began to wait for them, or when
+ * they appeared, and traversing all of them for each of a thousand deletions would be too slow.
  */
 export function seenWith(
   { object, type }: GraphNode,
@@ -119,8 +120,7 @@ function stateOf(type: ResourceType, resourceVersion: string | undefined): SeenS
 }
 
 /**
- * The state that whoever handles the key must have seen. A deletion that was noticed by absence has no
- * resourceVersion of its own: there it is the list's.
+ * The version that the sync must have seen. A deletion noticed by absence has no resourceVersion: the list's is used.
  */
 function causeOf(
   type: ResourceType,

@@ -12,27 +12,26 @@ import {
   samplesOf,
 } from './read-metric.js';
 
-/** A metric of which nothing is known. */
+/** A metric without a value. */
 export interface FailedMetric {
   /** `FailedGetResourceMetric` */
   readonly reason: string;
-  /** Of the Event and the condition. */
+  /** For the Event and the condition. */
   readonly message: string;
 }
 
 export interface DecidedMetrics {
   /** Absent: no decision can be made. */
   readonly wanted?: { readonly replicas: number; readonly metric: string };
-  /** One a metric of the spec, in their order; of one that failed only its place is known. */
+  /** One per metric of the spec, in order; empty for a failed one. */
   readonly statuses: readonly MetricStatus[];
   readonly failures: readonly FailedMetric[];
 }
 
 /**
- * How many pods the metrics ask for together: the most that one of them does. While some are not known, the others may ask for more
- * pods, and not for fewer.
- * @param metrics what pods use, or why nobody says
- * Source: `computeReplicasForMetrics` in k/k pkg/controller/podautoscaler.
+ * The number of pods that the metrics ask for: the maximum over all of them. If some are unknown, the others may
+ * increase the number, but not decrease it.
+ * @param metrics usage of pods, or the error Source: `computeReplicasForMetrics` in k/k pkg/controller/podautoscaler.
  */
 export function decideMetrics(
   specs: readonly DeepReadonly<MetricSpec>[],

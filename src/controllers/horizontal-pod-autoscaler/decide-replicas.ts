@@ -2,14 +2,14 @@ import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { parseQuantity, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../shared/index.js';
 
-/** While a pod may still be starting, its use of CPU counts only once it is ready. */
+/** While a pod may still be starting, its CPU usage only counts once it is ready. */
 const CPU_INITIALIZATION_MS = 300_000;
 /** A pod that stopped being ready within this time of its start has never been ready. */
 const INITIAL_READINESS_MS = 30_000;
-/** A change smaller than a tenth is none. */
+/** A change smaller than a tenth is ignored. */
 const DEFAULT_TOLERANCE = 0.1;
 
-/** What was measured of a pod; amounts are in thousandths of a CPU or of a byte. */
+/** A pod's measurement; amounts are in thousandths of a CPU or of a byte. */
 export interface PodSample {
   readonly milli: number;
   readonly takenMs: number;
@@ -19,22 +19,22 @@ export interface PodSample {
 /** A metric of type `Resource` or `ContainerResource`. */
 export interface ResourceMetric {
   readonly resource: string;
-  /** Only this one of each pod counts. @default all containers */
+  /** Only this container of each pod counts. @default all containers */
   readonly container?: string;
   readonly target: { readonly utilization: number } | { readonly averageMilli: number };
 }
 
 export interface ScaleFacts {
-  /** Those that the target's selector selects. */
+  /** The pods matched by the target's selector. */
   readonly pods: readonly DeepReadonly<Pod>[];
-  /** By the pod's name; a pod without one was not measured. */
+  /** By pod name; a pod without one was not measured. */
   readonly samples: ReadonlyMap<string, PodSample>;
   readonly currentReplicas: number;
   readonly tolerance: Tolerance;
   readonly nowMs: number;
 }
 
-/** Which share of the target may be missing or exceeded without consequence. */
+/** Ignored deviation from the target. */
 export interface Tolerance {
   readonly down: number;
   readonly up: number;
@@ -42,11 +42,11 @@ export interface Tolerance {
 
 export interface Proposal {
   readonly replicas: number;
-  /** What was measured, for the status. */
+  /** The measured values, for the status. */
   readonly current: { readonly averageUtilization?: number; readonly averageMilli: number };
 }
 
-/** Why nothing can be proposed, in the words of the genuine controller. */
+/** Why there is no proposal, in the genuine controller's words. */
 export interface Problem {
   readonly problem: string;
 }
@@ -66,9 +66,9 @@ export function toleranceOf(quantity: string | number | undefined): number {
 }
 
 /**
- * How many pods one metric asks for. Pods that are not ready, and pods that nobody measured, are counted so that they dampen: as
- * idle where the others ask for more, and as fully used where they ask for fewer.
- * Source: `GetResourceReplicas`, `GetRawResourceReplicas` in k/k pkg/controller/podautoscaler.
+ * The number of pods for one metric. Unready and unmeasured pods are counted conservatively: as idle if the others ask
+ * for more, and as fully used if they ask for fewer. Source: `GetResourceReplicas`, `GetRawResourceReplicas` in k/k
+ * pkg/controller/podautoscaler.
  */
 export function decideReplicas(metric: ResourceMetric, facts: ScaleFacts): Proposal | Problem {
   const { currentReplicas, pods, tolerance } = facts;
@@ -102,13 +102,13 @@ export function decideReplicas(metric: ResourceMetric, facts: ScaleFacts): Propo
 }
 
 interface Groups {
-  /** What is used by pods that count, thousandths. */
+  /** Usage of the pods that count, thousandths. */
   readonly measured: Map<string, number>;
   readonly missing: string[];
   readonly unready: string[];
 }
 
-/** Pods that end or have failed count nowhere. */
+/** Finished and terminating pods are ignored. */
 function groupPods({ resource }: ResourceMetric, { nowMs, pods, samples }: ScaleFacts): Groups {
   const groups: Groups = { measured: new Map(), missing: [], unready: [] };
   for (const pod of pods) {
@@ -124,7 +124,7 @@ function groupPods({ resource }: ResourceMetric, { nowMs, pods, samples }: Scale
   return groups;
 }
 
-/** Whether the pod's use of CPU tells nothing yet. */
+/** Whether the pod's CPU usage is meaningless yet. */
 function isStarting(pod: DeepReadonly<Pod>, sample: PodSample, nowMs: number): boolean {
   const ready = readyConditionOf(pod);
   const startMs = parseTimeMs(pod.status?.startTime);
@@ -136,7 +136,7 @@ function isStarting(pod: DeepReadonly<Pod>, sample: PodSample, nowMs: number): b
   return isUnready && startMs + INITIAL_READINESS_MS > changedMs;
 }
 
-/** What the pods request, thousandths; one without a request leaves no measure for the others either. */
+/** The pods' requests, thousandths; one missing request makes the metric unusable. */
 function requestsOf(
   { container: only, resource }: ResourceMetric,
   pods: readonly DeepReadonly<Pod>[],
@@ -157,13 +157,13 @@ function requestsOf(
   return requests;
 }
 
-/** What a pod that was not measured is taken to use where the others use too little. */
+/** The assumed usage of an unmeasured pod if the others use too little. */
 function fullUse({ target }: ResourceMetric, request: number): number {
   if ('averageMilli' in target) return target.averageMilli;
   return Math.trunc((request * Math.max(100, target.utilization)) / 100);
 }
 
-/** How far the use is from the target: 1 meets it. */
+/** The ratio of usage to target: 1 meets it. */
 function usageRatio(
   { target }: ResourceMetric,
   used: ReadonlyMap<string, number>,

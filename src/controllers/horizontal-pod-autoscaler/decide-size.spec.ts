@@ -11,7 +11,7 @@ const secondsAgo = (seconds: number, replicas: number): Stamped => ({
 const policy = (type: string, value: number, periodSeconds = 60) => ({ type, value, periodSeconds });
 
 const BOUNDS: Bounds = { minReplicas: 2, maxReplicas: 20 };
-/** What the API makes of an empty behaviour. */
+/** The API's defaults for an empty behaviour. */
 const UP = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',

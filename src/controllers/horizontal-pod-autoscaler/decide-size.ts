@@ -4,22 +4,22 @@ import type {
 } from '@rollkeeper/machinery/types/autoscaling-v2';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 
-/** Recommendations of this time hold a decrease back where nobody says otherwise. */
+/** Default stabilization window for decreases. */
 const DEFAULT_DOWN_WINDOW_MS = 300_000;
-/** The longest window that may be asked for, and more than the longest period of a policy. */
+/** The longest allowed window, and longer than any policy period. */
 const REMEMBERED_MS = 3_600_000;
 
-/** A number of pods, or a change of it, at a time. */
+/** A number of pods, or a change of it, with its time. */
 export interface Stamped {
   readonly replicas: number;
   readonly atMs: number;
 }
 
-/** What an autoscaler remembers. */
+/** An autoscaler's memory. */
 export interface History {
-  /** What its metrics asked for. */
+  /** Past recommendations of its metrics. */
   readonly recommendations: readonly Stamped[];
-  /** What it did: positive where pods were added. */
+  /** Past changes: positive for added pods. */
   readonly changes: readonly Stamped[];
 }
 
@@ -72,9 +72,9 @@ const LIMITS = {
 };
 
 /**
- * How many pods there shall be now that the metrics ask for `wanted`: held back by what they asked for lately, by the rates that
- * policies allow, and by the bounds.
- * Source: `normalizeDesiredReplicas`, `normalizeDesiredReplicasWithBehaviors` in k/k pkg/controller/podautoscaler.
+ * The new number of pods if the metrics ask for `wanted`: limited by recent recommendations, by the rates of the
+ * policies, and by the bounds. Source: `normalizeDesiredReplicas`, `normalizeDesiredReplicasWithBehaviors` in k/k
+ * pkg/controller/podautoscaler.
  */
 export function decideSize(
   wanted: number,
@@ -91,7 +91,7 @@ export function decideSize(
   return { replicas, ableToScale, limited: { reason, message: LIMITS[reason], isLimited: true } };
 }
 
-/** Without a behaviour only decreases are held back. */
+/** Without a behaviour only decreases are stabilized. */
 function stabilized(
   wanted: number,
   current: number,
@@ -143,7 +143,7 @@ function atMost(wanted: number, maxReplicas: number, fastest: number): Limited {
     : { replicas: Math.min(wanted, maxReplicas), reason: 'TooManyReplicas' };
 }
 
-/** How far the policies let the number go, by what was changed within their periods already. */
+/** The limit set by the policies, given the changes within their periods. */
 function rateLimit(
   direction: 'up' | 'down',
   rules: DeepReadonly<HPAScalingRules> | undefined,
@@ -163,7 +163,7 @@ function rateLimit(
     const limit = before * (1 + (sign * value) / 100);
     return direction === 'up' ? Math.ceil(limit) : Math.trunc(limit);
   });
-  // The policy that allows the greatest change decides, unless the least one shall.
+  // The policy with the greatest change wins, unless `Min` is selected.
   return (rules?.selectPolicy === 'Min') === (direction === 'up') ? Math.min(...limits) : Math.max(...limits);
 }
 

@@ -19,7 +19,9 @@ import { readPodMetrics } from './read-metric.js';
 import type { ScaleTarget } from './scale-target.js';
 import { readTarget, writeReplicas } from './scale-target.js';
 
-/** How often each autoscaler is looked at, milliseconds; kube-controller-manager's `--horizontal-pod-autoscaler-sync-period`. */
+/**
+ * Sync interval of each autoscaler, milliseconds; kube-controller-manager's `--horizontal-pod-autoscaler-sync-period`.
+ */
 const SYNC_PERIOD_MS = 15_000;
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
@@ -27,8 +29,8 @@ type Status = NonNullable<HorizontalPodAutoscaler['status']>;
 type Sync = ReconcileContext<HorizontalPodAutoscaler>;
 
 /**
- * Keeps the number of pods of whatever has a scale where the pods' use of resources meets its target. What it remembers is lost with
- * its leader; the next one begins with the number that it finds, and so takes pods away only after a whole window.
+ * Scales any target with a scale subresource so that its pods' resource usage meets the metrics' targets. Its memory is
+ * lost with the leader; the next leader starts from the current number, and so only removes pods after a full window.
  * Source: k/k pkg/controller/podautoscaler.
  */
 export const horizontalPodAutoscalerController = clusterController<HorizontalPodAutoscaler>(
@@ -38,7 +40,7 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
     aliases: ['horizontalpodautoscaling'],
     eventSource: 'horizontal-pod-autoscaler',
     trims: WHOLE_PODS,
-    // As kube-controller-manager's is called.
+    // The name of kube-controller-manager's.
     serviceAccount: 'horizontal-pod-autoscaler',
   },
   () => {
@@ -64,11 +66,11 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
 
 interface Outcome {
   readonly status: Status;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   readonly history?: History;
 }
 
-/** One look at one autoscaler: reads, decides, scales, and says what it saw. */
+/** One sync of one autoscaler: reads, decides, scales, and reports. */
 class Look {
   private conditions: Condition[];
 
@@ -122,7 +124,7 @@ class Look {
     return this.follow(target, current, history);
   }
 
-  /** Goes by the metrics. */
+  /** Follows the metrics. */
   private async follow(target: ScaleTarget, current: number, history: History): Promise<Outcome> {
     const { behavior, maxReplicas, minReplicas = 1 } = this.autoscaler.spec;
     const decided = await this.measure(target, current);
@@ -156,7 +158,7 @@ class Look {
     return this.rescale(target, replicas, reason, next, statuses);
   }
 
-  /** @returns undefined where it is not even known whose metrics count */
+  /** @returns undefined if it is unknown which metrics count */
   private async measure(
     { scale }: ScaleTarget,
     currentReplicas: number,
@@ -266,7 +268,7 @@ class Look {
     };
   }
 
-  /** What the server, or nobody, has to say is told to people; everything else goes wrong as ever. */
+  /** Returns API errors as text for the condition; rethrows everything else. */
   private async attempt<T>(call: Promise<T>): Promise<T | string> {
     try {
       return await call;

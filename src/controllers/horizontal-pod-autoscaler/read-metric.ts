@@ -7,7 +7,7 @@ import { parseTimeMs } from '../shared/index.js';
 import type { PodSample, Problem, Proposal, ResourceMetric } from './decide-replicas.js';
 import { milliOf } from './decide-replicas.js';
 
-/** What pods use, as metrics-server says. */
+/** Pod usage from metrics-server. */
 export type PodMetrics = KubernetesObject & {
   readonly timestamp?: string;
   readonly window?: string;
@@ -20,10 +20,10 @@ const PodMetrics = defineKind<PodMetrics>({
   ...{ group: 'metrics.k8s.io', version: 'v1beta1', kind: 'PodMetrics', resource: 'pods' },
 });
 
-/** What metrics-server averages over, where it does not say. */
+/** metrics-server's default averaging window. */
 const DEFAULT_WINDOW_MS = 60_000;
 
-/** @throws ApiStatusError where nobody serves metrics */
+/** @throws ApiStatusError if no metrics server is installed */
 export async function readPodMetrics(
   client: ApiClient,
   namespace: string,
@@ -33,7 +33,7 @@ export async function readPodMetrics(
   return items;
 }
 
-/** What a metric of a spec asks for; one of a type that nobody measures here is a problem. */
+/** Compiles a metric of a spec; an unsupported type is a problem. */
 export function compileMetric(metric: DeepReadonly<MetricSpec>): ResourceMetric | Problem {
   const source = metric.type === 'ContainerResource' ? metric.containerResource : metric.resource;
   if ((metric.type !== 'Resource' && metric.type !== 'ContainerResource') || !source)
@@ -52,7 +52,7 @@ export function compileMetric(metric: DeepReadonly<MetricSpec>): ResourceMetric 
   };
 }
 
-/** By pod; a pod of which a container was not measured is left out. */
+/** By pod; a pod with an unmeasured container is omitted. */
 export function samplesOf(
   { container: only, resource }: ResourceMetric,
   metrics: readonly PodMetrics[],
@@ -75,7 +75,7 @@ export function samplesOf(
   return samples.size > 0 ? samples : { problem: 'no metrics returned from resource metrics API' };
 }
 
-/** How a metric is called in reasons and events. */
+/** The name of a metric in reasons and events. */
 export function nameOf({ container, resource, target }: ResourceMetric): string {
   const what = container === undefined ? 'resource' : 'container resource';
   return `${resource} ${what}${'utilization' in target ? ' utilization (percentage of request)' : ''}`;
@@ -101,7 +101,7 @@ export function failureReason({ type }: DeepReadonly<MetricSpec>): string {
     : 'FailedGetResourceMetric';
 }
 
-/** The words that go before a problem, as the genuine controller puts them. */
+/** The prefix of a problem, as in the genuine controller. */
 export function describeProblem(metric: ResourceMetric, { problem }: Problem): string {
   const { resource, target } = metric;
   return `failed to get ${resource} ${'utilization' in target ? 'utilization' : 'usage'}: ${problem}`;

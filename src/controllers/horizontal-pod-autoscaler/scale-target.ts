@@ -9,13 +9,13 @@ interface Scale extends KubernetesObject {
   readonly status?: { readonly selector?: string };
 }
 
-/** Of whatever has a `scale` subresource. */
+/** Any object with a `scale` subresource. */
 export interface ScaleTarget {
   readonly type: ResourceType;
   readonly scale: Scale;
 }
 
-/** @throws TerminalError for a kind that the server has not; ApiStatusError */
+/** @throws TerminalError for a kind unknown to the server; ApiStatusError */
 export async function readTarget(
   { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
   client: ApiClient,
@@ -30,7 +30,7 @@ export async function readTarget(
   return { type, scale: await client.get<Scale>(type, { namespace, name }, { subresource: 'scale' }) };
 }
 
-/** Succeeds only from the state that was read. @throws ApiStatusError */
+/** With a precondition on the state that was read. @throws ApiStatusError */
 export async function writeReplicas(
   { scale, type }: ScaleTarget,
   replicas: number,

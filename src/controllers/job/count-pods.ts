@@ -7,26 +7,26 @@ import type { JobView } from './view-job.js';
 
 type Status = NonNullable<ReadableJob['status']>;
 
-/** The counters of a Job's status, and the pods that may go once these are stored. */
+/** The counters of a Job's status, and the pods that may be released once these are stored. */
 export interface CountedPods {
   readonly counters: Pick<
     Status,
     'succeeded' | 'failed' | 'uncountedTerminatedPods' | 'completedIndexes' | 'failedIndexes'
   >;
-  /** They are told of in the counters, or need not be. */
+  /** Counted already, or need not be. */
   readonly release: readonly ReadablePod[];
-  /** Whether nothing is left that is still to be counted. */
+  /** Whether all pods have been counted. */
   readonly isComplete: boolean;
 }
 
-/** Most pods whose UIDs the status holds at once. */
+/** Limit of pod UIDs in the status. */
 const MAX_UNCOUNTED = 500;
 
 /**
- * Counts each pod exactly once, whatever fails in between: an ended pod's UID is noted in the status, then its finalizer goes,
- * then, seen without it, the UID makes place for a count. Of an Indexed Job, successes are known by their index.
- * Source: `trackJobStatusAndRemoveFinalizers` in k/k pkg/controller/job.
- * @param end the Job is over: what still runs has been told to stop, and counts as failed unless the Job has succeeded
+ * Counts each pod exactly once, even after failures in between: an ended pod's UID is recorded in the status, then its
+ * finalizer is removed, then, seen without it, the UID is replaced by a count. For an Indexed Job, successes are
+ * identified by index. Source: `trackJobStatusAndRemoveFinalizers` in k/k pkg/controller/job.
+ * @param end the Job is over: running pods are being stopped, and count as failed unless the Job has succeeded
  */
 export function countPods(view: JobView, end: JobEnd | undefined): CountedPods {
   const { job, pods } = view;
@@ -72,7 +72,7 @@ function completedBefore({ spec, status }: ReadableJob): Set<number> {
 function mayBeReleased(pod: ReadablePod, { indexes, job }: JobView, end: JobEnd | undefined): boolean {
   if (job.metadata.deletionTimestamp !== undefined || end || hasSucceeded(pod)) return true;
   if (!hasFailed(pod, job)) return false;
-  // The one that comes in its place must know how often its index has failed.
+  // Its replacement needs the failure count of the index.
   const index = completionIndexOf(pod, job);
   return index === undefined || indexes?.toReplace.get(index)?.metadata.uid !== pod.metadata.uid;
 }

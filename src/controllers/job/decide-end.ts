@@ -8,22 +8,21 @@ import type { ReadableJob, ReadablePod } from './job-pods.js';
 import { hasFailed, isSuspended } from './job-pods.js';
 import type { JobView } from './view-job.js';
 
-/** Why a Job is over. Its pods are stopped and counted before it says that it is Complete or Failed. */
+/** Why a Job is over. Its pods are stopped and counted before the Complete or Failed condition is set. */
 export interface JobEnd {
   readonly type: 'SuccessCriteriaMet' | 'FailureTarget';
   readonly reason: string;
   readonly message: string;
 }
 
-/** Whether the Job has said so: nothing will change any more. */
+/** Whether the Job has a final condition: nothing will change any more. */
 export function isJobFinished({ status }: ReadableJob): boolean {
   return isConditionTrue(status?.conditions, 'Complete') || isConditionTrue(status?.conditions, 'Failed');
 }
 
 /**
- * Whether the Job is over, by what its status says already, or by one of its limits. That it has all its completions is
- * decided later, see {@link reachedCompletions}: only once nothing runs any more.
- * Source: `syncJob` in k/k pkg/controller/job.
+ * Whether the Job is over, by its status or by one of its limits. Reaching all completions is decided later, see
+ * {@link reachedCompletions}: only once nothing runs any more. Source: `syncJob` in k/k pkg/controller/job.
  */
 export function decideEnd(view: JobView, nowMs: number): JobEnd | undefined {
   const { failed, indexes, job, pods } = view;
@@ -47,7 +46,7 @@ export function decideEnd(view: JobView, nowMs: number): JobEnd | undefined {
   return metSuccessPolicy(view);
 }
 
-/** How long the Job may still go on, milliseconds; undefined where nobody limits it, and while it is suspended. */
+/** Remaining time of the Job, milliseconds; undefined if unlimited or suspended. */
 export function msUntilDeadline(job: ReadableJob, nowMs: number): number | undefined {
   const { activeDeadlineSeconds: seconds } = job.spec as { readonly activeDeadlineSeconds?: Int64 };
   const startedMs = parseTimeMs(job.status?.startTime);
@@ -57,7 +56,7 @@ export function msUntilDeadline(job: ReadableJob, nowMs: number): number | undef
 
 /**
  * A Job without a number of completions is over when one pod has succeeded and the others have ended.
- * @param active pods that are left after this sync
+ * @param active pods left after this sync
  */
 export function reachedCompletions({ job, succeeded }: JobView, active: number): JobEnd | undefined {
   if (active > 0 || succeeded < (job.spec.completions ?? 1)) return undefined;
@@ -90,7 +89,7 @@ function jobFailureOf(job: ReadableJob, pods: readonly ReadablePod[]): string | 
   return undefined;
 }
 
-/** Containers that are restarted in place fail without their pod. */
+/** Containers restarted in place fail without their pod. */
 function restartsExceed(job: ReadableJob, pods: readonly ReadablePod[], limit: number): boolean {
   if (job.spec.template.spec?.restartPolicy !== 'OnFailure') return false;
   const restarts = pods

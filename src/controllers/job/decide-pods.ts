@@ -13,7 +13,7 @@ import {
 import type { JobView } from './view-job.js';
 import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 
-/** A pod to be made: of an Indexed Job, for which completion. */
+/** A pod to create: for an Indexed Job, with its completion index. */
 export interface Slot {
   readonly index?: number;
 }
@@ -21,20 +21,20 @@ export interface Slot {
 /** What a Job does with its pods now. */
 export type PodDecision =
   | { readonly kind: 'nothing' }
-  /** Too many: these go, and do not count as failed. */
+  /** Too many: delete these; they do not count as failed. */
   | { readonly kind: 'delete'; readonly pods: readonly ReadablePod[] }
   | { readonly kind: 'create'; readonly slots: readonly Slot[] }
-  /** More are wanted, but the last ones failed too recently. */
+  /** More are needed, but the last ones failed too recently. */
   | { readonly kind: 'back-off'; readonly forMs: number };
 
-/** Most that one sync creates or deletes. */
+/** Limit of pods created or deleted in one sync. */
 const MAX_AT_ONCE = 500;
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 600_000;
 
 /**
- * Brings the number of active pods towards `parallelism`, or to what is left of the completions. Deletions come first, and alone.
- * Source: `manageJob` in k/k pkg/controller/job.
+ * Moves the number of active pods towards `parallelism`, or the number of remaining completions. Deletions come first,
+ * and alone. Source: `manageJob` in k/k pkg/controller/job.
  */
 export function decidePods(view: JobView, nowMs: number): PodDecision {
   const { active, job, terminating } = view;
@@ -51,12 +51,12 @@ export function decidePods(view: JobView, nowMs: number): PodDecision {
 
 function wantedActive({ active, job, succeeded }: JobView): number {
   const { completions, parallelism = 1 } = job.spec;
-  // Once one has succeeded, those that run are left to end, and no more are made.
+  // Once one has succeeded, running pods are left to end, and no more are created.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(Math.min(completions - succeeded, parallelism), 0);
 }
 
-/** Those that work on no completion, or on one that another works on, and as many others as it takes to make `atLeast`. */
+/** Pods without a completion index or with a duplicate one, and as many others as needed to reach `atLeast`. */
 function excessPods({ active, job }: JobView, atLeast: number, nowMs: number): readonly ReadablePod[] {
   if (atLeast === 0 && !isIndexed(job)) return [];
   const ranked = podsToDelete({ pods: active, related: [], count: active.length - 1, nowMs });
@@ -84,7 +84,7 @@ function createTogether(view: JobView, missing: number, nowMs: number): PodDecis
   return slots.length > 0 ? { kind: 'create', slots } : { kind: 'nothing' };
 }
 
-/** Each index waits for itself alone. */
+/** Each index has its own backoff. */
 function createByIndex(view: JobView, missing: number, nowMs: number): PodDecision {
   const waits = pendingIndexes(view, Math.min(missing, MAX_AT_ONCE)).map((index) => {
     const last = view.indexes?.toReplace.get(index);
@@ -98,7 +98,7 @@ function createByIndex(view: JobView, missing: number, nowMs: number): PodDecisi
   return waits.length > 0 ? { kind: 'back-off', forMs } : { kind: 'nothing' };
 }
 
-/** The lowest indexes that nobody works on and that are not done. */
+/** The lowest unfinished indexes without an active pod. */
 function pendingIndexes({ active, indexes, job, pods }: JobView, count: number): number[] {
   const isWorkedOn = replacesOnlyFailed(job)
     ? pods.filter((pod) => !hasSucceeded(pod) && !hasFailed(pod, job))
@@ -111,7 +111,7 @@ function pendingIndexes({ active, indexes, job, pods }: JobView, count: number):
   return pending;
 }
 
-/** By the failures since the last success, of the pods that are still there. Source: k/k pkg/controller/job/backoff_utils.go. */
+/** By the failures since the last success, of the existing pods. Source: k/k pkg/controller/job/backoff_utils.go. */
 function backoffLeftMs({ job, pods }: JobView, nowMs: number): number {
   const succeededMs = Math.max(0, ...pods.filter(hasSucceeded).map(endedAtMs));
   const failures = pods

@@ -10,7 +10,7 @@ import type { JobView } from './view-job.js';
 type Status = NonNullable<Job['status']>;
 type JobCondition = NonNullable<Status['conditions']>[number];
 
-/** What is left after this sync has created and deleted. */
+/** The pods left after this sync has created and deleted. */
 export interface LeftPods {
   readonly active: number;
   readonly ready: number;
@@ -19,7 +19,7 @@ export interface LeftPods {
 
 export interface StatusDecision {
   readonly status: Status;
-  /** To be told once the status is stored. */
+  /** Recorded once the status is stored. */
   readonly events: readonly EventNote[];
 }
 
@@ -31,7 +31,7 @@ interface Observed {
   readonly nowMs: number;
 }
 
-/** The status that a Job should have, and what is new about it. */
+/** The new status of a Job, and its events. */
 export function decideStatus({ counted, end, left, nowMs, view }: Observed): StatusDecision {
   const { job } = view;
   const conditions = new Conditions(job.status?.conditions ?? [], nowMs);
@@ -40,7 +40,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
   if (!isSuspended(job)) startTime ??= toRfc3339(nowMs);
   if (end) {
     conditions.set(end.type, 'True', end.reason, end.message);
-    // Only when every pod is counted and gone, or nobody could rely on it.
+    // Only when every pod is counted and gone, so that the condition is reliable.
     if (counted.isComplete && left.active + left.terminating === 0) {
       const isSuccess = end.type === 'SuccessCriteriaMet';
       conditions.set(isSuccess ? 'Complete' : 'Failed', 'True', end.reason, end.message);
@@ -52,7 +52,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
       ? conditions.set('Suspended', 'True', 'JobSuspended', 'Job suspended') && 'Suspended'
       : conditions.set('Suspended', 'False', 'JobResumed', 'Job resumed') && 'Resumed';
     if (change) events.push({ type: 'Normal', reason: change, message: `Job ${change.toLowerCase()}` });
-    // The deadline counts from here.
+    // The deadline starts here.
     if (change === 'Resumed') startTime = toRfc3339(nowMs);
   }
   return {
@@ -61,7 +61,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
   };
 }
 
-/** As the genuine server shows them: what is nothing is left out, but for what is known to be nothing. */
+/** As the genuine server shows them: zero counts are omitted, except those known to be zero. */
 function shownCounts({ counters }: CountedPods, { active, ready, terminating }: LeftPods): Status {
   const { completedIndexes, failed, succeeded, ...others } = counters;
   return {
@@ -84,7 +84,7 @@ function endEvents({ job, succeeded }: JobView, { message, reason, type }: JobEn
   return [{ type: 'Warning', reason: 'TooManySucceededPods', message: surplus }, completed];
 }
 
-/** Conditions of a Job have a time of their own for the last look, which moves with the rest alone. */
+/** Conditions of a Job have a separate probe time, which only changes with the rest. */
 class Conditions {
   list: JobCondition[];
 
@@ -95,7 +95,7 @@ class Conditions {
     this.list = [...before];
   }
 
-  /** Returns whether something changed. That a condition is false where nobody ever said so is no news. */
+  /** Returns whether something changed. A new condition with status False is no change. */
   set(type: string, status: 'True' | 'False', reason: string, message: string): boolean {
     const old = findCondition(this.list, type);
     if (old ? old.status === status && old.reason === reason && old.message === message : status === 'False')

@@ -3,15 +3,15 @@ import type { ReadableJob, ReadablePod } from './job-pods.js';
 type Policy = NonNullable<ReadableJob['spec']['podFailurePolicy']>;
 type Rule = NonNullable<Policy['rules']>[number];
 
-/** What a Job's policy makes of a pod that has failed. */
+/** The result of a Job's failure policy for a failed pod. */
 export interface FailureVerdict {
-  /** `Count` where no rule says otherwise. */
+  /** `Count` if no rule matches. */
   readonly action: 'Count' | 'Ignore' | 'FailJob' | 'FailIndex';
-  /** Of `FailJob`: why, for people. */
+  /** For `FailJob`: the reason, for people. */
   readonly message?: string;
 }
 
-/** The first rule that the pod matches decides. Source: k/k pkg/controller/job/pod_failure_policy.go. */
+/** The first matching rule decides. Source: k/k pkg/controller/job/pod_failure_policy.go. */
 export function judgeFailure({ spec }: ReadableJob, pod: ReadablePod): FailureVerdict {
   for (const [index, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
     const cause = causeOf(rule, pod);

@@ -1,6 +1,6 @@
 /**
- * Reads a list of completion indexes, `1,3-5,7`. What cannot be read ends it: the rest is not known.
- * @param completions indexes from there on do not count
+ * Parses a list of completion indexes, `1,3-5,7`. Stops at a malformed part: the rest is unknown.
+ * @param completions indexes from this on are ignored
  */
 export function parseIndexes(text: string, completions: number): Set<number> {
   const indexes = new Set<number>();
@@ -14,7 +14,7 @@ export function parseIndexes(text: string, completions: number): Set<number> {
   return indexes;
 }
 
-/** Writes them in order; three or more that follow each other as a range. */
+/** Formats them in order; three or more consecutive ones as a range. */
 export function formatIndexes(indexes: ReadonlySet<number>): string {
   const ranges: { first: number; last: number }[] = [];
   for (const index of [...indexes].sort((a, b) => a - b)) {

@@ -26,9 +26,9 @@ import { podsFor } from './job-pod-template.js';
 import type { JobView } from './view-job.js';
 import { viewJob } from './view-job.js';
 
-/** Finds the pods that name a Job as theirs, whether there is one or not. */
+/** Index of pods by the Job that they name, whether or not it exists. */
 const JOB_INDEX = 'jobs';
-/** Who keeps a Job whose `managedBy` says nothing. */
+/** Default of `managedBy`. */
 const THIS_CONTROLLER = 'kubernetes.io/job-controller';
 
 const OWN_PODS = { kind: Job, finalizer: TRACKING_FINALIZER };
@@ -36,8 +36,7 @@ const OWN_PODS = { kind: Job, finalizer: TRACKING_FINALIZER };
 type Sync = ReconcileContext<Job>;
 
 /**
- * Runs Jobs: makes their pods, counts how these end, and says when the Job is over.
- * Source: k/k pkg/controller/job.
+ * Runs Jobs: creates their pods, counts how these end, and sets the final condition. Source: k/k pkg/controller/job.
  */
 export const jobController = clusterController<Job>({
   name: 'job',
@@ -66,7 +65,7 @@ export const jobController = clusterController<Job>({
   },
 });
 
-/** The Job that controls the pod, or did, as long as the pod waits to be counted by it. */
+/** The Job that controls the pod, or did, while the pod still has to be counted by it. */
 function jobsNamedBy(pod: ReadablePod): { namespace: string; name: string }[] {
   const { labels, name, namespace = '' } = pod.metadata;
   const owner = controllerOf(pod);
@@ -78,7 +77,7 @@ function isJob({ apiVersion, kind }: { readonly apiVersion: string; readonly kin
   return kind === Job.kind && apiVersion.startsWith(`${Job.group}/`);
 }
 
-/** Lets pods go: they are counted, or nobody counts them any more. */
+/** Releases pods: they are counted, or will not be counted any more. */
 async function release({ client }: Pick<Sync, 'client'>, pods: readonly ReadablePod[]): Promise<void> {
   const results = await Promise.allSettled(
     pods.map(({ metadata }) => {
@@ -87,17 +86,17 @@ async function release({ client }: Pick<Sync, 'client'>, pods: readonly Readable
       return unlessGone(client.patch<Pod>(Pod, { namespace, name }, { type: 'strategic', body }));
     }),
   );
-  // Another pod of that name by now: gone as well.
+  // Replaced by another pod of that name: gone as well.
   const failed = results.find((each) => each.status === 'rejected' && !isConflict(each.reason));
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
 interface Left extends LeftPods {
-  /** More pods are wanted, so long from now. */
+  /** More pods are needed after this time. */
   readonly backOffMs?: number;
 }
 
-/** One sync of one Job that goes on: decides, writes pods, then what it counted, and then lets the counted ones go. */
+/** One sync of one active Job: decides, writes pods, then the counts, and then releases the counted pods. */
 class JobSync {
   private readonly control: PodControl;
   private readonly failures: unknown[] = [];
@@ -115,7 +114,7 @@ class JobSync {
     const nowMs = sync.clock.now();
     const limit = decideEnd(view, nowMs);
     const left = limit ? this.left(await this.stop(view.active)) : await this.manage(nowMs);
-    // As long as a pod could not be stopped, the Job goes on.
+    // The Job is not over as long as a pod could not be stopped.
     const end = limit && left.active > 0 ? undefined : (limit ?? reachedCompletions(view, left.active));
     const counted = countPods(view, end);
     const { events, status } = decideStatus({ view, left, counted, end, nowMs });
@@ -134,7 +133,7 @@ class JobSync {
     const decision = decidePods(this.view, nowMs);
     switch (decision.kind) {
       case 'delete':
-        // Not tracked any more, so that it does not count as failed.
+        // Untracked first, so that it does not count as failed.
         await release(this.sync, decision.pods.filter(isTracked));
         return this.left(await this.stop(decision.pods));
       case 'create':
@@ -156,7 +155,7 @@ class JobSync {
     return this.view.active.filter(({ metadata }) => !stopped.has(metadata.uid ?? ''));
   }
 
-  /** Returns how many there are more. */
+  /** Returns the number of created pods. */
   private async create(slots: readonly Slot[]): Promise<number> {
     const { job } = this.view;
     const { namespace } = job.metadata;
@@ -167,7 +166,7 @@ class JobSync {
       (pod) => this.control.tryCreate(pod),
       (outcome) => !isMade(outcome),
     );
-    // It may be there or not. As long as the Job stays as it is, the next try is called the same.
+    // It may exist or not. While the Job is unchanged, the next attempt uses the same name.
     for (const outcome of outcomes) if (outcome.kind === 'unknown') throw outcome.error;
     this.failures.push(...failuresOf(outcomes));
     return outcomes.filter(isMade).length;

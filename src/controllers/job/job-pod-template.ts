@@ -14,7 +14,7 @@ import type { JobView } from './view-job.js';
 
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 
-/** The pods that fill the slots, with names that no other pod has. */
+/** The pods for the slots, with unused names. */
 export function podsFor(
   view: JobView,
   slots: readonly Slot[],
@@ -46,7 +46,7 @@ function podOf(job: ReadableJob, name: string, generateName: string): Pod {
   return pod;
 }
 
-/** Tells the pod, and its containers, on which completion it works. */
+/** Gives the pod and its containers their completion index. */
 function numbered({ metadata, spec }: Pod, index: number, jobName: string): void {
   (metadata.labels ??= {})[COMPLETION_INDEX] = String(index);
   (metadata.annotations ??= {})[COMPLETION_INDEX] = String(index);

@@ -16,13 +16,13 @@ import {
 /** A Job and its pods as one sync sees them. */
 export interface JobView {
   readonly job: ReadableJob;
-  /** All of its own, ended ones included. */
+  /** All of its own, including ended ones. */
   readonly pods: readonly ReadablePod[];
   readonly active: readonly ReadablePod[];
   readonly terminating: number;
-  /** Completions reached, those included that the status does not tell of yet. */
+  /** Completions reached, including those not in the status yet. */
   readonly succeeded: number;
-  /** Failures that count, likewise. */
+  /** Counted failures, likewise. */
   readonly failed: number;
   /** Of an Indexed Job. */
   readonly indexes?: IndexView;
@@ -32,13 +32,16 @@ export interface IndexView {
   readonly succeeded: ReadonlySet<number>;
   /** Of a Job with a `backoffLimitPerIndex`. */
   readonly failed?: ReadonlySet<number>;
-  /** With one as well: the last failed pod of each index that waits for its replacement, which counts on from there. */
+  /**
+   * Also with a `backoffLimitPerIndex`: the last failed pod of each index that waits for its replacement, which
+   * continues its count.
+   */
   readonly toReplace: ReadonlyMap<number, ReadablePod>;
 }
 
 export function viewJob(job: ReadableJob, pods: readonly ReadablePod[]): JobView {
   const { failed = 0, succeeded = 0, uncountedTerminatedPods: uncounted = {} } = job.status ?? {};
-  // Whose finalizer is gone has been counted.
+  // A pod without the finalizer has been counted.
   const open = pods.filter((pod) => isTracked(pod) && counts(pod, job));
   const isNew = (of: readonly string[] = []) => {
     const known = new Set(of);
@@ -85,7 +88,7 @@ function viewIndexes(
   return { succeeded, failed, toReplace };
 }
 
-/** Whether no other pod will be tried for the index of this one. */
+/** Whether the index of this pod gets no further pod. */
 function endsIndex(job: ReadableJob, pod: ReadablePod, limit: number): boolean {
   const { action } = judgeFailure(job, pod);
   return action === 'FailIndex' || (action !== 'Ignore' && failuresOfIndex(pod).counted >= limit);

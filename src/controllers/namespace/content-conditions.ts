@@ -3,15 +3,15 @@ import type { Namespace } from '@rollkeeper/machinery/kubernetes';
 
 export type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 
-/** What one pass over a namespace's content came to. */
+/** The result of one pass over a namespace's content. */
 export interface ContentReport {
   /** Groups whose discovery failed, and why. */
   readonly discoveryFailures: readonly string[];
   /** Types whose objects could not be listed or deleted, and why. */
   readonly deletionFailures: readonly string[];
-  /** Objects still there, by `resource.group`. */
+  /** Remaining objects, by `resource.group`. */
   readonly remaining: ReadonlyMap<string, number>;
-  /** Objects still there that carry a finalizer, by finalizer. */
+  /** Remaining objects with a finalizer, by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
@@ -23,9 +23,9 @@ interface Verdict {
 }
 
 /**
- * The conditions that say what holds a namespace back, with the texts of Kubernetes: `kubectl describe` shows them.
- * A condition whose verdict stays keeps its time; conditions of others are kept.
- * Source: k/k pkg/controller/namespace/deletion/status_condition_utils.go.
+ * The conditions that say what blocks a namespace's deletion, with Kubernetes' texts: `kubectl describe` shows them. An
+ * unchanged condition keeps its time; others' conditions are kept. Source: k/k
+ * pkg/controller/namespace/deletion/status_condition_utils.go.
  */
 export function decideConditions(
   current: readonly NamespaceCondition[],

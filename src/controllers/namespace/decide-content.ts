@@ -6,7 +6,7 @@ import type {
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
 
-/** The finalizer of `spec.finalizers` that is ours. */
+/** Our finalizer in `spec.finalizers`. */
 export const KUBERNETES_FINALIZER = 'kubernetes';
 
 /** Whether the namespace is being deleted and waits for us. */
@@ -18,9 +18,8 @@ export function isOursToEmpty(namespace: DeepReadonly<Namespace>): boolean {
 }
 
 /**
- * The types whose objects have to go, in two waves: pods first, so that nothing a pod relies on (its network policies,
- * secrets, leases) is taken from it while it still runs.
- * Source: Kubernetes' OrderedNamespaceDeletion (KEP-5080).
+ * The types whose objects have to be deleted, in two waves: pods first, so that nothing a pod relies on (its network
+ * policies, secrets, leases) is removed while it still runs. Source: Kubernetes' OrderedNamespaceDeletion (KEP-5080).
  */
 export function decideDeletionWaves(
   resources: readonly DiscoveredResource[],
@@ -32,21 +31,21 @@ export function decideDeletionWaves(
   return [deletable.filter(isPod), deletable.filter((type) => !isPod(type))];
 }
 
-/** What a pass over a namespace's content found. */
+/** The findings of a pass over a namespace's content. */
 export interface ContentLeft {
   readonly objects: readonly DeepReadonly<KubernetesObject>[];
   readonly discoveryFailures: readonly string[];
   readonly deletionFailures: readonly string[];
 }
 
-/** `finalize`: empty, so it may go. `wait`: for what is on its way out. `retry`: something could not be looked at. */
+/** `finalize`: empty, so it may go. `wait`: for objects being deleted. `retry`: something could not be read. */
 export type NextStep =
   { readonly action: 'finalize' } | { readonly action: 'wait' | 'retry'; readonly recheckMs: number };
 
-/** How soon a type or group that failed is tried again. */
+/** Delay before retrying a failed type or group. */
 const FAILURE_RECHECK_MS = 5_000;
 
-/** A namespace goes only when everything in it could be looked at, and nothing was found. */
+/** A namespace is only finalized if everything in it could be read, and nothing was found. */
 export function decideNextStep(
   { deletionFailures, discoveryFailures, objects }: ContentLeft,
   nowMs: number,
@@ -57,12 +56,12 @@ export function decideNextStep(
   return { action: 'finalize' };
 }
 
-/** Source: `finalizerEstimateSeconds`, the wait for other people's finalizers. */
+/** Source: `finalizerEstimateSeconds`, the wait for others' finalizers. */
 const FINALIZER_WAIT_MS = 15_000;
 
 /**
- * How long what is left may take to go by itself: half of the longest grace period, because most need less.
- * Source: `estimateGracefulTermination`, and the requeue in k/k pkg/controller/namespace/namespace_controller.go.
+ * Estimated time until the rest is gone: half of the longest grace period, because most need less. Source:
+ * `estimateGracefulTermination`, and the requeue in k/k pkg/controller/namespace/namespace_controller.go.
  */
 export function decideRecheckMs(remaining: readonly DeepReadonly<KubernetesObject>[], nowMs: number): number {
   let longestMs = 0;

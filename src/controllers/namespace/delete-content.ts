@@ -7,23 +7,23 @@ import { apiVersionOf, qualifiedResource } from '@rollkeeper/machinery/kubernete
 import type { ContentReport } from './content-conditions.js';
 import { decideDeletionWaves } from './decide-content.js';
 
-/** Types that are looked at at once. */
+/** Concurrent types. */
 const TYPES_AT_ONCE = 8;
-/** Deletions on their way at once, of a type whose collections cannot be deleted. */
+/** Concurrent deletions for a type without deletecollection. */
 const DELETIONS_AT_ONCE = 16;
 const PAGE_SIZE = 500;
 
 export interface DeletedContent extends ContentReport {
-  /** What is still there after the pass, each object as its deletion left it. Its metadata alone. */
+  /** The remaining objects, metadata only, after their deletion was requested. */
   readonly objects: readonly KubernetesObject[];
-  /** How many were asked to go in this pass; those left that are not among them were asked before. */
+  /** Number of objects whose deletion was requested in this pass; the others were requested before. */
   readonly asked: number;
 }
 
 /**
- * Asks for the deletion of everything in a namespace. Pods go first; while some are left nothing else is touched. A
- * type that fails is reported and takes nothing else with it. Costs one list of each type that the server has, and two
- * requests more where there is something.
+ * Requests the deletion of everything in a namespace. Pods go first; while some are left nothing else is touched. A
+ * type that fails is reported and does not affect others. Costs one list per type, and two more requests if there are
+ * objects.
  */
 export async function deleteContent(
   namespace: string,
@@ -63,9 +63,9 @@ interface Emptied {
   readonly type: ResourceType;
   /** Objects that stay for a while. */
   readonly left: readonly KubernetesObject[];
-  /** How many were asked to go. */
+  /** Number of requested deletions. */
   readonly toldToGo: number;
-  /** As Kubernetes words it. */
+  /** In Kubernetes' words. */
   readonly failure?: string;
 }
 
@@ -78,14 +78,17 @@ async function tryToEmpty(
   try {
     return await empty(type, namespace, client, signal);
   } catch (error) {
-    // The type is served no more: nothing can be left of it.
+    // The type is no longer served: nothing can be left of it.
     if (isNotFound(error)) return { type, left: [], toldToGo: 0 };
     const failure = `${apiVersionOf(type)}, Resource=${type.resource}: ${errorMessage(error)}`;
     return { type, left: [], toldToGo: 0, failure };
   }
 }
 
-/** Lists, deletes what does not go yet, and lists again. Asking twice would change nothing about an object on its way out. */
+/**
+ * Lists, deletes what is not being deleted yet, and lists again. Repeating a request would not change an object being
+ * deleted.
+ */
 async function empty(
   type: DiscoveredResource,
   namespace: string,
@@ -102,7 +105,7 @@ async function empty(
   return { type, left, toldToGo: staying.length };
 }
 
-/** Whether the server deletes collections of the type, whatever its discovery says. */
+/** Whether the server supports deletecollection for the type, regardless of its discovery. */
 async function deleteCollection(
   type: ResourceType,
   namespace: string,
@@ -113,9 +116,9 @@ async function deleteCollection(
     await client.deleteCollection(type, { namespace, propagationPolicy: 'Background', signal });
     return true;
   } catch (error) {
-    // Of very many the server deletes some, and then its time is up: what is left is seen by the list.
+    // With very many objects the server deletes some and times out: the list shows the rest.
     if (isTimeout(error)) return true;
-    // Source: `deleteCollection` in k/k pkg/controller/namespace/deletion takes both for "not supported".
+    // Source: `deleteCollection` in k/k pkg/controller/namespace/deletion treats both as "not supported".
     if (isMethodNotAllowed(error) || isNotFound(error)) return false;
     throw error;
   }
@@ -156,7 +159,7 @@ async function deleteOne(
   try {
     await client.delete(type, { namespace, name }, options);
   } catch (error) {
-    // Gone, or deleted and created again: the list that follows shows it.
+    // Deleted, or recreated: the following list shows it.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }
@@ -187,7 +190,7 @@ function countFinalizers(objects: readonly KubernetesObject[]): Map<string, numb
   return counts;
 }
 
-/** As Kubernetes writes it, with the point after a core resource too. */
+/** As Kubernetes writes it, with a trailing dot for a core resource. */
 function resourceText(type: ResourceType): string {
   return type.group === '' ? `${type.resource}.` : qualifiedResource(type);
 }

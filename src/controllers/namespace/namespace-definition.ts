@@ -3,23 +3,23 @@ import { isOursToEmpty } from './decide-content.js';
 import type { EmptiedNamespace, SeenNamespace } from './namespace-reconciler.js';
 import { NamespaceReconciler } from './namespace-reconciler.js';
 
-/** One look for many pods that go at about the same time. */
+/** One check for many pods deleted at about the same time. */
 const POD_GONE_DELAY_MS = 100;
 
-/** Empties the namespaces that are being deleted, and then lets them go. */
+/** Empties namespaces being deleted, and then finalizes them. */
 export const namespaceController = defineController<Namespace, SeenNamespace, EmptiedNamespace>(
   {
     name: 'namespace',
     aliases: ['namespace-controller'],
     for: Namespace,
     needsWholeCluster: true,
-    // One sync asks for the deletion of everything in a namespace: at 50 ms each, 16 at once, some 190 000 objects.
+    // One sync requests the deletion of everything in a namespace: at 50 ms each, 16 at once, some 190 000 objects.
     syncTimeoutMs: 600_000,
   },
   ({ clock }) => ({
     ...workOf(new NamespaceReconciler(clock)),
     predicates: [
-      // Our own status writes are no news.
+      // Ignores our own status writes.
       (event) =>
         event.type !== 'deleted' &&
         isOursToEmpty(event.object) &&
@@ -31,7 +31,8 @@ export const namespaceController = defineController<Namespace, SeenNamespace, Em
     }),
     watches: [
       {
-        // The rest of a namespace waits for its pods, so their going is looked at sooner than their grace periods end.
+        // The rest of a namespace waits for its pods, so their deletion triggers a check before their grace periods
+        // end.
         ...watch(
           Pod,
           ({ metadata: { namespace: name = '' } }, listerOf) => {
@@ -45,7 +46,7 @@ export const namespaceController = defineController<Namespace, SeenNamespace, Em
         mustBeSeen: false,
       },
     ],
-    // A sync of such a one comes back by itself until the namespace is empty.
+    // Its sync comes back by itself until the namespace is empty.
     isDue: isOursToEmpty,
   }),
 );

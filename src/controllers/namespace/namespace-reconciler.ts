@@ -67,7 +67,9 @@ export class NamespaceReconciler implements DecidingReconciler<Namespace, SeenNa
     return { requeueAfterMs: next.recheckMs };
   }
 
-  /** The cache may be older than the namespace's deletion and re-creation; what follows deletes everything. */
+  /**
+   * The cache may be older than the namespace's deletion and re-creation, and the following steps delete everything.
+   */
   private readLive(name: string, client: ApiClient, signal: AbortSignal): Promise<Namespace | undefined> {
     return unlessGone(client.get<Namespace>(NAMESPACES, { name }, { signal }));
   }
@@ -93,7 +95,7 @@ export class NamespaceReconciler implements DecidingReconciler<Namespace, SeenNa
   }
 }
 
-/** What a pass over a namespace's content came to, and what follows, for people. */
+/** The result of a pass over a namespace's content, and the next step, for people. */
 function describeDecision(name: string, content: DeletedContent, next: NextStep): Decision {
   const { asked, deletionFailures, discoveryFailures, finalizers, objects, remaining } = content;
   return {

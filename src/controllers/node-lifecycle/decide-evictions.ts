@@ -6,14 +6,14 @@ type ReadablePod = DeepReadonly<Pod>;
 
 export interface EvictionPlan {
   readonly evict: readonly ReadablePod[];
-  /** Until the next is due, milliseconds; absent: none. */
+  /** Delay until the next is due, milliseconds; absent: none. */
   readonly nextInMs?: number;
 }
 
 /**
- * Which pods have to leave their node now, and when the next has to. One that does not tolerate a `NoExecute` taint has to at
- * once, one that does for some time when that is over. The time counts from when the taint came.
- * Source: `processPodOnNode` in k/k pkg/controller/tainteviction.
+ * Which pods have to be evicted now, and when the next is due. A pod without a toleration of a `NoExecute` taint is
+ * evicted at once, one with a limited toleration when that has passed. The time counts from the taint. Source:
+ * `processPodOnNode` in k/k pkg/controller/tainteviction.
  */
 export function decideEvictions(
   pods: readonly ReadablePod[],

@@ -6,7 +6,7 @@ type ReadableNode = DeepReadonly<Node>;
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 
-/** A node that nothing is heard of for so long is silent; kube-controller-manager's `--node-monitor-grace-period`. */
+/** A node without a heartbeat for this time is silent; kube-controller-manager's `--node-monitor-grace-period`. */
 export const GRACE_PERIOD_MS = 50_000;
 
 const SILENCED = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
@@ -27,9 +27,8 @@ export function readinessOf(node: ReadableNode): NodeCondition['status'] {
 }
 
 /**
- * What is to be said of a silent node: nobody knows.
- * Source: `tryUpdateNodeHealth` in k/k pkg/controller/nodelifecycle.
- * @returns undefined where that is said already
+ * The conditions of a silent node: Unknown. Source: `tryUpdateNodeHealth` in k/k pkg/controller/nodelifecycle.
+ * @returns undefined if they are set already
  */
 export function silencedConditions(node: ReadableNode, nowMs: number): NodeCondition[] | undefined {
   const now = toRfc3339(nowMs);
@@ -57,11 +56,11 @@ const STOPPED = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting
 const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
 /**
- * The taints of a node as its conditions want them; those of others stay. A taint that is there keeps its time.
- * Source: `doNoScheduleTaintingPass` and `processTaintBaseEviction` in k/k pkg/controller/nodelifecycle.
- * @param evicts whether pods may be driven away: not while no node of the cluster is ready, for it is more likely that we
- *   hear nothing than that all of them are gone
- * @returns undefined where they are so already
+ * The taints of a node for its conditions; others' taints are kept. An existing taint keeps its time. Source:
+ * `doNoScheduleTaintingPass` and `processTaintBaseEviction` in k/k pkg/controller/nodelifecycle.
+ * @param evicts whether pods may be evicted: not while no node of the cluster is ready, because then our own connection
+ *   is the likelier cause
+ * @returns undefined if they are set already
  */
 export function decideTaints(node: ReadableNode, evicts: boolean, nowMs: number): Taint[] | undefined {
   const before = (node.spec?.taints ?? []) as readonly Taint[];

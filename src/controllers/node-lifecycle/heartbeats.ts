@@ -3,7 +3,7 @@ import type { DeepReadonly, Lease, Node } from '@rollkeeper/machinery/kubernetes
 import { readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import type { Informer } from '@rollkeeper/runtime';
 
-/** A look that comes so much later than it was due proves that we slept, and nothing about a node. */
+/** A check that is this late proves that we were suspended, and says nothing about a node. */
 const LATE_MS = 5000;
 
 interface Heard {
@@ -12,8 +12,8 @@ interface Heard {
 }
 
 /**
- * When this replica last heard of each node, by its own clock: whoever writes a heartbeat may have another.
- * A node is heard of when its Lease is renewed, or its status has a newer heartbeat.
+ * When this replica last saw a heartbeat of each node, by its own clock: the writer's may differ. A renewed Lease or a
+ * newer heartbeat in the status counts.
  */
 export class Heartbeats {
   private readonly heard = new Map<string, Heard>();
@@ -24,7 +24,7 @@ export class Heartbeats {
     private readonly clock: Pick<Clock, 'now'>,
   ) {}
 
-  /** Listens until told otherwise; what was heard before counts no more. */
+  /** Watches until unsubscribed; earlier heartbeats no longer count. */
   follow(nodes: Informer<Node>, leases: Informer<Lease>): () => void {
     this.heard.clear();
     this.dueMs.clear();
@@ -42,7 +42,7 @@ export class Heartbeats {
     return () => removals.forEach((remove) => remove());
   }
 
-  /** Whether nothing was heard of a node for `graceMs`; and when to ask again, milliseconds. */
+  /** Whether a node had no heartbeat for `graceMs`; and when to ask again, milliseconds. */
   ask(node: string, graceMs: number): { readonly isSilent: boolean; readonly againInMs: number } {
     const nowMs = this.clock.now();
     const atMs = [`lease/${node}`, `status/${node}`].map((key) => this.heard.get(key)?.atMs ?? 0);

@@ -10,9 +10,8 @@ import { Heartbeats } from './heartbeats.js';
 const LEASE_NAMESPACE = 'kube-node-lease';
 
 /**
- * Says of a node that falls silent that nobody knows how it is, taints nodes as their conditions want it, and takes pods of nodes
- * that are not ready for not ready. {@link taintEvictionController} drives pods away.
- * Source: k/k pkg/controller/nodelifecycle.
+ * Sets the conditions of silent nodes to Unknown, taints nodes by their conditions, and marks pods on nodes that are
+ * not ready as not ready. {@link taintEvictionController} evicts pods. Source: k/k pkg/controller/nodelifecycle.
  */
 export const nodeLifecycleController: ControllerDefinition = clusterController<Node>(
   {
@@ -44,7 +43,7 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
           await patch(client, node, { status: { conditions } }, 'status');
           const message = `Node ${name} status is now: NodeNotReady`;
           events.record(node, { type: 'Normal', reason: 'NodeNotReady', message });
-          // What follows from them follows when the cache shows them.
+          // Consequences follow when the cache shows the change.
           return { requeueAfterMs: againInMs };
         }
         const taints = decideTaints(node, isAnyReady(lister), clock.now());
@@ -56,7 +55,7 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
   },
 );
 
-/** What of a node our decisions rest on; its heartbeats are heard otherwise. */
+/** The parts of a node that our decisions depend on; heartbeats are tracked separately. */
 function judged({ spec, status }: DeepReadonly<Node>): unknown {
   return [spec?.taints, spec?.unschedulable, status?.conditions?.map(({ status: is, type }) => [type, is])];
 }
@@ -67,7 +66,7 @@ function isAnyReady(listerOf: ListerOf): boolean {
     .some((node) => readinessOf(node) === 'True');
 }
 
-/** With the last ready node goes the right to drive pods away from the others, and comes back with the first. */
+/** Losing the last ready node disables evictions from the others, and the first ready one enables them again. */
 function othersConcerned(_node: unknown, listerOf: ListerOf) {
   const nodes = listerOf(Node).list();
   const ready = nodes.filter((node) => readinessOf(node) === 'True').length;
@@ -81,7 +80,7 @@ async function patch(client: ApiClient, node: DeepReadonly<Node>, part: object, 
 }
 
 /**
- * Only this controller can say so while the node is silent. Reason and message of the condition stay as they were.
+ * Only this controller can do that while the node is silent. Reason and message of the condition stay unchanged.
  * Source: `MarkPodsNotReady` in k/k pkg/controller/util/node.
  */
 async function markPodsNotReady(
@@ -97,7 +96,7 @@ async function markPodsNotReady(
     const patched = await unlessGone(
       client.patch(Pod, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }),
     );
-    // After the write, which says that the pod is there still.
+    // After the write, which proves that the pod still exists.
     if (patched)
       events.record(pod, { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
   }

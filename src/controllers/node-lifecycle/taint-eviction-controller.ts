@@ -4,8 +4,8 @@ import { NODE_INDEX, WHOLE_PODS, clusterController, deleteDisrupted, nodeIndex }
 import { decideEvictions } from './decide-evictions.js';
 
 /**
- * Deletes the pods that do not tolerate the `NoExecute` taints of their node, or no longer.
- * Source: k/k pkg/controller/tainteviction.
+ * Deletes pods that do not, or no longer, tolerate the `NoExecute` taints of their node. Source: k/k
+ * pkg/controller/tainteviction.
  */
 export const taintEvictionController = clusterController<Node>({
   name: 'taint-eviction',

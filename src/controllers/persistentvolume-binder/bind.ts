@@ -13,9 +13,9 @@ export interface BinderDependencies {
 type Phase = 'Available' | 'Bound' | 'Released' | 'Failed';
 
 /**
- * Binds the two sides to each other, the volume first, each before it says that it is bound. What is done already is not written
- * again, so it goes on where it was left. Each write loses against a newer state (409, tried again by the queue).
- * Source: `bind` in k/k pkg/controller/volume/persistentvolume.
+ * Binds both sides to each other, the volume first, each before its status says Bound. Completed writes are not
+ * repeated, so it resumes where it stopped. Each write fails against a newer state (409, retried by the queue). Source:
+ * `bind` in k/k pkg/controller/volume/persistentvolume.
  */
 export async function bind(
   volume: ReadableVolume,
@@ -30,7 +30,7 @@ export async function bind(
     ...named.status,
     phase: 'Bound',
     accessModes: [...(given.spec.accessModes ?? [])],
-    // Later a difference may mean that the claim has yet to grow.
+    // Later a difference may mean that the claim is being resized.
     ...(isNewlyBound && { capacity: { ...given.spec.capacity } }),
   });
 }

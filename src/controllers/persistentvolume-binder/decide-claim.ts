@@ -15,7 +15,7 @@ export type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
 export type ReadableVolume = DeepReadonly<PersistentVolume>;
 type ReadableClass = DeepReadonly<StorageClass>;
 
-/** What a claim's future rests on. */
+/** The input of the decision about a claim. */
 export interface ClaimView {
   readonly claim: ReadableClaim;
   readonly volumes: readonly ReadableVolume[];
@@ -24,22 +24,22 @@ export interface ClaimView {
 
 export type ClaimDecision =
   | { readonly action: 'bind'; readonly volume: ReadableVolume }
-  /** It stays as it is, not bound yet. */
+  /** Stays unbound for now. */
   | { readonly action: 'wait'; readonly note?: EventNote }
-  /** Somebody else is to make its volume. */
+  /** An external provisioner should create its volume. */
   | { readonly action: 'provision'; readonly provisioner: string }
-  /** It named no class when there was no default one. */
+  /** It has no class, and a default one exists now. */
   | { readonly action: 'set-class'; readonly className: string }
   /** It was bound, and its volume is gone. */
   | { readonly action: 'lose'; readonly note: EventNote }
   | { readonly action: 'nothing' };
 
-/** Of volumes that none of kube-controller-manager's own plug-ins makes. */
+/** Prefix of kube-controller-manager's in-tree plug-ins. */
 const IN_TREE = 'kubernetes.io/';
 
 /**
- * What becomes of a claim.
- * Source: `syncUnboundClaim` and `syncBoundClaim` in k/k pkg/controller/volume/persistentvolume.
+ * The next step of a claim. Source: `syncUnboundClaim` and `syncBoundClaim` in k/k
+ * pkg/controller/volume/persistentvolume.
  */
 export function decideClaim(view: ClaimView): ClaimDecision {
   const { claim } = view;
@@ -64,7 +64,7 @@ function lost(reason: string, what: string): ClaimDecision {
   return { action: 'lose', note: { type: 'Warning', reason, message } };
 }
 
-/** Somebody has chosen the volume for it. */
+/** The claim names its volume. */
 function decideNamed({ claim, volumes }: ClaimView, volumeName: string): ClaimDecision {
   const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
   if (!volume) return { action: 'wait' };

@@ -4,16 +4,15 @@ import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
 
 export type VolumeDecision =
   | { readonly action: 'set-phase'; readonly phase: 'Available' | 'Bound' }
-  /** Its claim is gone for good, or has another volume. */
+  /** Its claim was deleted, or has another volume. */
   | { readonly action: 'release' }
-  /** Its claim has got another one: what it was kept by is taken away, and it is free again. */
+  /** Its claim got another volume: remove the reservation, so that it is free again. */
   | { readonly action: 'unbind' }
-  /** The sync of its claim goes on with it. */
+  /** The sync of its claim continues. */
   | { readonly action: 'nothing' };
 
 /**
- * What becomes of a volume.
- * Source: `syncVolume` in k/k pkg/controller/volume/persistentvolume.
+ * The next step of a volume. Source: `syncVolume` in k/k pkg/controller/volume/persistentvolume.
  * @param claim the one of the name in its reference, if there is any
  */
 export function decideVolume(volume: ReadableVolume, claim: ReadableClaim | undefined): VolumeDecision {
@@ -28,7 +27,7 @@ export function decideVolume(volume: ReadableVolume, claim: ReadableClaim | unde
 }
 
 /**
- * Why a released volume cannot be reclaimed as its policy says; undefined where it is kept, or left to whoever made it.
+ * Why a released volume cannot be reclaimed by its policy; undefined if it is retained, or left to its provisioner.
  * Source: `reclaimVolume`.
  */
 export function decideReclaim(volume: ReadableVolume): EventNote | undefined {
@@ -45,7 +44,7 @@ function failed(reason: string, message: string): EventNote {
   return { type: 'Warning', reason, message };
 }
 
-/** The reference that is left when a volume is given up: none, or what people have written themselves. */
+/** The reference to keep when a volume is unbound: none, or the one that a user wrote. */
 export function unboundRef({ metadata, spec }: ReadableVolume): object | null {
   if (metadata.annotations?.[BOUND_BY_CONTROLLER] !== undefined || !spec.claimRef) return null;
   return { ...spec.claimRef, uid: null, resourceVersion: null };

@@ -23,11 +23,11 @@ import { decideReclaim, decideVolume, unboundRef } from './decide-volume.js';
 
 /** Claims by the volume that they name. */
 const VOLUME_INDEX = 'volume';
-/** Volumes by the claim that they are kept for. */
+/** Volumes by the claim that they are reserved for. */
 const CLAIM_INDEX = 'claim';
-/** Claims that have no volume, by their class. */
+/** Unbound claims, by class. */
 const UNBOUND_INDEX = 'unbound';
-/** In place of the class of a claim that leaves it to the default. */
+/** Index value of a claim without a class. */
 const BY_DEFAULT = '(default)';
 
 const BETA_STORAGE_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
@@ -35,15 +35,14 @@ const BETA_STORAGE_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner'
 type Sync = ReconcileContext<PersistentVolumeClaim>;
 
 /**
- * Brings claims and volumes together, and sees to volumes whose claim is gone. Its keys are those of claims, and the names of
- * volumes, which have no namespace.
- * Source: k/k pkg/controller/volume/persistentvolume.
+ * Binds claims and volumes, and handles volumes whose claim is gone. Its keys are those of claims, and the names of
+ * volumes, which have no namespace. Source: k/k pkg/controller/volume/persistentvolume.
  */
 export const persistentVolumeBinderController = clusterController<PersistentVolumeClaim>({
   name: 'persistentvolume-binder',
   eventSource: 'persistentvolume-controller',
   for: PersistentVolumeClaim,
-  // Two claims that are looked at side by side would want the same volume.
+  // Two claims processed concurrently could choose the same volume.
   workers: 1,
   indexes: [
     indexBy(PersistentVolumeClaim, VOLUME_INDEX, ({ spec }) => (spec.volumeName ? [spec.volumeName] : [])),
@@ -58,7 +57,7 @@ export const persistentVolumeBinderController = clusterController<PersistentVolu
       const claims = listerOf(PersistentVolumeClaim);
       if (spec.claimRef) yield { namespace: spec.claimRef.namespace, name: spec.claimRef.name ?? '' };
       for (const claim of claims.byIndex(VOLUME_INDEX, metadata.name)) yield claim.metadata;
-      // A volume that is free may be what somebody waits for.
+      // A free volume may match a waiting claim.
       const className = spec.claimRef ? undefined : (spec.storageClassName ?? '');
       if (className !== undefined)
         for (const claim of claims.byIndex(UNBOUND_INDEX, className)) yield claim.metadata;
@@ -109,7 +108,7 @@ async function syncClaim(claim: ReadableClaim, sync: Sync): Promise<void> {
   }
 }
 
-/** Tells whoever makes volumes of that kind that one is wanted. */
+/** Requests a volume from its provisioner. */
 async function askFor(provisioner: string, claim: ReadableClaim, sync: Sync): Promise<void> {
   const message =
     `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system ` +
@@ -138,7 +137,7 @@ async function syncVolume(volume: ReadableVolume, sync: Sync): Promise<void> {
   }
 }
 
-/** What is in a volume may be lost by this, so a cache that is behind is not enough. */
+/** Data may be lost by this, so a stale cache is not enough. */
 async function release(volume: ReadableVolume, sync: Sync): Promise<void> {
   const { client, events } = sync;
   const { claimRef } = volume.spec;

@@ -4,22 +4,21 @@ import type { Disruption } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** So many ended pods are kept; kube-controller-manager's `--terminated-pod-gc-threshold`. */
+/** Number of ended pods kept; kube-controller-manager's `--terminated-pod-gc-threshold`. */
 export const FINISHED_KEPT = 12_500;
-/** A node that is gone for so long does not come back under its name. */
+/** A node that is gone for this long does not come back under its name. */
 export const QUARANTINE_MS = 40_000;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 export type GarbageDecision =
   | { readonly action: 'keep' }
-  /** Where the node is gone for good, nobody is left who would end it. */
+  /** If the node is permanently gone, no kubelet will end the pod. */
   | { readonly action: 'wait-for-node' }
   | { readonly action: 'delete'; readonly why: Disruption };
 
 /**
- * Whether nobody else will ever end a pod.
- * Source: k/k pkg/controller/podgc.
+ * Whether no other component will ever end a pod. Source: k/k pkg/controller/podgc.
  * @param node the pod's, if there is one
  */
 export function decideGarbage(pod: ReadablePod, node: DeepReadonly<Node> | undefined): GarbageDecision {
@@ -33,7 +32,7 @@ export function decideGarbage(pod: ReadablePod, node: DeepReadonly<Node> | undef
   return { action: 'keep' };
 }
 
-/** The ended pods that are too many: the oldest. */
+/** The excess ended pods: the oldest. */
 export function decideExcess(finished: readonly ReadablePod[], kept = FINISHED_KEPT): readonly ReadablePod[] {
   if (finished.length <= kept) return [];
   const ageOf = ({ metadata }: ReadablePod): string => metadata.creationTimestamp ?? '';
@@ -62,7 +61,7 @@ function removed(message: string, phase: Pick<Disruption, 'phase'> = {}): Garbag
   return { action: 'delete', why: { ...EXCESS, message, ...phase } };
 }
 
-/** Of one that had not ended, nobody knows how it did. */
+/** For a pod that had not ended, the outcome is unknown. */
 function failed(pod: ReadablePod): Pick<Disruption, 'phase'> {
   return isPodFinished(pod) ? {} : { phase: 'Failed' };
 }

@@ -17,14 +17,13 @@ const FINISHED_INDEX = 'finished';
 const ALL = 'all';
 
 /**
- * Removes the pods that nobody else would: of nodes that are gone, deleted before they were on any, on nodes that are out of
- * service, and the ended ones when there are too many.
- * Source: k/k pkg/controller/podgc.
+ * Removes pods that no other component would: on deleted nodes, deleted before being scheduled, on nodes out of
+ * service, and excess ended ones. Source: k/k pkg/controller/podgc.
  */
 export const podGarbageCollectorController = clusterController<Pod>(
   { name: 'pod-garbage-collector', for: Pod, aliases: ['podgc'] },
   ({ informers }) => {
-    // They tell at a glance that a pod is none of our business, as nearly all are.
+    // A quick check that nearly all pods need nothing.
     const nodes = informers.informerFor<Node>(Node).lister;
     const missing = new MissingNodes();
     return {
@@ -72,7 +71,7 @@ function isSuspect(event: ResourceEvent<Pod>, nodes: Pick<Lister<Node>, 'get'>):
   return !node || (isTerminating(event.object) && isOutOfService(node));
 }
 
-/** Since when nodes are gone, as this replica has seen it: a new leader waits anew. */
+/** Since when nodes are missing, as this replica has seen it: a new leader waits again. */
 class MissingNodes {
   private readonly sinceMs = new Map<string, number>();
 

@@ -15,11 +15,11 @@ type ReadablePod = DeepReadonly<Pod>;
 
 /** The pods of a ReplicaSet as one sync sees them. */
 export interface ClaimedPods {
-  /** Owned, selected and active, the ones adopted just now included. */
+  /** Owned, selected and active, including those just adopted. */
   readonly active: readonly ReadablePod[];
   /** Owned, selected, being deleted and not ended. */
   readonly terminating: readonly ReadablePod[];
-  /** Every pod that has the ReplicaSet as its controller, whatever its state. */
+  /** Every pod controlled by the ReplicaSet, in any state. */
   readonly controlled: readonly ReadablePod[];
 }
 
@@ -35,8 +35,8 @@ interface ClaimInput extends FindInput {
 }
 
 /**
- * Finds the ReplicaSet's pods, adopting orphans that it selects and releasing what it no longer does. Costs in
- * proportion to its own pods and the namespace's orphans, not to the pods of others.
+ * Finds the ReplicaSet's pods, adopts orphans that it selects and releases those it no longer does. Its cost depends on
+ * its own pods and the namespace's orphans, not on others' pods.
  */
 export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
   const { adopt, active, release, ...others } = findPods(input);
@@ -47,13 +47,13 @@ export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
   return { ...others, active: [...active, ...adopted] };
 }
 
-/** The ReplicaSet's pods as the cache has them, and what is still to be adopted and released. */
+/** The ReplicaSet's cached pods, and those to adopt and release. */
 export interface FoundPods extends ClaimedPods {
   readonly adopt: readonly ReadablePod[];
   readonly release: readonly ReadablePod[];
 }
 
-/** The part of {@link claimPods} that only reads. */
+/** The read-only part of {@link claimPods}. */
 export function findPods({ replicaSet, selects, pods }: FindInput): FoundPods {
   const children = pods.byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '');
   const controlled = children.filter((pod) => isControlledBy(pod, replicaSet));

@@ -127,10 +127,10 @@ function setReady(pod: Pod, isReady: boolean): void {
 }
 
 /**
- * Invariants, whatever breaks and however late the caches are:
- * 1. there are never more pods than the most that was wanted since the last rest;
- * 2. unless somebody else deletes pods, never fewer than the least that was wanted since then;
- * 3. once nothing breaks any more, as many as wanted, within a few syncs, and nothing stays stored.
+ * Invariants for any faults and cache delays:
+ * 1. there are never more pods than the maximum wanted since the last rest;
+ * 2. unless others delete pods, there are never fewer than the minimum wanted since then;
+ * 3. once there are no more faults, there are as many as wanted within a few syncs, and no intents stay stored.
  */
 describe('under random faults, stale caches and changes of mind', () => {
   it.each([
@@ -175,7 +175,7 @@ async function runRandomly(seed: number, processes: number): Promise<void> {
       const replicas = below(8);
       limits = { most: Math.max(limits.most, replicas), least: Math.min(limits.least, replicas) };
       await harness.scale(replicas);
-      // The leader's record of the change makes the next activation wait for it, wherever that is.
+      // The leader's record of the change makes the next activation wait for it, on any replica.
       for (let index = 0; index < processes; index++) harness.cachesOf(index).replicaSets.catchUp();
     } else if (dice === 8) {
       const pod = harness.activePods[below(harness.activePods.length)];
@@ -183,7 +183,7 @@ async function runRandomly(seed: number, processes: number): Promise<void> {
         limits = { ...limits, least: 0 };
         await harness.cluster.delete(PODS, pod.metadata);
       } else if (pod) {
-        // Which pods are the first to go changes.
+        // Changes which pods are deleted first.
         await harness.changePod(pod, (changed) => setReady(changed, below(2) === 0));
       }
     } else {

@@ -5,14 +5,14 @@ import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { ManageFailure } from './status.js';
 
-/** How often names that turn out to be somebody else's are replaced by others in one sync. */
+/** Limit of rounds in one sync that replace names taken by other pods. */
 const MAX_NAME_ROUNDS = 3;
 
 interface CreatePodsInput {
   readonly names: readonly string[];
-  /** Those of them that nobody can have tried before. */
+  /** Those that cannot have been tried before. */
   readonly fresh: ReadonlySet<string>;
-  /** As they are stored. */
+  /** As stored. */
   readonly intents: PodIntents;
   readonly control: PodControl;
   readonly podOf: (name: string) => Pod;
@@ -22,19 +22,19 @@ interface CreatePodsInput {
 }
 
 export interface CreatePodsResult {
-  /** As they are stored now. */
+  /** As stored now. */
   readonly intents: PodIntents;
   readonly created: number;
-  /** Names that certainly stand for no pod of ours. */
+  /** Names that certainly belong to no pod of ours. */
   readonly dropped: ReadonlySet<string>;
   readonly failure?: ManageFailure;
 }
 
 /**
- * Creates in slow-start batches; names that belong to others are replaced, stored, and tried again.
+ * Creates in slow-start batches; names taken by other pods are replaced, stored, and retried.
  *
- * A name that an earlier sync may have tried stays an intent even when it is refused or not tried now: a quota is
- * checked before the name is, so a refusal does not say that the pod does not exist.
+ * A name that an earlier sync may have tried stays an intent even if it is refused or not tried now: a quota is checked
+ * before the name is, so a refusal does not prove that the pod does not exist.
  */
 export async function createPods(input: CreatePodsInput): Promise<CreatePodsResult> {
   const { control, context, otherNames, podOf } = input;

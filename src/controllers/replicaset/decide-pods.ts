@@ -20,42 +20,42 @@ export interface PodDecisionDependencies {
   readonly options: CompiledReplicaSetControllerOptions;
 }
 
-/** What the API server and the cache say together, once stored intents are accounted for. */
+/** The combined view of API server and cache, once stored intents are resolved. */
 export interface Situation {
-  /** Every pod that has the ReplicaSet as its controller, whatever its state. */
+  /** Every pod controlled by the ReplicaSet, in any state. */
   readonly controlled: readonly ReadablePod[];
   readonly intents: PodIntents;
   readonly active: readonly ReadablePod[];
   readonly recreate: readonly string[];
   readonly pendingDeletes: readonly DoomedPod[];
-  /** Created, by the API server's word, but not in the cache. */
+  /** Created according to the API server, but not in the cache. */
   readonly unseen: readonly string[];
-  /** Stored names that turned out not to exist: the first to be used again. */
+  /** Stored names without a pod: the first to be reused. */
   readonly freeNames: readonly string[];
-  /** The API server's word changed what was stored. */
+  /** The API server's answer changed the stored intents. */
   readonly corrected: boolean;
 }
 
-/** What is done about the pods. */
+/** The action on the pods. */
 export interface PodPlan {
   readonly creates: readonly string[];
-  /** Those of them that nobody can have tried before. */
+  /** Those that cannot have been tried before. */
   readonly fresh: ReadonlySet<string>;
   readonly deletes: readonly DoomedPod[];
   readonly intents: PodIntents;
   readonly mustStore: boolean;
 }
 
-/** Everything that follows for the pods from what was observed. */
+/** The complete decision about the pods. */
 export interface DecidedPods {
   readonly plan: PodPlan;
-  /** Nodes rejected too many pods: creations are held back for as long. */
+  /** Nodes rejected too many pods: creations are delayed. */
   readonly backoff?: RejectionBackoff;
-  /** For the trace, the log and those who ask why. */
+  /** For the trace, the log and `explain`. */
   readonly decision: Decision;
 }
 
-/** Decides which pods to create and to delete. Pure but for the names, which are chosen at random. */
+/** Decides which pods to create and to delete. Pure except for the names, which are random. */
 export function decidePods(
   replicaSet: DeepReadonly<ReplicaSet>,
   situation: Situation,
@@ -106,13 +106,13 @@ export function decidePodCount(input: {
 interface NewNames {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly count: number;
-  /** To be used first. @default none */
+  /** Used first. @default none */
   readonly freeNames?: readonly string[];
-  /** Beside those of the cached pods. @default none */
+  /** In addition to those of the cached pods. @default none */
   readonly alsoTaken?: ReadonlySet<string>;
 }
 
-/** Names for new pods, none of which the cache has. */
+/** Names for new pods, not in the cache. */
 export function newPodNames(
   { alsoTaken, count, freeNames = [], replicaSet }: NewNames,
   { pods, random }: Pick<PodDecisionDependencies, 'pods' | 'random'>,
@@ -147,17 +147,17 @@ function chooseVictims(
 
 interface Described {
   readonly active: readonly unknown[];
-  /** Of stored intents: carried out again. */
+  /** From stored intents: executed again. */
   readonly recreate: readonly unknown[];
   readonly pendingDeletes: readonly unknown[];
-  /** Those of intents included. */
+  /** Including those of intents. */
   readonly creates: readonly unknown[];
   readonly deletes: readonly unknown[];
   /** Nodes rejected too many pods. */
   readonly heldBack: boolean;
 }
 
-/** What a sync decided about a ReplicaSet's pods and from what, for people. */
+/** A sync's decision about a ReplicaSet's pods and its inputs, for people. */
 export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
   const { active, creates, deletes, pendingDeletes, recreate } = decided;
   const parts = [
@@ -167,7 +167,7 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
   return {
     branch: branchOf(decided),
     summary: parts.length > 0 ? `${replicaSet.metadata.name}: ${parts.join(', ')}` : '',
-    // Deletions that only wait for the cache to show them were told of when they were decided.
+    // Deletions that only wait for the cache were reported when they were decided.
     changes: creates.length > 0 || deletes.length > pendingDeletes.length,
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,

@@ -20,8 +20,8 @@ import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
 
 /**
- * The ReplicaSet controller, with options of one's own.
- * @param deploymentTypes whose objects a selection of workloads is about
+ * The ReplicaSet controller, with custom options.
+ * @param deploymentTypes the types that a workload selection applies to
  * @throws InvalidOptionError
  */
 export function createReplicaSetController(
@@ -87,17 +87,17 @@ function templatesWithPods(replicaSet: DeepReadonly<ReplicaSet>): readonly strin
   return hasPods(replicaSet) ? templateIndex(replicaSet) : [];
 }
 
-/** What only waits for a rollback takes nobody's pods. */
+/** ReplicaSets scaled to zero cannot overlap. */
 function hasPods({ spec }: DeepReadonly<ReplicaSet>): boolean {
   return (spec.replicas ?? 1) > 0;
 }
 
-/** What stood in the way first may have been something else: its message is that of the first failure. */
+/** The quota may not have been the first obstacle: its message is that of the first failure. */
 function hasReplicaFailure({ status }: DeepReadonly<ReplicaSet>): boolean {
   return status?.conditions?.some((each) => each.type === REPLICA_FAILURE && each.status === 'True') ?? false;
 }
 
-/** Of those that Deployments control, the Deployments are told. */
+/** Overlaps of Deployments' ReplicaSets are reported on the Deployments. */
 function isForReplicaSets(one: DeepReadonly<ReplicaSet>, other: DeepReadonly<ReplicaSet>): boolean {
   return hasPods(other) && !(controllerOf(one) && controllerOf(other));
 }

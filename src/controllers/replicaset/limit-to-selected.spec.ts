@@ -25,7 +25,7 @@ function aDeploymentWith(name: string, labels: Labels): Deployment {
   return { ...deployment, metadata: { ...deployment.metadata, name, uid: `uid-of-${name}`, labels } };
 }
 
-/** A ReplicaSet of a Deployment or of another controller, or of nobody. */
+/** A ReplicaSet of a Deployment, of another controller, or without an owner. */
 function aReplicaSetOf(
   name: string,
   owner?: { apiVersion?: string; kind: string; name: string },
@@ -42,7 +42,7 @@ function aReplicaSetOf(
   return { ...replicaSet, metadata: { ...metadata, ...(reference && { ownerReferences: [reference] }) } };
 }
 
-/** One installation with a selector, whose inner controller would work on everything. */
+/** One installation with a selector, whose inner controller would process everything. */
 function start(cluster: FakeCluster, selector: string) {
   const informers = new FakeInformers(cluster);
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
@@ -89,7 +89,7 @@ function seed(): FakeCluster {
   const cluster = new FakeCluster();
   cluster.seed(DEPLOYMENTS, aDeploymentWith('mine', { shard: 'a' }));
   cluster.seed(DEPLOYMENTS, aDeploymentWith('theirs', { shard: 'b' }));
-  // Its own labels say the contrary of its Deployment's: the Deployment's count.
+  // Its own labels contradict its Deployment's: the Deployment's count.
   cluster.seed(REPLICA_SETS, aReplicaSetOf('mine-1', { kind: 'Deployment', name: 'mine' }, { shard: 'b' }));
   cluster.seed(
     REPLICA_SETS,

@@ -17,7 +17,7 @@ export interface WatchedDeployments {
 export interface SelectionInput {
   /** The installation's `--selector`. */
   readonly selects: LabelMatcher;
-  /** By the API that they come by; the informers may hold the selected ones alone. */
+  /** One per API; the informers may contain only the selected ones. */
   readonly deployments: readonly WatchedDeployments[];
   readonly replicaSets: Lister<ReplicaSet>;
 }
@@ -85,7 +85,7 @@ export class ReplicaSetSelection implements KeyLimit {
     }
   }
 
-  /** Undefined where no Deployment controls it; without `deployment` where that one is not in the cache. */
+  /** Undefined if no Deployment controls it; without `deployment` if that one is not cached. */
   private deploymentOf(replicaSet: DeepReadonly<ReplicaSet>): ControllingDeployment | undefined {
     const watched = this.input.deployments.find(({ type }) => ownerRefOf(replicaSet, type));
     if (!watched) return undefined;

@@ -14,34 +14,33 @@ import type { ManageFailure } from './status.js';
 type ReadablePod = DeepReadonly<Pod>;
 type Context = Pick<ReconcileContext, 'client' | 'events' | 'intents' | 'signal'>;
 
-/** Bound on what is kept for ReplicaSets that went away unseen; losing it costs a few requests. */
+/** Limit of state kept for ReplicaSets whose deletion was missed; losing it costs a few requests. */
 const MAX_CONFIRMED = 10_000;
 
 export interface PodManagerDependencies extends PodDecisionDependencies {
-  /** The state at which every pod was gone that the cache does not have; see `Informer.absencesSeen`. */
+  /** The version at which every pod not in the cache was gone; see `Informer.absencesSeen`. */
   readonly podAbsencesSeen: (namespace: string | undefined) => string | undefined;
 }
 
 export interface ManageResult {
-  /** Pods were created or deleted, so that their events will cause another sync. */
+  /** Pods were created or deleted, so their events will cause another sync. */
   readonly changedPods: boolean;
   readonly failure?: ManageFailure;
-  /** Creations are held back; look again after this long. */
+  /** Creations are delayed; look again after this time. */
   readonly requeueAfterMs?: number;
 }
 
 /**
- * Brings the number of pods to `spec.replicas`: finds out what earlier syncs may have done, and, once it is decided what
- * follows, stores the intents and acts. Any line may be the last that runs; the next sync, on any replica, continues from
- * the intents.
+ * Moves the number of pods to `spec.replicas`: finds out what earlier syncs may have done, decides, stores the intents
+ * and acts. Any line may be the last that runs; the next sync, on any replica, continues from the intents.
  */
 export class PodManager {
-  /** Deletions that the server confirmed to this process, by ReplicaSet UID: saves asking it again. */
+  /** Deletions that the server confirmed to this process, by ReplicaSet UID: avoids asking again. */
   private readonly confirmed = new Map<string, Set<string>>();
 
   constructor(private readonly deps: PodManagerDependencies) {}
 
-  /** Carries a decision out: stores the intents, then acts. */
+  /** Applies a decision: stores the intents, then acts. */
   async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
     { backoff, plan }: DecidedPods,
@@ -63,12 +62,12 @@ export class PodManager {
     return backoff ? { ...result, requeueAfterMs: backoff.remainingMs } : result;
   }
 
-  /** Forgets what was only kept for a ReplicaSet that is gone. */
+  /** Drops state of a deleted ReplicaSet. */
   forget(replicaSetUid: string): void {
     this.confirmed.delete(replicaSetUid);
   }
 
-  /** Lays the stored intents over the cache, and asks the API server about those that are not wanted any more. */
+  /** Applies the stored intents to the cached state, and asks the API server about those no longer wanted. */
   async observe(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
@@ -105,7 +104,7 @@ export class PodManager {
         ...claimed.active.filter((pod) => spared.has(uidOf(pod))),
       ],
       recreate: decision.recreate,
-      // A deletion found done stays pending until the cache shows it, or its pod would be counted again.
+      // A completed deletion stays pending until the cache shows it, or its pod would be counted again.
       pendingDeletes: decision.pendingDeletes.filter(({ uid }) => !spared.has(uid)),
       unseen: existing.map((pod) => pod.metadata.name),
       freeNames: probeCreates.filter((_, index) => found[index] === undefined),
@@ -156,7 +155,7 @@ export class PodManager {
     return new PodControl(asOwner(replicaSet), { client, signal, events });
   }
 
-  /** What a cache must show to show all of it. */
+  /** The version that a cache must have to show all of it. */
   private versionOf({ absence, pods }: SettledBy, namespace: string | undefined): string | undefined {
     const gone = absence ? this.deps.podAbsencesSeen(namespace) : undefined;
     return pods.map(({ metadata }) => metadata.resourceVersion).reduce(newerResourceVersion, gone);
@@ -177,7 +176,7 @@ export class PodManager {
   }
 }
 
-/** Rewrites the stored intents after failures only; without any they stay until the cache shows the pods. */
+/** Rewrites the stored intents only after failures; otherwise they stay until the cache shows the pods. */
 async function keepOnlyOpenIntents(
   context: Context,
   stored: PodIntents,
@@ -191,7 +190,7 @@ async function keepOnlyOpenIntents(
   else await context.intents.store(rest);
 }
 
-/** The caches hold it without the fields that its list implies. */
+/** Cached objects lack the fields that a list implies. */
 function asOwner(replicaSet: DeepReadonly<ReplicaSet>): DeepReadonly<ReplicaSet> {
   return { ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
 }

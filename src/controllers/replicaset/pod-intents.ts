@@ -5,45 +5,45 @@ import type { DoomedPod } from '../shared/index.js';
 type ReadablePod = DeepReadonly<Pod>;
 
 /**
- * What a sync is about to do, stored before it does it, so that whoever runs next can tell what may have
- * happened. `creates` are the names of pods that may exist although the cache does not show them yet.
+ * What a sync is about to do, stored before it acts, so that the next run can tell what may have happened. `creates`
+ * are the names of pods that may exist although the cache does not show them yet.
  */
 export interface PodIntents {
   readonly version: 1;
-  /** UID of the ReplicaSet; intents of a namesake that is gone mean nothing. */
+  /** UID of the ReplicaSet; intents of a deleted namesake are ignored. */
   readonly ownerUid: string;
   readonly creates: readonly string[];
   readonly deletes: readonly DoomedPod[];
 }
 
-/** How things stand, by the cache and the intents together. */
+/** The state according to cache and intents. */
 export interface IntentsDecision {
-  /** Active pods, those left out that a stored deletion concerns. */
+  /** Active pods without those of a stored deletion. */
   readonly active: readonly ReadablePod[];
-  /** Names to create again: wanted, and perhaps there already. */
+  /** Names to create again: wanted, and possibly existing. */
   readonly recreate: readonly string[];
   /** Deletions that the cache does not show yet. */
   readonly pendingDeletes: readonly DoomedPod[];
   /**
-   * Stored, but no longer wanted: only the API server can tell whether they happened. Nothing else may be
-   * decided before it was asked.
+   * Stored, but no longer wanted: only the API server knows whether they happened. It must be asked before any other
+   * decision.
    */
   readonly probeCreates: readonly string[];
   readonly probeDeletes: readonly DoomedPod[];
   /**
-   * By what the cache shows that stored intents are settled. Whoever comes next must have seen as much: an older cache without the
-   * intents would have it make a second pod, or delete another one.
+   * The versions by which the cache shows that stored intents are settled. The next sync must have seen as much: an
+   * older cache without the intents would lead it to create a second pod, or delete another one.
    */
   readonly settledBy: SettledBy;
 }
 
 export interface SettledBy {
   readonly pods: readonly ReadablePod[];
-  /** Also by a pod that is not there. */
+  /** Also settled by a pod's absence. */
   readonly absence: boolean;
 }
 
-/** Reads stored intents; what is not ours, or of another version, counts as none. */
+/** Parses stored intents; another owner or version counts as none. */
 export function parsePodIntents(stored: unknown, ownerUid: string): PodIntents {
   const none: PodIntents = { version: 1, ownerUid, creates: [], deletes: [] };
   if (typeof stored !== 'object' || stored === null) return none;
@@ -57,21 +57,21 @@ export function isEmptyIntents(intents: PodIntents): boolean {
 }
 
 /**
- * Lays the intents over the cache; pure.
+ * Applies the intents to the cached state; pure.
  *
- * A stored creation whose name the cache shows has happened, whatever became of the pod since. One that it does
- * not show may or may not have: as long as that many pods are wanted it is simply created again, under the same
- * name, which cannot make two. A stored deletion is done when the pod of that UID is gone or terminating.
+ * A stored creation whose name is cached has happened, regardless of the pod's later fate. One that is not cached may
+ * or may not have happened: as long as that many pods are wanted it is created again under the same name, which cannot
+ * make two. A stored deletion is done when the pod of that UID is gone or terminating.
  *
- * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. Were only 4 wanted now, `d` and
- * `e` would have to be asked for first; then one of five, or none of four, or a new one is decided on.
+ * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. If only 4 were wanted now, `d` and `e`
+ * would have to be looked up first; then one of five is deleted, or one is created, or nothing.
  */
 export function decideFromIntents(input: {
   readonly intents: PodIntents;
   readonly desired: number;
-  /** The ReplicaSet's own active pods, by the cache. */
+  /** The ReplicaSet's own active pods, from the cache. */
   readonly cachedActive: readonly ReadablePod[];
-  /** Any pod of the namespace by name, by the cache. */
+  /** Any pod of the namespace by name, from the cache. */
   readonly cachedPod: (name: string) => ReadablePod | undefined;
   /** UIDs of pods whose deletion the API server has confirmed to this process. */
   readonly confirmedDeletes: ReadonlySet<string>;

@@ -33,7 +33,7 @@ import { counted } from '../shared/index.js';
 import type { FollowUp, ManageFailure } from './status.js';
 import { decideFollowUp } from './status.js';
 
-/** After a lost race for the status: long enough for the cache to see who won. */
+/** Delay after a status conflict: long enough for the cache to show the winner. */
 const CONFLICT_REQUEUE_MS = 20;
 
 export interface ReplicaSetReconcilerDependencies extends PodManagerDependencies {
@@ -56,14 +56,14 @@ export interface PlannedPods extends Pick<SeenReplicaSet, 'claimed' | 'replicaSe
 }
 
 /**
- * One sync of a ReplicaSet: claim pods, bring their number to `spec.replicas`, write the status once if it
- * changed. A ReplicaSet that is being deleted only has its status kept.
+ * One sync of a ReplicaSet: claim pods, move their number to `spec.replicas`, write the status once if it changed. For
+ * a ReplicaSet being deleted, only the status is updated.
  */
 export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPods, Context> {
   private readonly podManager: PodManager;
   private readonly replicaSets: Lister<ReplicaSet>;
   private readonly clock: Clock;
-  /** Servers before 1.33 drop the field; then its value must not make every status look new. */
+  /** Servers before 1.33 drop the field; its value must not make every status look new then. */
   private serverKeepsTerminatingReplicas = true;
 
   constructor(private readonly deps: ReplicaSetReconcilerDependencies) {
@@ -105,15 +105,15 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
   }
 
   /**
-   * Whether a sync of the ReplicaSet, as the caches show it, would change a pod, write the status or have something to wait
-   * for. "No" means that the status tells of these very pods already: the sync that wrote it has seen them, and settled
-   * with them whatever intents there were. Every later change asks for itself.
+   * Whether a sync of the ReplicaSet, as cached, would change a pod, write the status or have something to wait for.
+   * "No" means that the status already describes exactly these pods: the sync that wrote it has seen them, and settled
+   * any intents with them. Every later change asks again.
    */
   needsSync(key: string): boolean {
     const replicaSet = this.replicaSets.get(key);
     if (!replicaSet || replicaSet.metadata.deletionTimestamp !== undefined) return true;
     const selector = readSelector(replicaSet);
-    // Its own sync complains.
+    // Its own sync reports it.
     if ('problem' in selector) return true;
     const { adopt, release, ...claimed } = findPods({ replicaSet, ...selector, pods: this.deps.pods });
     if (adopt.length > 0 || release.length > 0) return true;
@@ -136,7 +136,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     });
   }
 
-  /** Writes what is to be said of the pods, and says when to come back. */
+  /** Writes the status, and returns when to come back. */
   private async finish(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
@@ -151,7 +151,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     return requeueIn(requeueAfterMs, statusIn, nextAvailableInMs);
   }
 
-  /** Returns after how many milliseconds to come back, if the write lost a race. */
+  /** Returns the delay before coming back if the write conflicted, in milliseconds. */
   private async writeStatus(
     replicaSet: DeepReadonly<ReplicaSet>,
     status: ReplicaSetStatus,
@@ -170,15 +170,15 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
       return undefined;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // Somebody, most often the Deployment controller, wrote the ReplicaSet meanwhile. Not a failure that
-      // should be charged to the key's backoff: the next sync sees that state and writes one status for both.
+      // Another client, usually the Deployment controller, wrote the ReplicaSet in the meantime. This does not count as
+      // a failure for the key's backoff: the next sync sees that state and writes one status for both.
       this.deps.logger.debug('the ReplicaSet changed under its status', { key: replicaSet.metadata.name });
       return CONFLICT_REQUEUE_MS;
     }
   }
 }
 
-/** The compiled selector; undefined, with a Warning event, where there is none to work with. */
+/** The compiled selector; undefined, with a Warning event, if it is unusable. */
 function selectorOf(replicaSet: DeepReadonly<ReplicaSet>, events: EventRecorder): LabelMatcher | undefined {
   const selector = readSelector(replicaSet);
   if ('selects' in selector) return selector.selects;
@@ -218,7 +218,7 @@ function readAttributes(
     'k8s.resource': 'pods',
     'k8s.resource_version': replicaSet.metadata.resourceVersion ?? '',
     'rollkeeper.pods.controlled': controlled.length,
-    // Before what the stored intents make of them, which the decision names.
+    // Before applying the stored intents, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
     'rollkeeper.pods.ready': active.filter(isPodReady).length,
     ...counted({ 'rollkeeper.pods.terminating': terminating }),

@@ -78,11 +78,11 @@ describe(`decideRejectionBackoff (SEED=${seed})`, () => {
   });
 
   /*
-   * For any number of missing pods, if each round of them is rejected at once and the next comes when the wait is over:
+   * For any number of missing pods, if each round of them is rejected at once and the next comes after the delay:
    *
-   * 1. A wait is never shorter than the one before, never longer than the maximum, and comes to the maximum.
-   * 2. So the pods made in any time are bounded by a few rounds and one for each maximum that fits into it.
-   * 3. One pod that runs ends it: the next rejection waits the base again.
+   * 1. A delay is never shorter than the previous one, never longer than the maximum, and reaches the maximum.
+   * 2. So the number of pods created in any time is bounded by a few rounds and one per maximum delay.
+   * 3. One running pod ends it: the next rejection starts with the base delay again.
    */
   it('bounds how many pods are made for a node that rejects them all', () => {
     const hours = fc.integer({ min: 1, max: 3 });

@@ -6,26 +6,26 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 type ReadablePod = DeepReadonly<Pod>;
 
 export interface RejectionBackoff {
-  /** How long no pod should be created from now on, milliseconds; above 0. */
+  /** Remaining delay of creations, milliseconds; above 0. */
   readonly remainingMs: number;
-  /** The wait as a whole, milliseconds. */
+  /** The total delay, milliseconds. */
   readonly delayMs: number;
-  /** Rejected pods since the last one that came to run. */
+  /** Rejected pods since the last one that ran. */
   readonly rejections: number;
   /** Of the newest rejection. */
   readonly reason: string;
 }
 
 /**
- * Decides whether to hold back creations because nodes keep rejecting this ReplicaSet's pods, which otherwise
- * makes pods as fast as the API server takes them (kubernetes#72593). Rejected pods stay in the API until they
- * are collected, so the series is read off the cache and outlives every restart of ours.
+ * Decides whether to delay creations because nodes keep rejecting this ReplicaSet's pods; otherwise pods are created as
+ * fast as the API server accepts them (kubernetes#72593). Rejected pods stay in the API until they are collected, so
+ * the series is derived from the cache and survives restarts.
  *
- * The wait doubles with each round (as many rejections as pods are missing), counted from the newest rejection.
- * Example, 1 pod missing, base 1 s: after its 1st rejection 1 s, after the 4th 8 s, never more than the maximum.
+ * The delay doubles with each round (as many rejections as missing pods), measured from the newest rejection. Example,
+ * 1 pod missing, base 1 s: after its 1st rejection 1 s, after the 4th 8 s, never more than the maximum.
  */
 export function decideRejectionBackoff(input: {
-  /** All pods of the ReplicaSet, ended ones included. */
+  /** All pods of the ReplicaSet, including ended ones. */
   readonly pods: readonly ReadablePod[];
   readonly missing: number;
   readonly nowMs: number;
@@ -48,7 +48,7 @@ export function decideRejectionBackoff(input: {
   return { remainingMs, delayMs, rejections: series.length, reason: newest.status?.reason ?? '' };
 }
 
-/** Oldest first. A pod that came to run after a rejection ends the series. */
+/** Oldest first. A pod that ran after a rejection ends the series. */
 function rejectionsSinceSuccess(pods: readonly ReadablePod[]): ReadablePod[] {
   const newestSuccessMs = pods
     .filter((pod) => pod.status?.phase === 'Running' || pod.status?.phase === 'Succeeded')
@@ -62,7 +62,7 @@ function createdAtMs(pod: ReadablePod): number {
   return parseTimeMs(pod.metadata.creationTimestamp) ?? 0;
 }
 
-/** The latest time that the pod tells of itself: a kubelet that rejects writes no time of its own. */
+/** The latest time in the pod: a rejecting kubelet records no time of its own. */
 function rejectedAtMs(pod: ReadablePod): number {
   const times = (pod.status?.conditions ?? []).map((condition) => parseTimeMs(condition.lastTransitionTime));
   return Math.max(createdAtMs(pod), ...times.map((time) => time ?? 0));

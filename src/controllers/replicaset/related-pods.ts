@@ -6,7 +6,7 @@ import { POD_TEMPLATE_HASH } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Name of the index that finds pods by namespace and hash of their template. */
+/** Name of the index that finds pods by namespace and template hash. */
 export const TEMPLATE_HASH_INDEX = 'template-hashes';
 
 export function templateHashIndex({ metadata }: ReadablePod): readonly string[] {
@@ -15,9 +15,9 @@ export function templateHashIndex({ metadata }: ReadablePod): readonly string[] 
 }
 
 /**
- * The pods that the ReplicaSets with the same controller as `replicaSet` select, itself included: during a rollout
- * the old and the new pods of one Deployment on a node stand in for each other. Whose pods they are does not matter. None for
- * a ReplicaSet on its own, as in Kubernetes' `getIndirectlyRelatedPods`.
+ * The pods selected by all ReplicaSets with the same controller as `replicaSet`, itself included: during a rollout the
+ * old and the new pods of one Deployment on a node are interchangeable. Ownership of the pods does not matter. Empty
+ * for a standalone ReplicaSet, as in Kubernetes' `getIndirectlyRelatedPods`.
  */
 export function relatedPods(
   replicaSet: DeepReadonly<ReplicaSet>,

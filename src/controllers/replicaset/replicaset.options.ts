@@ -3,21 +3,21 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
 import { changeWaits } from '../shared/index.js';
 
-/** How the ReplicaSet controller works; every option has a default. */
+/** Options of the ReplicaSet controller; all have defaults. */
 export interface ReplicaSetControllerOptions {
-  /** Most pods that one sync creates or deletes. @default 500, as in Kubernetes */
+  /** Limit of pods created or deleted in one sync. @default 500, as in Kubernetes */
   burstReplicas?: number;
-  /** How long changes of pods wait for more of them. */
+  /** Debounce times for changes of pods. */
   waits?: ChangeWaits;
   /**
    * When a sync that created or deleted pods without a failure writes the status: `now`, as Kubernetes does, or
-   * `with-next-sync`, the one that sees these pods, which saves one write for each step of a rollout.
+   * `with-next-sync`, by the sync that sees these pods, which saves one write per step of a rollout.
    * @default 'with-next-sync'
    */
   statusAfterScaling?: 'now' | 'with-next-sync';
-  /** First wait after nodes have rejected pods of a ReplicaSet, milliseconds; doubles each time. @default 1000 */
+  /** First delay after nodes have rejected pods of a ReplicaSet, milliseconds; doubles each time. @default 1000 */
   rejectionBackoffBaseMs?: number;
-  /** Longest such wait, milliseconds. @default 300000 */
+  /** Longest such delay, milliseconds. @default 300000 */
   rejectionBackoffMaxMs?: number;
 }
 

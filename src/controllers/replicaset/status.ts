@@ -16,7 +16,7 @@ type ReadablePod = DeepReadonly<Pod>;
 /** Condition type of a ReplicaSet whose pods could not be created or deleted. */
 export const REPLICA_FAILURE = 'ReplicaFailure';
 
-/** What managing the pods came to, as the status shows it. */
+/** A failure of managing the pods, as shown in the status. */
 export interface ManageFailure {
   readonly reason: typeof FAILED_CREATE | typeof FAILED_DELETE;
   readonly error: unknown;
@@ -25,15 +25,15 @@ export interface ManageFailure {
 interface StatusInput {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly active: readonly ReadablePod[];
-  /** Absent where the server does not keep their number. */
+  /** Absent if the server does not keep their number. */
   readonly terminating: readonly ReadablePod[] | undefined;
   readonly failure: ManageFailure | undefined;
   readonly nowMs: number;
 }
 
 /**
- * The status that `replicaSet` should have; pure. Counts the pods that the sync found, not those it has just made
- * or deleted: these are counted when the cache shows them. A failure keeps the condition of an earlier one.
+ * The new status of `replicaSet`; pure. Counts the pods that the sync found, not those it has just created or deleted:
+ * these are counted when the cache shows them. A failure keeps the condition of an earlier one.
  */
 export function decideStatus(input: StatusInput): ReplicaSetStatus {
   const { replicaSet, active, nowMs } = input;
@@ -54,8 +54,8 @@ export function decideStatus(input: StatusInput): ReplicaSetStatus {
 }
 
 /**
- * Whether writing `next` over `current` would change anything that a reader can tell. No number of terminating pods is not 0 of
- * them: without it, as a controller before Kubernetes 1.33 leaves it, the Deployment cannot give one either.
+ * Whether writing `next` over `current` would make no visible change. A missing number of terminating pods differs from
+ * 0: without it, as a controller before Kubernetes 1.33 leaves it, the Deployment cannot report one either.
  */
 export function isSameStatus(
   current: DeepReadonly<ReplicaSetStatus> | undefined,
@@ -75,11 +75,11 @@ export function isSameStatus(
   );
 }
 
-/** What follows from the pods as they are, whatever their number. */
+/** What follows from the current pods, besides their number. */
 export interface FollowUp {
-  /** Absent: the ReplicaSet has it already. */
+  /** Absent: unchanged. */
   readonly status?: ReplicaSetStatus;
-  /** When the next ready pod will have become available, unless something happens before. */
+  /** Delay until the next ready pod becomes available, unless something happens before. */
   readonly nextAvailableInMs?: number;
 }
 
@@ -93,7 +93,7 @@ export function decideFollowUp(input: StatusInput): FollowUp {
   };
 }
 
-/** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */
+/** Delay until the next ready pod has been ready for `minReadySeconds`: no event of the API reports that. */
 function msUntilNextAvailable(
   replicaSet: DeepReadonly<ReplicaSet>,
   active: readonly DeepReadonly<Pod>[],

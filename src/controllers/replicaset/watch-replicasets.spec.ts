@@ -37,7 +37,7 @@ function start() {
     mutate(changed);
     await cluster.update(PODS, changed);
   };
-  /** What was enqueued since the last call, as `name priority delay`. */
+  /** Keys enqueued since the last call, as `name priority delay`. */
   const woken = (): string[] =>
     requests
       .splice(0)

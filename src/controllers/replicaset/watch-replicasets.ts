@@ -19,7 +19,7 @@ export function replicaSetUrgency(event: ResourceEvent<ReplicaSet>): Urgency | u
   };
 }
 
-/** Status and annotations ask for nothing: the first is written by us alone, the second is not read. */
+/** Status and annotations need no sync: we alone write the former, and do not read the latter. */
 function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): boolean {
   return (
     old.metadata.generation !== replicaSet.metadata.generation ||
@@ -50,7 +50,7 @@ export function podUrgency(pods: Lister<Pod>, waits: CompiledChangeWaits) {
     relation: OwnerRelation,
   ): Urgency | undefined => {
     const need = needOf(event, relation);
-    // Only counts follow from these, and a sync that was on its way already may have counted.
+    // These only change counts, which a sync in progress may have included.
     const onlyIfNeeded = need === 'new' || need === 'ended';
     return need && { delayMs: delayFor(owner, need), onlyIfNeeded };
   };
@@ -67,19 +67,19 @@ function needOf(event: ResourceEvent<Pod>, relation: OwnerRelation): Need | unde
   return isPodActive(event.old) ? 'lost' : 'ended';
 }
 
-/** Every sync notes the generation that it saw; and one that could not make all pods comes back by itself. */
+/** Every sync records the observed generation; and one that could not create all pods comes back by itself. */
 export function isReplicaSetDue({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   const isBehind = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
   return isBehind || (status?.replicas ?? 0) !== (spec.replicas ?? 1);
 }
 
-/** With more pods than this nobody counts them for each change; the burst simply has to pause. */
+/** Above this number, pods are not counted for each change; the burst simply has to pause. */
 const MOST_COUNTED = 200;
 
 /**
- * Whether the pods have come to where the ReplicaSet wants them: as many as it asks for, all of them ready. Then
- * nothing more is to be expected of a burst, and its status can be written at once.
+ * Whether the pods have reached the ReplicaSet's target: as many as requested, all of them ready. Then the burst is
+ * over, and its status can be written at once.
  */
 function hasAllPodsReady(replicaSet: DeepReadonly<ReplicaSet>, owned: readonly DeepReadonly<Pod>[]): boolean {
   if (owned.length > MOST_COUNTED) return false;
@@ -88,8 +88,8 @@ function hasAllPodsReady(replicaSet: DeepReadonly<ReplicaSet>, owned: readonly D
 }
 
 /**
- * Whether a sync could come to anything else because of this change. Addresses, nodes, restarts and the like
- * matter only when victims are chosen, and then the cache is read afresh.
+ * Whether the change could affect a sync. Addresses, nodes, restarts and the like only matter when choosing pods to
+ * delete, and then the cache is read again.
  */
 export function isRelevantPodChange(event: ResourceEvent<Pod>): boolean {
   return event.type !== 'modified' || differsInWhatCounts(event.old, event.object);
@@ -107,8 +107,8 @@ function differsInWhatCounts(old: ReadablePod, pod: ReadablePod): boolean {
 }
 
 /**
- * Whether the ReplicaSet, as its status has it, is not above its wanted size, so that a lost pod must be replaced.
- * Above it the loss is what it asked for, and only the status has to follow.
+ * Whether the ReplicaSet's status is not above its requested size, so that a lost pod must be replaced. Above it the
+ * loss is intended, and only the status has to follow.
  */
 function wantsReplacement(replicaSet: DeepReadonly<ReplicaSet>): boolean {
   return (replicaSet.status?.replicas ?? 0) <= (replicaSet.spec.replicas ?? 1);

@@ -5,16 +5,16 @@ import type { ControllerRevision } from '../shared/index.js';
 type Revision = DeepReadonly<ControllerRevision>;
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Something whose pods follow a template of which former states are kept. */
+/** An object with a pod template whose former states are kept. */
 export interface Revised extends KubernetesObject {
   spec: { template: PodTemplateSpec; revisionHistoryLimit?: number };
   status?: { collisionCount?: number };
 }
 
-/** How the revision of today's template comes about. */
+/** How to get the revision of the current template. */
 export type RevisionDecision =
   | { readonly kind: 'known'; readonly update: Revision }
-  /** One of before is the newest again: somebody has rolled back. */
+  /** A former revision becomes the newest again: a rollback. */
   | { readonly kind: 'renumber'; readonly update: Revision; readonly revision: number }
   | { readonly kind: 'create'; readonly revision: number };
 
@@ -28,7 +28,7 @@ export function decideRevision(template: Template, revisions: readonly Revision[
   return same === newest ? { kind: 'known', update: same } : { kind: 'renumber', update: same, revision };
 }
 
-/** Those that no pod and no rollout needs, beyond the limit, oldest first. */
+/** Revisions that no pod and no rollout needs, beyond the limit, oldest first. */
 export function decideOldRevisions(
   revisions: readonly Revision[],
   isInUse: (revision: Revision) => boolean,
@@ -38,7 +38,7 @@ export function decideOldRevisions(
   return idle.slice(0, Math.max(idle.length - limit, 0));
 }
 
-/** The template that the revision is of. */
+/** The template of the revision. */
 export function templateOf({ data }: Revision): Template | undefined {
   if (!data?.spec?.template) return undefined;
   const { $patch: _patch, ...template } = data.spec.template;

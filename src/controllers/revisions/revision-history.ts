@@ -22,17 +22,17 @@ import { decideOldRevisions, decideRevision, templateOf } from './decide-revisio
 
 type Revision = DeepReadonly<ControllerRevision>;
 
-/** Names that turn out to be somebody else's in one sync. */
+/** Limit of names taken by other objects in one sync. */
 const MAX_COLLISIONS = 10;
 
-/** The cache of revisions must have it. */
+/** Required in the cache of revisions. */
 export const REVISION_INDEXES: readonly KindIndex[] = [
   indexBy(ControllerRevision, ORPHAN_INDEX, orphanIndex as never),
 ];
 
 export interface Revisions {
   readonly all: readonly Revision[];
-  /** Of the template of today. */
+  /** Of the current template. */
   readonly update: Revision;
   readonly collisionCount: number;
 }
@@ -40,14 +40,14 @@ export interface Revisions {
 type Owner = Revised & { spec: { selector: object } };
 type Sync = Pick<ReconcileContext, 'client' | 'lister' | 'owned' | 'signal'>;
 
-/** How a kind's revisions are labelled. */
+/** The labels of a kind's revisions. */
 export interface RevisionsOf<T extends KubernetesObject> {
   readonly kind: Kind<T>;
-  /** Of a revision: the hash in its name. */
+  /** On a revision: the hash in its name. */
   readonly hashLabel: string;
 }
 
-/** The revisions of an owner: those that it selects and nobody has are taken, and that of its template is made. */
+/** Adopts the selected orphan revisions of an owner, and creates that of its current template. */
 export async function syncRevisions<T extends Owner>(
   of: RevisionsOf<T>,
   owner: DeepReadonly<T>,
@@ -69,7 +69,7 @@ export async function syncRevisions<T extends Owner>(
   return { all: all.map((each) => (each === decision.update ? update : each)), update, collisionCount };
 }
 
-/** Deletes what is beyond `revisionHistoryLimit`. @param isInUse whether pods of it are there, or shall be */
+/** Deletes revisions beyond `revisionHistoryLimit`. @param isInUse whether it has pods, now or soon */
 export async function truncateRevisions(
   { spec }: DeepReadonly<Revised>,
   all: readonly Revision[],
@@ -125,7 +125,7 @@ async function createRevision(
       return { update: await client.create(ControllerRevision, wanted), collisionCount };
     } catch (error) {
       if (!isAlreadyExists(error) || collisionCount - firstCollision >= MAX_COLLISIONS) throw error;
-      // Made before, by a sync whose answer got lost; or the name of another.
+      // Created by an earlier sync whose answer got lost; or another object's name.
       const found = await client.get<ControllerRevision>(ControllerRevision, { namespace, name });
       const isOurs = isControlledBy(found, owner) && semanticEqual(templateOf(found), template);
       if (isOurs) return { update: found, collisionCount };

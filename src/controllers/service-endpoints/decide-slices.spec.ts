@@ -29,7 +29,7 @@ function servingPod(index: number, port = 8080, traits: Parameters<typeof aPod>[
 
 const podsOf = (count: number): Pod[] => Array.from({ length: count }, (_, index) => servingPod(index));
 
-/** What is stored after a plan was carried out. */
+/** The stored slices after executing a plan. */
 function carryOut(slices: readonly EndpointSlice[], service: Service, pods: readonly Pod[]) {
   const before = cloneJson([...slices]);
   const plan = decideSlices(service, pods, slices);

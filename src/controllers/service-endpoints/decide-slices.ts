@@ -14,10 +14,10 @@ const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
 export const MANAGED_BY = 'endpointslice-controller.k8s.io';
 
-/** As kube-controller-manager's `--max-endpoints-per-slice`. */
+/** The default of kube-controller-manager's `--max-endpoints-per-slice`. */
 const MAX_ENDPOINTS = 100;
 
-/** What has to be written. */
+/** The writes. */
 export interface SlicePlan {
   readonly creates: readonly EndpointSlice[];
   readonly updates: readonly EndpointSlice[];
@@ -25,8 +25,8 @@ export interface SlicePlan {
 }
 
 /**
- * Brings a Service's slices to what its pods are, in few writes: endpoints stay in their slice, new ones fill slices up that have
- * to be written anyway or have room, and what is left opens a new one. A Service without endpoints keeps one empty slice.
+ * Updates a Service's slices for its pods, in few writes: endpoints stay in their slice, new ones fill slices that have
+ * to be written anyway or have room, and the rest gets a new slice. A Service without endpoints keeps one empty slice.
  * Source: `reconcileByAddressType` in k8s.io/endpointslice.
  * @param slices those of this Service that are ours
  */
@@ -61,7 +61,7 @@ function decideFamily(
       { ports: portsOf(group[0]?.ports ?? []), endpoints: group.map(endpointOf) },
     ]),
   );
-  // Consumers see by it that there is nobody, rather than that nobody has looked.
+  // Tells consumers that there are no endpoints, rather than that they are unknown.
   if (groups.size === 0) groups.set('', { ports: [], endpoints: [] });
   const slicesOf = Map.groupBy(slices, ({ ports }) => portsKey(ports ?? []));
   const plans = [...groups].map(([key, group]) =>
@@ -138,7 +138,7 @@ function newSlice(
   return slice;
 }
 
-/** The Service's own labels go along, so that consumers can select by them. */
+/** Includes the Service's own labels, so that consumers can select by them. */
 function labelsOf(service: ReadableService): Record<string, string> {
   const { labels, name } = service.metadata;
   return {

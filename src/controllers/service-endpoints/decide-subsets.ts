@@ -7,7 +7,7 @@ import type { PodEndpoint } from './pod-endpoint.js';
 type Subset = NonNullable<Endpoints['subsets']>[number];
 type Address = NonNullable<Subset['addresses']>[number];
 
-/** An Endpoints object holds no more; who needs more reads EndpointSlices. */
+/** Limit of an Endpoints object; larger sets need EndpointSlices. */
 const MAX_ADDRESSES = 1000;
 
 export interface DecidedSubsets {
@@ -17,8 +17,8 @@ export interface DecidedSubsets {
 }
 
 /**
- * The subsets of a Service's Endpoints: pods that serve the same ports together, those that are not ready beside the others. Pods
- * that are about to go are left out unless the Service publishes every state. Ready addresses go before where there are too many.
+ * The subsets of a Service's Endpoints: pods with the same ports together, unready ones listed separately. Terminating
+ * pods are omitted unless the Service publishes every state. If there are too many, ready addresses have precedence.
  * Source: `syncService` in k/k pkg/controller/endpoint, `RepackSubsets`.
  */
 export function decideSubsets(

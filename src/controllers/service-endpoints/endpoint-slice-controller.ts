@@ -6,7 +6,7 @@ import { CHANGED_AT, hasEndpointsFromPods } from './pod-endpoint.js';
 import { SERVICES_AND_PODS, podsOf } from './watch-services.js';
 
 /**
- * Keeps the EndpointSlices of each Service that selects pods. With the Service go its slices, which it owns.
+ * Maintains the EndpointSlices of each Service with a selector. The Service owns its slices, which are deleted with it.
  * Source: k/k pkg/controller/endpointslice, k8s.io/endpointslice.
  */
 export const endpointSliceController = clusterController<Service>({

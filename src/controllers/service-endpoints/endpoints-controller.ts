@@ -11,8 +11,8 @@ import { SERVICES_AND_PODS, podsOf } from './watch-services.js';
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
 
 /**
- * Keeps the Endpoints of each Service that selects pods.
- * Source: `Controller.syncService` in k/k pkg/controller/endpoint.
+ * Maintains the Endpoints of each Service with a selector. Source: `Controller.syncService` in k/k
+ * pkg/controller/endpoint.
  */
 export const endpointsController = clusterController<Service>({
   name: 'endpoints',

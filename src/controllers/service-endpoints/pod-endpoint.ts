@@ -6,7 +6,7 @@ type ReadablePod = DeepReadonly<Pod>;
 type ReadableService = DeepReadonly<Service>;
 export type IpFamily = 'IPv4' | 'IPv6';
 
-/** A port of a Service as one pod serves it. */
+/** A port of a Service on one pod. */
 export interface ServedPort {
   readonly name: string;
   readonly port: number;
@@ -18,21 +18,21 @@ export interface ServedPort {
 export interface PodEndpoint {
   readonly pod: ReadablePod;
   readonly address: string;
-  /** Takes new connections: the pod is ready and stays, or nobody asks. */
+  /** Accepts new connections: the pod is ready and not terminating, or the Service ignores readiness. */
   readonly ready: boolean;
-  /** The pod is ready, whether or not it is about to go. */
+  /** The pod is ready, even if terminating. */
   readonly serving: boolean;
   readonly terminating: boolean;
-  /** Where the pod has a name of its own below the Service's. */
+  /** If the pod has its own name below the Service's. */
   readonly hostname?: string;
   readonly ports: readonly ServedPort[];
 }
 
-/** When the pods behind a Service changed last, for who measures how long it takes until somebody has heard of it. */
+/** When the pods behind a Service last changed, to measure propagation delays. */
 export const CHANGED_AT = 'endpoints.kubernetes.io/last-change-trigger-time';
 export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 
-/** Whether the Service's endpoints are ours to find: one without a selector has them from somebody else. */
+/** Whether we manage the Service's endpoints: without a selector, another client does. */
 export function hasEndpointsFromPods({ spec }: ReadableService): boolean {
   return spec.selector !== undefined && spec.type !== 'ExternalName';
 }
@@ -47,8 +47,8 @@ export function familiesOf({ spec }: ReadableService): readonly IpFamily[] {
 }
 
 /**
- * The pods of a Service that have an address of that family, by name. Pods that have ended are left out.
- * Source: `podToEndpoint`, `getEndpointPorts` and `ShouldPodBeInEndpoints` in k8s.io/endpointslice.
+ * The pods of a Service with an address of that family, by name. Ended pods are omitted. Source: `podToEndpoint`,
+ * `getEndpointPorts` and `ShouldPodBeInEndpoints` in k8s.io/endpointslice.
  */
 export function podEndpoints(
   service: ReadableService,
@@ -70,7 +70,7 @@ export function podEndpoints(
     });
 }
 
-/** What of a pod its Services' endpoints tell; where it stays the same, nobody needs to look. */
+/** The parts of a pod that its Services' endpoints contain; other changes need no sync. */
 export function endpointFacts(pod: ReadablePod): unknown {
   const { metadata, spec, status } = pod;
   return {
@@ -86,7 +86,7 @@ function addressOf({ status }: ReadablePod, family: IpFamily): string | undefine
   return addresses.find((ip) => ip !== undefined && ip !== '' && ip.includes(':') === (family === 'IPv6'));
 }
 
-/** A name that no container of the pod has leads nowhere in this pod. */
+/** A port name that no container of the pod has is skipped for this pod. */
 function portsOf({ spec }: ReadableService, pod: ReadablePod): readonly ServedPort[] {
   return (spec.ports ?? []).flatMap(({ appProtocol, name = '', port, protocol = 'TCP', targetPort }) => {
     const target = typeof targetPort === 'string' ? namedPort(pod, targetPort, protocol) : targetPort || port;

@@ -16,7 +16,7 @@ import { endpointFacts, hasEndpointsFromPods } from './pod-endpoint.js';
 
 type ReadableService = DeepReadonly<Service>;
 
-/** What both kinds of endpoints are made of: Services, and the pods that they select. */
+/** The watches of both kinds of endpoints: Services, and the pods that they select. */
 export const SERVICES_AND_PODS = {
   for: Service,
   indexes: [indexBy(Service, SELECTOR_INDEX, serviceSelector), indexBy<Pod>(PODS, LABEL_INDEX, labelIndex)],

@@ -3,8 +3,8 @@ import { BlockList, isIPv6 } from 'node:net';
 export type IpFamily = 'IPv4' | 'IPv6';
 
 /**
- * The ranges that documentation is written with (RFC 5737, RFC 3849): no packet to them ever leaves a machine for somebody's network.
- * Those of IPv4 have 762 addresses together.
+ * The documentation ranges (RFC 5737, RFC 3849): packets to them are never routed to a real network. Those of IPv4 have
+ * 762 addresses together.
  */
 const RANGES: Readonly<Record<IpFamily, readonly string[]>> = {
   IPv4: ['198.51.100.', '203.0.113.', '192.0.2.'],
@@ -13,7 +13,7 @@ const RANGES: Readonly<Record<IpFamily, readonly string[]>> = {
 /** Of one range: `.1` to `.254`, and `::1` to `::ffff`. */
 const LAST: Readonly<Record<IpFamily, number>> = { IPv4: 254, IPv6: 0xffff };
 
-/** The first address that nobody has; undefined when all are taken. */
+/** The first unused address; undefined if all are taken. */
 export function freeAddress(family: IpFamily, taken: ReadonlySet<string>): string | undefined {
   for (const start of RANGES[family])
     for (let number = 1; number <= LAST[family]; number++) {
@@ -23,7 +23,7 @@ export function freeAddress(family: IpFamily, taken: ReadonlySet<string>): strin
   return undefined;
 }
 
-/** Whether the two are one address, however they are written. */
+/** Whether both texts are the same address. */
 export function isSameAddress(one: string, other: string): boolean {
   if (one === other) return true;
   if (!isIPv6(one) || !isIPv6(other)) return false;

@@ -5,19 +5,19 @@ import { familyOf, freeAddress, isSameAddress } from './balanced-addresses.js';
 
 type ReadableService = DeepReadonly<Service>;
 
-/** Keeps a Service until its load balancer is gone. */
+/** Finalizer: keeps a Service until its load balancer is gone. */
 export const CLEANUP_FINALIZER = 'service.kubernetes.io/load-balancer-cleanup';
 
 export type LoadBalancerDecision =
-  /** It shall have these addresses, the first of each family. */
+  /** Give it these addresses, the first of each family. */
   | { readonly action: 'ensure'; readonly addresses: readonly string[] }
   | { readonly action: 'release' }
   | { readonly action: 'fail'; readonly why: string }
   | { readonly action: 'nothing' };
 
 /**
- * What the simulated cloud does for a Service.
- * Source: `syncLoadBalancerIfNeeded` in k8s.io/cloud-provider/controllers/service.
+ * The action of the simulated cloud for a Service. Source: `syncLoadBalancerIfNeeded` in
+ * k8s.io/cloud-provider/controllers/service.
  * @param taken the addresses of other Services
  */
 export function decideLoadBalancer(
@@ -34,17 +34,17 @@ export function decideLoadBalancer(
   return isOurs && isSame ? { action: 'nothing' } : { action: 'ensure', addresses: wanted.addresses };
 }
 
-/** Somebody else's load balancers are named by their class. */
+/** Other implementations' load balancers have a class. */
 export function wantsLoadBalancer({ spec }: ReadableService): boolean {
   return spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
 }
 
-/** The addresses that a Service has been given. */
+/** The assigned addresses of a Service. */
 export function addressesOf({ status }: ReadableService): readonly string[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []));
 }
 
-/** What it has stays its own, so long as it is still asked for. */
+/** Keeps existing addresses that are still requested. */
 function addressesFor(
   service: ReadableService,
   taken: ReadonlySet<string>,

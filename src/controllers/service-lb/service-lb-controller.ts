@@ -13,20 +13,20 @@ import {
 type ReadableService = DeepReadonly<Service>;
 type Sync = ReconcileContext<Service>;
 
-/** How long one waits for an address to come free, milliseconds. */
+/** Delay before retrying when no address is free, milliseconds. */
 const RETRY_MS = 30_000;
 
 /**
- * Plays a cloud: gives Services of type LoadBalancer an address, and takes it back. Nothing listens there.
+ * Simulates a cloud: assigns addresses to Services of type LoadBalancer, and releases them. Nothing listens there.
  * Source: k8s.io/cloud-provider/controllers/service.
  */
 export const serviceLoadBalancerController = clusterController<Service>(
   { name: 'service-lb', for: Service, aliases: ['service'], eventSource: 'service-controller' },
   () => {
-    // The caches may not show yet what has just been given.
+    // The caches may not show recent assignments yet.
     const given = new Map<string, readonly string[]>();
     return {
-      // Two that are looked at side by side would get the same address.
+      // Two Services processed concurrently could get the same address.
       workers: 1,
       predicates: [
         (event) =>
@@ -82,7 +82,7 @@ function takenByOthers(
   return new Set([...taken, ...promised]);
 }
 
-/** The finalizer first: nothing is given that nobody would take back. */
+/** The finalizer first: an address is only assigned if it will be released. */
 async function ensure(service: ReadableService, addresses: readonly string[], sync: Sync): Promise<void> {
   const { client } = sync;
   const tell = tellAbout(service, sync);

@@ -15,11 +15,11 @@ import {
 } from '@rollkeeper/runtime';
 import { clusterController } from '../shared/index.js';
 
-/** What every namespace has from its first moment, and has again when somebody deletes it. */
+/** Objects that every namespace has from the start, recreated if deleted. */
 
 const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
-/** All of our own ConfigMaps; who it is of any other, for others' content is not ours to keep, and may be a megabyte. */
+/** Keeps our own ConfigMaps whole, and only the identity of others, whose content may be a megabyte. */
 const RootCa = partOf(ConfigMap, 'root authorities', (configMap): ConfigMap => {
   if (configMap.metadata.name === ROOT_CA) return dropManagedFields(configMap);
   const { apiVersion, kind, metadata } = configMap;
@@ -27,10 +27,7 @@ const RootCa = partOf(ConfigMap, 'root authorities', (configMap): ConfigMap => {
   return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
 });
 
-/**
- * The ServiceAccount that pods run as where they name none.
- * Source: `ServiceAccountsController` in k/k pkg/controller/serviceaccount.
- */
+/** The default ServiceAccount of pods. Source: `ServiceAccountsController` in k/k pkg/controller/serviceaccount. */
 export const serviceAccountController = clusterController<Namespace>({
   name: 'serviceaccount',
   for: Namespace,
@@ -45,8 +42,8 @@ export const serviceAccountController = clusterController<Namespace>({
 });
 
 /**
- * The ConfigMap by which pods know the API server. Nothing to do where the server has no authority of its own.
- * Source: `Publisher` in k/k pkg/controller/certificates/rootcacertpublisher.
+ * The ConfigMap with the API server's CA for pods. Does nothing if the server has no CA of its own. Source: `Publisher`
+ * in k/k pkg/controller/certificates/rootcacertpublisher.
  */
 export const rootCaPublisherController = clusterController<Namespace>(
   { name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
@@ -71,7 +68,7 @@ const DESCRIPTION = 'kubernetes.io/description';
 const USE =
   'The authority behind the certificate of the API server, for clients inside the cluster. Of nothing else is it promised.';
 
-/** Changes of the object of that name in a namespace wake the namespace; that it appears is what we have done. */
+/** Changes of the object of that name in a namespace wake the namespace; its creation is our own doing. */
 function watchNamed(kind: CachedKind, name: string): WatchedKind {
   return watch(
     kind,
@@ -80,7 +77,7 @@ function watchNamed(kind: CachedKind, name: string): WatchedKind {
   );
 }
 
-/** Somebody may have been faster, or the namespace may be on its way out: either is well. */
+/** Another client may have been faster, or the namespace may be terminating: both are fine. */
 async function createInNamespace<T extends KubernetesObject>(
   client: ApiClient,
   kind: Kind<T>,

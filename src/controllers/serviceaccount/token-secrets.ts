@@ -16,11 +16,11 @@ type ReadableSecret = DeepReadonly<Secret>;
 const TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
-/** The most that a TokenRequest may ask for, seconds: 136 years. The genuine tokens of Secrets have no end at all. */
+/** The maximum for a TokenRequest, seconds: 136 years. The genuine tokens of Secrets never expire. */
 const FOR_EVER_SECONDS = 2 ** 32;
 const BY_ACCOUNT = 'account';
 
-/** All of a Secret that asks for a token; who it is of any other, for others' Secrets are not ours to keep. */
+/** Keeps Secrets that request a token whole, and only the identity of others. */
 const TokenSecret = partOf(Secret, 'service account tokens', (secret): Secret => {
   if (accountOf(secret) !== undefined) return dropManagedFields(secret);
   const { apiVersion, kind, metadata } = secret;
@@ -28,7 +28,7 @@ const TokenSecret = partOf(Secret, 'service account tokens', (secret): Secret =>
   return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
 });
 
-/** What a Secret that asks for a token lacks; it goes where its account has gone. */
+/** What a token Secret lacks; it is deleted with its account. */
 export type TokenSecretStep =
   | { readonly type: 'none' | 'delete' }
   | {
@@ -40,9 +40,9 @@ export type TokenSecretStep =
     };
 
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token` with a token of the account that they name, the authority of the API
- * server, and the namespace; deletes them with their account. The token is good for as long as the Secret is there.
- * Source: `TokensController` in k/k pkg/controller/serviceaccount.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token of the named account, the API server's CA,
+ * and the namespace; deletes them with their account. The token is valid as long as the Secret exists. Source:
+ * `TokensController` in k/k pkg/controller/serviceaccount.
  */
 export const serviceAccountTokenController = clusterController<Secret>(
   { name: 'serviceaccount-token', for: TokenSecret },
@@ -63,7 +63,7 @@ export const serviceAccountTokenController = clusterController<Secret>(
       const name = secret && accountOf(secret);
       if (!secret || name === undefined) return;
       const { namespace, resourceVersion, uid } = secret.metadata;
-      // Asked of the server: whether the Secret goes hangs on it.
+      // Read from the server, because the Secret may be deleted as a result.
       const account = await unlessGone(client.get(ServiceAccount, { namespace, name }));
       const step = decideTokenSecret(secret, account, rootCa);
       if (step.type === 'delete')
@@ -77,7 +77,7 @@ export const serviceAccountTokenController = clusterController<Secret>(
   }),
 );
 
-/** @param account as the server has it just now; undefined: it is gone */
+/** @param account the server's current one; undefined: it is gone */
 export function decideTokenSecret(
   { data = {}, metadata }: ReadableSecret,
   account: DeepReadonly<KubernetesObject> | undefined,
@@ -121,7 +121,7 @@ async function requestToken(
   return status.token;
 }
 
-/** The account whose token a Secret asks for. */
+/** The account whose token a Secret requests. */
 function accountOf({ metadata, type }: ReadableSecret): string | undefined {
   return type === TYPE ? metadata.annotations?.[ACCOUNT_NAME] : undefined;
 }

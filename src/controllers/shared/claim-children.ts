@@ -9,16 +9,16 @@ export interface ChildClaim<T extends KubernetesObject> {
   readonly owner: DeepReadonly<KubernetesObject>;
   readonly ownerKind: Kind;
   readonly childKind: Kind<T>;
-  /** That the owner puts on its children, and takes off those that are released. @default none */
+  /** Added to adopted children, and removed from released ones. @default none */
   readonly finalizer?: string;
   readonly client: ApiClient;
   readonly signal: AbortSignal;
 }
 
 /**
- * Carries out what {@link decideClaims} has decided: adopts, and releases. Before the first adoption the owner is read past the
- * cache: one that was deleted or replaced meanwhile must not take what somebody orphaned on purpose.
- * @returns what has been adopted
+ * Executes {@link decideClaims}: adopts and releases. Before the first adoption the owner is read from the server: one
+ * that was deleted or replaced in the meantime must not adopt children that a user orphaned on purpose.
+ * @returns the adopted children
  */
 export async function claimChildren<T extends KubernetesObject>(
   claim: ChildClaim<T>,
@@ -45,8 +45,8 @@ async function mayAdopt<T extends KubernetesObject>({ client, owner, ownerKind, 
 }
 
 /**
- * Patches every child and tells which patches took. One that is gone, was replaced, or has another owner by now is
- * simply not ours to patch; its own event says what to do next. Any other failure fails the sync, after all ended.
+ * Patches every child and returns which patches succeeded. A child that is gone, was replaced, or has another owner by
+ * now is skipped; its own event follows. Any other error fails the sync, after all have ended.
  */
 async function patchAll<T extends KubernetesObject>(
   { childKind, client, signal }: ChildClaim<T>,

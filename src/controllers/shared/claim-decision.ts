@@ -2,27 +2,26 @@ import type { DeepReadonly, KubernetesObject, LabelMatcher } from '@rollkeeper/m
 import { controllerOf, newControllerRef } from '@rollkeeper/machinery/kubernetes';
 import type { IndexFunction } from '@rollkeeper/runtime';
 
-/** Name of the index that finds, by namespace, the objects that no controller owns: candidates of adoption. */
+/** Name of the index that finds, by namespace, objects without a controller: candidates for adoption. */
 export const ORPHAN_INDEX = 'orphans-by-namespace';
 
-/** Indexes an object by its namespace while it has no controller; else not at all. */
+/** Indexes an object by its namespace if it has no controller; otherwise not at all. */
 export const orphanIndex: IndexFunction<KubernetesObject> = (object) =>
   controllerOf(object) ? [] : [object.metadata.namespace ?? ''];
 
-/** What an owner makes of the objects that could be its children. */
+/** An owner's decision about its potential children. */
 export interface ClaimDecision<T> {
   /** Controlled by the owner, and selected: its children. */
   readonly owned: readonly T[];
-  /** Orphans that it selects and may take. */
+  /** Selected orphans that it may adopt. */
   readonly adopt: readonly T[];
   /** Controlled by the owner, but no longer selected. */
   readonly release: readonly T[];
 }
 
 /**
- * Decides adoption and release; pure. Objects of other owners are passed over; an owner that is being deleted
- * adopts and releases nothing; an orphan that is being deleted is not adopted.
- * (Behaviour of Kubernetes' `controller_ref_manager.go`.)
+ * Decides adoption and release; pure. Objects of other owners are ignored; an owner being deleted adopts and releases
+ * nothing; an orphan being deleted is not adopted. (Behaviour of Kubernetes' `controller_ref_manager.go`.)
  */
 export function decideClaims<T extends DeepReadonly<KubernetesObject>>(input: {
   readonly owner: DeepReadonly<KubernetesObject>;
@@ -48,7 +47,7 @@ export function decideClaims<T extends DeepReadonly<KubernetesObject>>(input: {
 
 /**
  * Strategic merge patch that makes `owner` the controller of `child`; refused (409) if the child was replaced.
- * @param finalizer put on the child as well
+ * @param finalizer added to the child as well
  */
 export function adoptionPatch(
   owner: DeepReadonly<KubernetesObject>,
@@ -61,8 +60,8 @@ export function adoptionPatch(
 }
 
 /**
- * Strategic merge patch that takes the reference to `owner` off `child`; refused (409) if the child was replaced.
- * @param finalizer taken off the child as well
+ * Strategic merge patch that removes the reference to `owner` from `child`; refused (409) if the child was replaced.
+ * @param finalizer removed from the child as well
  */
 export function releasePatch(
   owner: DeepReadonly<KubernetesObject>,
@@ -74,7 +73,7 @@ export function releasePatch(
   return { metadata: { ownerReferences, uid, ...(finalizer !== undefined && withoutFinalizer(finalizer)) } };
 }
 
-/** Of the metadata in a strategic merge patch: the part that takes a finalizer off. */
+/** The part of a strategic merge patch of the metadata that removes a finalizer. */
 export function withoutFinalizer(finalizer: string): Record<string, unknown> {
   return { '$deleteFromPrimitiveList/finalizers': [finalizer] };
 }

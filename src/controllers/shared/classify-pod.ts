@@ -8,7 +8,7 @@ import {
 import { isRejectedByNode } from './node-rejection.js';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 
-/** What a pod is doing, as far as a rollout cares. */
+/** The state of a pod from a rollout's perspective. */
 export type PodState =
   | 'available'
   | 'ready'
@@ -27,16 +27,16 @@ export type PodState =
 export interface ClassifiedPod {
   readonly name: string;
   readonly state: PodState;
-  /** The API's own word for it: `ImagePullBackOff`, `Unschedulable`. */
+  /** The API's own reason: `ImagePullBackOff`, `Unschedulable`. */
   readonly reason: string;
   readonly message?: string;
-  /** Until it counts as available, where only time is missing. */
+  /** Until it counts as available, if only time is missing. */
   readonly availableInMs?: number;
   /** It was ready before, and is not any more. */
   readonly wasReady?: true;
-  /** Its containers are ready, and the pod is not: its node is not heard of, and the node controller has said so. */
+  /** Its containers are ready but the pod is not: the node controller has marked it because its node is silent. */
   readonly isUnheardOf?: true;
-  /** The node that it is on, of a pod that was ready and is not, and of one that should have ended. */
+  /** Its node, for a pod that was ready and is not, or that should have ended. */
   readonly node?: string;
 }
 
@@ -56,14 +56,14 @@ const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(
   } satisfies Record<string, PodState>),
 );
 
-/** A pod that still exists so long after the end of its grace period is stuck. */
+/** A pod that still exists this long after its grace period is stuck. */
 const OVERDUE_MS = 5000;
-/** Started so long ago and not ready: no longer merely starting. */
+/** Started this long ago and not ready: no longer just starting. */
 const STARTING_MS = 10_000;
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Says in one word, and the API's own reason, what a pod is doing at `nowMs`. */
+/** The state of a pod at `nowMs`, with the API's own reason. */
 export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: number): ClassifiedPod {
   const { name } = pod.metadata;
   if (isPodTerminating(pod)) return { name, ...terminating(pod, nowMs) };
@@ -78,12 +78,13 @@ export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: nu
   return { name, ...verdict, ...(lostAt === undefined ? {} : lossOf(pod)) };
 }
 
-/** Both times have whole seconds, and are of two writes. */
+/** Both times have whole seconds, and are from two writes. */
 const SAME_MOMENT_MS = 1000;
 
 /**
- * Since when a pod that was ready is not, RFC 3339. Undefined: it has never been ready, or not for long enough to tell. The condition is
- * False from the moment when the kubelet takes the pod up, and that time stays until the pod is ready for the first time.
+ * Since when a formerly ready pod is not ready, RFC 3339. Undefined: it has never been ready, or not long enough to
+ * tell. The condition is False from the moment the kubelet accepts the pod, and keeps that time until the pod is first
+ * ready.
  */
 function readinessLostAt({ status }: ReadablePod): string | undefined {
   const ready = readyConditionOf({ status });
@@ -120,7 +121,7 @@ type Classification = Omit<ClassifiedPod, 'name'>;
 
 function terminating(pod: ReadablePod, nowMs: number): Classification {
   const { deletionTimestamp, finalizers = [] } = pod.metadata;
-  // The API sets the time by which the grace period has ended.
+  // The API sets the time at which the grace period ends.
   const lateMs = nowMs - (parseTimeMs(deletionTimestamp) ?? nowMs);
   const held = finalizers.length > 0 ? `held by finalizers ${finalizers.join(', ')}` : undefined;
   if (lateMs > OVERDUE_MS) {
@@ -164,7 +165,7 @@ function onItsWay(pod: ReadablePod, nowMs: number): Classification {
   const startTimes = pod.status?.containerStatuses?.map(({ state }) => state?.running?.startedAt);
   const startedAt = startTimes?.find((time) => parseTimeMs(time) !== undefined);
   if (nowMs - (parseTimeMs(startedAt) ?? nowMs) > STARTING_MS) {
-    // Not for how long: the sentence may be read long after it was written.
+    // Without a duration: the sentence may be read long after it was written.
     const message = `running since ${startedAt} and not ready`;
     return { state: 'unready', reason: 'NotReady', message };
   }

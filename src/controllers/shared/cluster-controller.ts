@@ -9,7 +9,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { defineController, trimPodKeepingSpec } from '@rollkeeper/runtime';
 
-/** Of pods, what they ask for and how they are reached: what most who look at Services, budgets and nodes need. */
+/** Pods with their requests and ports, for controllers of Services, budgets and nodes. */
 export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([
   [qualifiedResource(PODS), trimPodKeepingSpec as unknown as ContentTrim],
 ]);
@@ -22,8 +22,8 @@ type Traits<T extends KubernetesObject> = Omit<
 type Behaviour<T extends KubernetesObject, Seen, Plan> = ControllerBehaviour<T, Seen, Plan>;
 
 /**
- * A small controller of those that make a cluster alive. Each has little to do, and waits most of the time, so its keys wait in
- * the leader's memory. A real cluster has its own, so that it runs by default where there is none.
+ * A small controller of a cluster's basic functions. Each has little to do and is mostly idle, so its keys wait in the
+ * leader's memory. A real cluster has its own, so it runs by default only without one.
  * @throws InvalidOptionError naming the option
  */
 export function clusterController<T extends KubernetesObject, Seen = unknown, Plan = unknown>(

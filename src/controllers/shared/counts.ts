@@ -14,14 +14,11 @@ export function scaledValue(
   const percent = /^(\d+)%$/.exec(value)?.[1];
   if (percent === undefined)
     throw new InvalidOptionError(field, `"${value}" is neither a number nor a percentage`);
-  // Whole numbers until the division: 0.07 * 100 would not be 7.
+  // Integers until the division: 0.07 * 100 would not be 7.
   return round((Number(percent) * total) / 100);
 }
 
-/**
- * How many of each, as a span's attributes; of which there are none, nothing, as in most syncs: an attribute that says 0 costs
- * as much as one that tells something.
- */
+/** Counts as span attributes; zero counts are omitted, because an attribute costs the same for any value. */
 export function counted(of: Readonly<Record<string, readonly unknown[]>>): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, { length }] of Object.entries(of)) if (length > 0) counts[name] = length;

@@ -5,7 +5,7 @@ import { PODS } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
 import { unlessGone } from '@rollkeeper/runtime';
 
-/** Name of the index that finds pods by the node that they are on. */
+/** Name of the index that finds pods by node. */
 export const NODE_INDEX = 'node';
 
 export function nodeIndex({ spec }: DeepReadonly<Pod>): readonly string[] {
@@ -15,13 +15,13 @@ export function nodeIndex({ spec }: DeepReadonly<Pod>): readonly string[] {
 export interface Disruption {
   readonly reason: string;
   readonly message: string;
-  /** The pod's phase from now on. @default as it is */
+  /** The pod's new phase. @default unchanged */
   readonly phase?: 'Failed';
-  /** 0: nobody is left who could end it. @default the pod's own */
+  /** 0: no kubelet is left to end it. @default the pod's own */
   readonly gracePeriodSeconds?: 0;
 }
 
-/** Says on a pod why it goes, and deletes it: that very pod, and nothing where it has gone already. */
+/** Records on a pod why it is deleted, and deletes it, with a precondition on its UID; no-op if it is gone already. */
 export async function deleteDisrupted(
   client: ApiClient,
   clock: Pick<Clock, 'now'>,

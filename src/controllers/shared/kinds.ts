@@ -7,7 +7,7 @@ import type * as rbacV1 from '@rollkeeper/machinery/types/rbac-v1';
 import type { Int64, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '@rollkeeper/runtime';
 
-/** The kinds that the kit has no name for. */
+/** Kinds that the kit does not export. */
 
 export type Endpoints = KubernetesObject & Pick<coreV1.Endpoints, 'subsets'>;
 export const Endpoints = defineKind<Endpoints>({
@@ -45,11 +45,11 @@ export const CertificateSigningRequest = defineKind<CertificateSigningRequest>({
   ...{ group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest', namespaced: false },
 });
 
-/** What a StatefulSet or a DaemonSet was like at one time. */
+/** A former state of a StatefulSet or a DaemonSet. */
 export interface ControllerRevision extends KubernetesObject {
-  /** Counts up: the greatest is the newest. */
+  /** Increases: the greatest is the newest. */
   revision: Int64;
-  /** A strategic merge patch that makes the owner of today like that. */
+  /** A strategic merge patch that restores that state on the current owner. */
   data?: { spec?: { template?: PodTemplateSpec & { $patch?: string } } };
 }
 export const ControllerRevision = defineKind<ControllerRevision>({

@@ -16,21 +16,21 @@ import type { CreateOutcome, DeleteOutcome } from './pod-control.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Something that selects its pods by labels. */
+/** An object that selects its pods by labels. */
 export interface PodOwner extends KubernetesObject {
   spec: { selector?: LabelSelector };
 }
 
-/** A kind of owners, and how it has its pods. */
+/** A kind of owners, and how it owns its pods. */
 export interface OwnPods<T extends PodOwner> {
   readonly kind: Kind<T>;
   /** See `ChildClaim`. @default none */
   readonly finalizer?: string;
-  /** Whether a pod that the owner selects may be one of its own. @default all may */
+  /** Whether the owner may adopt a selected pod. @default any */
   readonly mayOwn?: (owner: DeepReadonly<T>, pod: ReadablePod) => boolean;
 }
 
-/** What the caches need for {@link claimOwnPods} and {@link watchOrphans}. */
+/** The indexes needed for {@link claimOwnPods} and {@link watchOrphans}. */
 export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonly KindIndex[] {
   return [
     indexBy(POD, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
@@ -38,7 +38,7 @@ export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonl
   ];
 }
 
-/** A pod that nobody controls wakes whoever may take it. */
+/** A pod without a controller wakes potential owners. */
 export function watchOrphans<T extends PodOwner>({ kind, mayOwn = () => true }: OwnPods<T>): WatchedKind {
   return watch(POD, function* (pod, listerOf) {
     if (controllerOf(pod)) return;
@@ -47,7 +47,7 @@ export function watchOrphans<T extends PodOwner>({ kind, mayOwn = () => true }: 
   });
 }
 
-/** The pods of `owner`, ended ones included, when orphans have been adopted and others released. */
+/** The pods of `owner`, including ended ones, after adopting orphans and releasing others. */
 export async function claimOwnPods<T extends PodOwner>(
   { finalizer, kind, mayOwn = () => true }: OwnPods<T>,
   owner: DeepReadonly<T>,
@@ -66,12 +66,12 @@ export async function claimOwnPods<T extends PodOwner>(
   return [...decision.owned, ...(await claimChildren(claim, decision))];
 }
 
-/** Whether the pod is there. */
+/** Whether the pod exists. */
 export function isMade({ kind }: CreateOutcome): boolean {
   return kind === 'created' || kind === 'exists';
 }
 
-/** Why some of what was tried has not happened, for another try. */
+/** Why some attempts failed, for a retry. */
 export function failuresOf(outcomes: readonly (CreateOutcome | DeleteOutcome)[]): unknown[] {
   return outcomes.flatMap((outcome) => {
     if ('error' in outcome) return [outcome.error];

@@ -16,28 +16,28 @@ export const FAILED_CREATE = 'FailedCreate';
 /** A pod could not be deleted. */
 export const FAILED_DELETE = 'FailedDelete';
 
-/** What became of one creation. */
+/** Outcome of one creation. */
 export type CreateOutcome = { readonly name: string } & (
   | { readonly kind: 'created' }
-  /** It was there already, and is ours: an earlier attempt had worked. */
+  /** It existed already, and is ours: an earlier attempt had succeeded. */
   | { readonly kind: 'exists' }
-  /** Somebody else's pod has this name. */
+  /** Another owner's pod has this name. */
   | { readonly kind: 'taken' }
-  /** The server said no: it does not exist. */
+  /** The server refused: it does not exist. */
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** The namespace is going away: nothing to do, and nothing to report. */
+  /** The namespace is terminating: nothing to do, and nothing to report. */
   | { readonly kind: 'pointless' }
   /** No answer, so it may exist or not. */
   | { readonly kind: 'unknown'; readonly error: unknown }
 );
 
-/** A pod that shall go: this one, and none that comes after it under its name. */
+/** A pod to delete: with its UID, so that a successor of the same name is safe. */
 export interface DoomedPod {
   readonly uid: string;
   readonly name: string;
 }
 
-/** What became of one deletion. `refused`: the pod is still there; `unknown`: it may be. */
+/** Outcome of one deletion. `refused`: the pod still exists; `unknown`: it may. */
 export type DeleteOutcome = { readonly pod: DoomedPod } & (
   { readonly kind: 'deleted' | 'gone' } | { readonly kind: 'refused' | 'unknown'; readonly error: unknown }
 );
@@ -46,11 +46,11 @@ export interface PodControlDependencies {
   readonly client: ApiClient;
   readonly events: EventRecorder;
   readonly signal: AbortSignal;
-  /** What its events say of a pod. @default in the words of most controllers */
+  /** The texts of its events. @default those of most controllers */
   readonly words?: PodWords;
 }
 
-/** In an error's place `undefined` says that it went well. */
+/** `undefined` instead of an error means success. */
 export type PodWords = (verb: 'create' | 'delete', pod: string, error: string | undefined) => string;
 
 const MOST_CONTROLLERS_WORDS: PodWords = (verb, pod, error) => {
@@ -58,7 +58,7 @@ const MOST_CONTROLLERS_WORDS: PodWords = (verb, pod, error) => {
   return `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
 };
 
-/** The writes to an owner's pods, one at a time, each with its event. Reports by outcome; does not reject. */
+/** Writes an owner's pods, one at a time, each with its event. Reports by outcome; does not reject. */
 export class PodControl {
   private readonly words: PodWords;
 
@@ -100,7 +100,7 @@ export class PodControl {
     }
   }
 
-  /** The pod of this name past the cache, if it exists and is ours. */
+  /** The pod of this name from the server, if it exists and is ours. */
   async lookUp(name: string): Promise<Pod | undefined> {
     const { client, signal } = this.dependencies;
     const ref = { namespace: this.owner.metadata.namespace, name };
@@ -125,21 +125,21 @@ export class PodControl {
   }
 }
 
-/** Whether the server answered that it did nothing. Its 5xx and a lost connection leave that open. */
+/** Whether the server answered that it did nothing. A 5xx or a lost connection leaves that open. */
 function isRefusal(error: unknown): boolean {
   const code = apiStatusOf(error)?.code;
   return code !== undefined && code < 500 && code !== 408;
 }
 
-/** What became of each item: tried ones in `outcomes`, in order; the rest was never tried. */
+/** The outcomes of the attempted items, in order; the rest was never attempted. */
 export interface SlowStartResult<Item, Outcome> {
   readonly outcomes: readonly Outcome[];
   readonly untried: readonly Item[];
 }
 
 /**
- * Tries 1 item, then 2, 4, 8 … at once, and stops after the first batch with a failure: a quota that refuses one
- * pod will refuse 500, and need not be asked 500 times. `run` reports a failure by its outcome and does not reject.
+ * Tries 1 item, then 2, 4, 8 … at once, and stops after the first batch with a failure: a quota that refuses one pod
+ * will refuse 500. `run` reports a failure by its outcome and does not reject.
  */
 export async function slowStartBatch<Item, Outcome>(
   items: readonly Item[],

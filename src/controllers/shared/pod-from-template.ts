@@ -5,13 +5,13 @@ export interface NewPod {
   /** With `apiVersion` and `kind`. */
   readonly owner: DeepReadonly<KubernetesObject>;
   readonly template: DeepReadonly<PodTemplateSpec> | undefined;
-  /** Chosen beforehand. */
+  /** Chosen in advance. */
   readonly name: string;
-  /** What the name begins with. @default none: the name is no generated one */
+  /** Prefix of the name. @default none: the name is not a generated one */
   readonly generateName?: string;
 }
 
-/** The pod that the template of `owner` asks for. The caller may change it: it shares nothing with the template. */
+/** The pod for the template of `owner`. The caller may change it: it shares nothing with the template. */
 export function podFromTemplate({ generateName, name, owner, template }: NewPod): Pod {
   const { metadata = {}, spec } = cloneJson((template ?? {}) as Partial<Pod>);
   const { annotations, finalizers, labels } = metadata as Partial<Pod['metadata']>;

@@ -9,7 +9,7 @@ const MAX_PREFIX_LENGTH = 63 - SUFFIX_LENGTH;
 
 /**
  * The `metadata.generateName` of an owner's pods.
- * @param part what all names have between the owner's name and the end, `-3` for example; never cut off
+ * @param part between the owner's name and the end of all names, `-3` for example; never truncated
  */
 export function podNamePrefix(ownerName: string, part = ''): string {
   const rest = `${part}-`;
@@ -22,7 +22,7 @@ export interface ChosenNames {
   readonly isTaken: (name: string) => boolean;
 }
 
-/** `count` new names for pods, none of which `isTaken` and no two of which are the same. */
+/** `count` distinct new names for pods that are not taken. */
 export function choosePodNames({
   random,
   ...input
@@ -31,9 +31,9 @@ export function choosePodNames({
 }
 
 /**
- * As {@link choosePodNames}, but the same names in the same order whenever asked: those of the series that `seed` begins which
- * are not taken. Whoever repeats a sync that may have created its pods so creates no other pods: a name that the caches do not
- * show yet answers AlreadyExists. Nothing has to be stored for that.
+ * As {@link choosePodNames}, but deterministic: the untaken names of the series given by `seed`. A repeated sync that
+ * may have created its pods tries the same names: one that the caches do not show yet answers AlreadyExists. Nothing
+ * has to be stored for that.
  * @param seed {@link seedOf} the owner
  */
 export function stablePodNames({ seed, ...input }: ChosenNames & { readonly seed: string }): string[] {
@@ -49,7 +49,7 @@ export function stablePodNames({ seed, ...input }: ChosenNames & { readonly seed
   });
 }
 
-/** Changes whenever the owner does, its status included, so that a name hardly ever comes back. */
+/** Changes whenever the owner does, including its status, so that a name hardly ever recurs. */
 export function seedOf(
   { metadata }: DeepReadonly<KubernetesObject>,
   ...parts: readonly (string | number)[]

@@ -3,15 +3,15 @@ import { isPodReady, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Since when the pod is ready, epoch milliseconds; undefined when it is not, or does not say since when. */
+/** Since when the pod is ready, epoch milliseconds; undefined if it is not, or has no time. */
 export function podReadySinceMs(pod: ReadablePod): number | undefined {
   const condition = readyConditionOf(pod);
   return condition?.status === 'True' ? parseTimeMs(condition.lastTransitionTime) : undefined;
 }
 
 /**
- * How long until the pod counts as available if it stays ready, in milliseconds: 0 when it does now, undefined
- * when it is not ready. A pod is available once it has been ready for `minReadySeconds` without a break.
+ * Delay until the pod counts as available if it stays ready, in milliseconds: 0 if it does now, undefined if it is not
+ * ready. A pod is available once it has been continuously ready for `minReadySeconds`.
  */
 export function msUntilPodAvailable(
   pod: ReadablePod,
@@ -23,7 +23,7 @@ export function msUntilPodAvailable(
   const sinceMs = podReadySinceMs(pod);
   if (sinceMs === undefined) return undefined;
   const longestMs = minReadySeconds * 1000;
-  // Never longer than all of it: a clock that was an hour behind for a moment must not make us wait for an hour.
+  // Capped at the full period: a clock that was briefly an hour behind must not make us wait for an hour.
   return Math.min(Math.max(0, sinceMs + longestMs - nowMs), longestMs);
 }
 

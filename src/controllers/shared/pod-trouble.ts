@@ -1,7 +1,7 @@
 import type { ClassifiedPod, PodState } from './classify-pod.js';
 import { byPodName } from './classify-pod.js';
 
-/** The states that do not end by waiting, in the order in which a person should look at them. */
+/** The states that waiting does not resolve, in the order in which a person should look at them. */
 export const POD_TROUBLES = [
   'image',
   'crash',
@@ -13,14 +13,14 @@ export const POD_TROUBLES = [
 
 export type TroubleState = (typeof POD_TROUBLES)[number];
 
-/** Pods that are in the same trouble. */
+/** Pods in the same state. */
 export interface PodTrouble {
   readonly state: TroubleState;
   /** By name, so that every replica names the same one first. */
   readonly pods: readonly [ClassifiedPod, ...ClassifiedPod[]];
 }
 
-/** What to look at first among these pods; undefined where each is well, on its way or ending. */
+/** The most urgent state among these pods; undefined if each is healthy, starting or ending. */
 export function worstTrouble(pods: readonly ClassifiedPod[]): PodTrouble | undefined {
   for (const state of POD_TROUBLES) {
     const [first, ...others] = pods.filter((pod) => pod.state === state).sort(byPodName);
@@ -34,8 +34,8 @@ const LONGEST_MESSAGE = 512;
 const LONGEST_REASON = 64;
 
 /**
- * The API's own words for why something is as it is: `ImagePullBackOff (Back-off pulling image "web:2")`. One line,
- * at most 600 characters.
+ * The API's own reason and message: `ImagePullBackOff (Back-off pulling image "web:2")`. One line, at most 600
+ * characters.
  */
 export function describeReason({ message, reason }: Pick<ClassifiedPod, 'message' | 'reason'>): string {
   const why = oneLine(reason, LONGEST_REASON);
@@ -46,6 +46,6 @@ export function describeReason({ message, reason }: Pick<ClassifiedPod, 'message
 function oneLine(text: string, longest: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   if (line.length <= longest) return line;
-  // Never half of a character that takes two: the server would store something else than it was sent.
+  // Never half of a surrogate pair: the server would store something else.
   return `${line.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -14,14 +14,14 @@ const PHASE_ORDER: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, 
 
 interface RankedPod {
   readonly pod: ReadablePod;
-  /** Active related pods on the same node, itself included. */
+  /** Active related pods on the same node, including itself. */
   readonly neighbours: number;
 }
 
-/** A rule answers below 0 when `a` goes first, above 0 when `b` does, 0 when it cannot tell. */
+/** A rule returns below 0 if `a` is deleted first, above 0 if `b` is, 0 if undecided. */
 type Rule = (a: RankedPod, b: RankedPod, nowMs: number) => number;
 
-/** The rules in the order in which they decide (Kubernetes: `ActivePodsWithRanks.Less`). */
+/** The rules in order of precedence (Kubernetes: `ActivePodsWithRanks.Less`). */
 const RULES: readonly Rule[] = [
   (a, b) => Number(isAssigned(a.pod)) - Number(isAssigned(b.pod)),
   (a, b) => phaseRank(a.pod) - phaseRank(b.pod),
@@ -46,7 +46,7 @@ const RULES: readonly Rule[] = [
 
 /**
  * Chooses the `count` pods whose loss hurts least.
- * @param related pods of all ReplicaSets of the same owner, for what is doubled up on a node
+ * @param related pods of all ReplicaSets of the same owner, to find pods doubled up on a node
  */
 export function podsToDelete(input: {
   readonly pods: readonly ReadablePod[];
@@ -88,7 +88,7 @@ function phaseRank(pod: ReadablePod): number {
   return ownField(PHASE_ORDER, pod.status?.phase ?? '') ?? 0;
 }
 
-/** 0 where the annotation is missing or no 32-bit integer, as the API server would have refused it. */
+/** 0 if the annotation is missing or not a 32-bit integer, which the API server would have refused. */
 function deletionCost(pod: ReadablePod): number {
   return parseDeletionCost(pod.metadata.annotations?.[POD_DELETION_COST] ?? '') ?? 0;
 }
@@ -97,7 +97,7 @@ function maxRestarts({ status }: ReadablePod): number {
   return mostRestarts(status?.containerStatuses ?? []);
 }
 
-/** Of the init containers that always restart (Kubernetes 1.29 and newer); the others end before the pod counts. */
+/** Only init containers that always restart (Kubernetes 1.29 and newer); the others end before the pod counts. */
 function maxSidecarRestarts({ spec, status }: ReadablePod): number {
   const isSidecar = ({ name }: { readonly name: string }): boolean =>
     spec.initContainers?.some((one) => one.name === name && one.restartPolicy === 'Always') ?? false;
@@ -109,9 +109,9 @@ function mostRestarts(statuses: readonly { readonly restartCount: number }[]): n
 }
 
 /**
- * Younger before older, but only by the order of magnitude of the age (its logarithm to base 2); within one the
- * UID decides, which is as good as chance: always taking the very newest would keep all survivors on the nodes
- * and in the zones that were filled first (KEP-2185). A pod without the time goes first.
+ * Younger before older, but only by the order of magnitude of the age (its logarithm to base 2); within one the UID
+ * decides, which is as good as random: always deleting the newest would keep all survivors on the nodes and in the
+ * zones that were filled first (KEP-2185). A pod without the time is deleted first.
  */
 function newestFirst(
   aMs: number | undefined,
@@ -127,7 +127,7 @@ function newestFirst(
   return (a.metadata.uid ?? '') < (b.metadata.uid ?? '') ? -1 : 1;
 }
 
-/** Whole part of log2 of the age in nanoseconds; -1 for what is from now or the future. */
+/** Integer part of log2 of the age in nanoseconds; -1 for now or the future. */
 function ageMagnitude(sinceMs: number, nowMs: number): number {
   const ageMs = nowMs - sinceMs;
   return ageMs > 0 ? Math.floor(Math.log2(ageMs * 1e6)) : -1;

@@ -3,12 +3,12 @@ import { compileLabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { Lister } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, POD_TEMPLATE_HASH, labelIndexValue } from '@rollkeeper/runtime';
 
-/** What makes pods and selects them. */
+/** An object that creates pods and selects them. */
 export interface Selecting extends KubernetesObject {
   spec: { selector?: LabelSelector; template?: { metadata?: { labels?: Record<string, string> } } };
 }
 
-/** Name of the index that finds objects by each of their labels, but for the hash of a template. */
+/** Name of the index that finds objects by each of their labels, except the template hash. */
 export const LABEL_INDEX = 'labels';
 
 export function labelIndex({ metadata }: DeepReadonly<KubernetesObject>): readonly string[] {
@@ -18,7 +18,7 @@ export function labelIndex({ metadata }: DeepReadonly<KubernetesObject>): readon
     .map(([key, value]) => labelIndexValue(namespace, key, value));
 }
 
-/** The objects of a namespace that a selector selects, out of a cache with a {@link LABEL_INDEX}. */
+/** The objects of a namespace that match a selector, from a cache with a {@link LABEL_INDEX}. */
 export function selectedFrom<T extends KubernetesObject>(
   lister: Lister<T>,
   namespace: string,
@@ -35,7 +35,7 @@ export function selectedFrom<T extends KubernetesObject>(
 /** Name of the index that finds, by a label, the objects whose template has it. */
 export const TEMPLATE_INDEX = 'template-labels';
 
-/** Files an object under each label of its template, but for the hash, which no other has. */
+/** Indexes an object under each label of its template, except the unique hash. */
 export function templateIndex(object: DeepReadonly<Selecting>): readonly string[] {
   const { namespace = '' } = object.metadata;
   return Object.entries(object.spec.template?.metadata?.labels ?? {})

@@ -52,7 +52,7 @@ function replicaSet(
   };
 }
 
-/** The controller on the replica that leads, and what it says of overlaps: `b: Its selector …`. */
+/** The controller on the leader, and its overlap events: `b: Its selector …`. */
 function leading(definition: ControllerDefinition, cluster: FakeCluster) {
   const events = new MemoryEventRecorder();
   const informers = new FakeInformers(cluster);

@@ -7,19 +7,20 @@ import { TEMPLATE_INDEX } from './selector-index.js';
 
 type Readable = DeepReadonly<Selecting>;
 
-/** So many rivals are named in one Event, and so many told of a newcomer; more are counted. */
+/** Limit of rivals named in one Event, and of rivals notified of a new object; more are counted. */
 const MOST_TOLD = 3;
 
 /**
- * Whether both take the same pods: the selector of one selects the template of the other. An object that selects everything,
- * or whose selector cannot be compiled, does nothing, and so takes nothing.
+ * Whether both match the same pods: the selector of one matches the template of the other. An object that selects
+ * everything, or whose selector is invalid, is ignored, and so does not overlap.
  */
 export function selectorsOverlap(one: Readable, other: Readable): boolean {
   return isAnother(one, other) && (selectsTemplate(one, other) || selectsTemplate(other, one));
 }
 
 /**
- * Those that take the same pods as `object`; costs what they and those with a label in common cost, not the namespace.
+ * Objects that match the same pods as `object`; the cost depends on them and those with a label in common, not on the
+ * namespace.
  * @param lister with {@link SELECTOR_INDEX} and {@link TEMPLATE_INDEX}
  */
 export function findRivals<T extends Selecting>(
@@ -42,17 +43,17 @@ export function findRivals<T extends Selecting>(
 
 export interface SelectorOverlapOptions<T extends Selecting> {
   readonly informer: Pick<Informer<T>, 'addEventHandler' | 'lister'>;
-  /** Of the same kind in other APIs, which take pods by the same rules; indexed as the informer's. @default none */
+  /** The same kind in other APIs, which takes pods by the same rules; indexed like the informer's. @default none */
   readonly others?: readonly Lister<T>[];
   readonly events: EventRecorder;
-  /** Whether it is worth telling that these two take the same pods. @default always */
+  /** Whether an overlap of these two is worth reporting. @default always */
   readonly concerns?: (one: DeepReadonly<T>, other: DeepReadonly<T>) => boolean;
 }
 
 /**
- * Tells objects whose selectors take the same pods of each other, by a Warning Event; on the leader only. Only what changes
- * the finding tells it: an object that comes, or whose selector or template's labels change, and a new leader once. Nothing is
- * fought over, because each keeps to what it controls; but either adopts what the other has lost.
+ * Reports overlapping selectors by a Warning Event on the objects; on the leader only. Only changes that affect the
+ * result report it: a new object, a changed selector or template labels, and a new leader once. There is no fight,
+ * because each keeps to what it controls; but either adopts what the other has lost.
  * @returns the unsubscribe
  */
 export function watchSelectorOverlaps<T extends Selecting>(options: SelectorOverlapOptions<T>): () => void {
@@ -82,7 +83,7 @@ function mayChangeOverlaps<T extends Selecting>(event: ResourceEvent<T>): boolea
   );
 }
 
-/** The name that Kubernetes had for it while its controllers still looked (1.5). */
+/** Kubernetes' reason from the time when its controllers still checked this (1.5). */
 function overlapNote(object: Readable, rivals: readonly Readable[]): EventNote {
   const names = rivals
     .map(({ apiVersion, kind, metadata }) => {

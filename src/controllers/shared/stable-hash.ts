@@ -4,8 +4,8 @@ import { SAFE_ALPHABET, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 const LENGTH = 10;
 
 /**
- * A short hash of what the API holds, fit for names: independent of the order of keys and of empty fields.
- * @param collisionCount gives another one when a name is taken
+ * A short hash of an API value, suitable for names: independent of the order of keys and of empty fields.
+ * @param collisionCount varies it when a name is taken
  */
 export function stableHash(value: unknown, collisionCount = 0): string {
   const digest = createHash('sha256')

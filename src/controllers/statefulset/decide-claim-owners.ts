@@ -7,21 +7,21 @@ import { isWanted, ordinalOfName } from './identity.js';
 
 export type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
 type Reference = DeepReadonly<OwnerReference>;
-/** A pod that is there, or, without a UID, the place of one. */
+/** An existing pod, or, without a UID, a replica without one. */
 export type PodOfClaim = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
 
 export interface ClaimOwners {
-  /** The owners that the claim has to get; undefined where they are right, or are not ours to change. */
+  /** The new owners of the claim; undefined if they are correct, or not ours to change. */
   readonly owners: readonly Reference[] | undefined;
-  /** Another controller manages the claim, so that the retention policy is not kept. */
+  /** Another controller manages the claim, so the retention policy is not applied. */
   readonly isConflicting: boolean;
 }
 
 /**
- * With what a claim goes, by the set's `persistentVolumeClaimRetentionPolicy`: with the set, with a pod beyond the number of
- * replicas, or with neither. A claim of a former set or pod of the same name belongs to the garbage collector and is left as
- * it is; from one that another controller manages only our own references are taken off.
- * Source: `isClaimOwnerUpToDate` and `updateClaimOwnerRefForSetAndPod` in k/k pkg/controller/statefulset.
+ * What a claim is deleted with, by the set's `persistentVolumeClaimRetentionPolicy`: the set, a pod beyond the number
+ * of replicas, or neither. A claim of a former set or pod of the same name is left to the garbage collector; from one
+ * that another controller manages only our own references are removed. Source: `isClaimOwnerUpToDate` and
+ * `updateClaimOwnerRefForSetAndPod` in k/k pkg/controller/statefulset.
  */
 export function decideClaimOwners(claim: ReadableClaim, set: ReadableSet, pod: PodOfClaim): ClaimOwners {
   const before = claim.metadata.ownerReferences ?? [];
@@ -38,7 +38,7 @@ export function decideClaimOwners(claim: ReadableClaim, set: ReadableSet, pod: P
   return { owners: isRight ? undefined : [...others, ...(wanted ? [wanted] : [])], isConflicting };
 }
 
-/** Whether the claim goes with a former pod of that name, so that the next one must wait for a new claim. */
+/** Whether the claim will be deleted with a former pod of that name, so that the next one must wait for a new claim. */
 export function isStaleClaim(claim: ReadableClaim, set: ReadableSet, podName: string): boolean {
   if (policyOf(set).whenScaled !== 'Delete') return false;
   return isStaleOf(claim.metadata.ownerReferences ?? [], Pod, { metadata: { name: podName } });
@@ -51,7 +51,7 @@ function wantedOwner(set: ReadableSet, pod: PodOfClaim): OwnerReference | undefi
   return whenDeleted === 'Delete' ? newControllerRef({ ...set, ...typeMeta(StatefulSet) }) : undefined;
 }
 
-/** Where nothing is ever deleted it does not matter who else manages the claim. */
+/** If nothing is ever deleted, another manager of the claim does not matter. */
 function hasConflictingController(owners: readonly Reference[], set: ReadableSet, pod: PodOfClaim): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenDeleted !== 'Delete' && whenScaled !== 'Delete') return false;
@@ -66,7 +66,7 @@ function policyOf({ spec }: ReadableSet) {
   return spec.persistentVolumeClaimRetentionPolicy ?? {};
 }
 
-/** By name, as another object of that name would be referred to as well. */
+/** By name, because another object of that name would be referred to as well. */
 function refersTo({ apiVersion, kind, name }: Reference, to: Kind, { metadata }: PodOfClaim): boolean {
   return apiVersion === apiVersionOf(to) && kind === to.kind && name === metadata.name;
 }

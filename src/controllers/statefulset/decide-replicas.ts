@@ -16,46 +16,45 @@ export interface SetView {
   readonly pods: readonly ReadablePod[];
   /** The claim of that name, if there is one. */
   readonly claimOf: (name: string) => ReadableClaim | undefined;
-  /** Names of revisions: what a rollout began from, and where it goes. */
+  /** Names of revisions: the start and the target of a rollout. */
   readonly currentRevision: string;
   readonly updateRevision: string;
   readonly nowMs: number;
 }
 
-/** Something to do for one replica. */
+/** A step for one replica. */
 export type ReplicaStep =
   | { readonly do: 'create'; readonly ordinal: number; readonly revision: string }
   | { readonly do: 'delete'; readonly pod: ReadablePod }
-  /** The claims of a pod that waits for them: those that are missing, and their owners. */
+  /** Creates the missing claims of a waiting pod, and corrects their owners. */
   | { readonly do: 'claims'; readonly pod: ReadablePod; readonly ordinal: number }
-  /** What the pod lacks of its identity and its storage, and the owners of its claims. */
+  /** Corrects the pod's identity and storage, and the owners of its claims. */
   | { readonly do: 'correct'; readonly pod: ReadablePod; readonly ordinal: number }
-  /** The owners of the claims of a pod that will go. */
+  /** Corrects the claims' owners of a pod to be deleted. */
   | { readonly do: 'owners'; readonly pod: ReadablePod; readonly ordinal: number };
 
 /** What a StatefulSet does with its pods now. */
 export interface ReplicaDecision {
-  /** To be taken one phase after the other; after a failure the phases behind it are left for the next sync. */
+  /** Executed one phase after another; after a failure the remaining phases wait for the next sync. */
   readonly phases: readonly (readonly ReplicaStep[])[];
-  /** Whether the steps of a phase go one by one, or as many at once as succeed. */
+  /** Whether the steps of a phase run one by one, or concurrently. */
   readonly isOrdered: boolean;
   readonly counts: Counts;
-  /** When the next pod has been ready for `minReadySeconds`. */
+  /** Delay until the next pod has been ready for `minReadySeconds`. */
   readonly recheckMs?: number;
 }
 
-/** A replica, or the place of one. */
+/** A replica, with or without a pod. */
 interface Place {
   readonly ordinal: number;
   readonly pod: ReadablePod | undefined;
 }
 
 /**
- * The next steps towards the replicas that are wanted, each of the template that is wanted. In order, a step waits until all that
- * come before it are available; `Parallel` takes those that create and remove replicas at once, and updates still one by one.
- * A set that is being deleted does nothing but count.
- * Source: `updateStatefulSet` in k/k pkg/controller/statefulset, with the gate `MaxUnavailableStatefulSet` off, as it is by
- * default in 1.36 (kubernetes/kubernetes#137409).
+ * The next steps towards the wanted replicas and template. With ordering, a step waits until all earlier replicas are
+ * available; `Parallel` creates and deletes replicas at once, and still updates one by one. A set being deleted only
+ * counts. Source: `updateStatefulSet` in k/k pkg/controller/statefulset, with the gate `MaxUnavailableStatefulSet` off,
+ * as it is by default in 1.36 (kubernetes/kubernetes#137409).
  */
 export function decideReplicas(view: SetView): ReplicaDecision {
   const { pods, set } = view;
@@ -78,7 +77,7 @@ export function decideReplicas(view: SetView): ReplicaDecision {
   };
 }
 
-/** Of two pods with one ordinal, as `db-7` and `db-07`, the one whose name it is has the place. */
+/** Of two pods with one ordinal, such as `db-7` and `db-07`, the one with the canonical name counts. */
 function placesOf({ pods, set }: SetView): readonly Place[] {
   const first = set.spec.ordinals?.start ?? 0;
   return Array.from({ length: set.spec.replicas ?? 1 }, (_, index): Place => {
@@ -109,7 +108,7 @@ interface Steps {
   readonly mustWait: boolean;
 }
 
-/** From the first to the last: every place has a pod that lives, with its identity and its storage. */
+/** From first to last: every replica has a live pod with its identity and its storage. */
 function fillPlaces(view: SetView, places: readonly Place[], isOrdered: boolean): Steps {
   const steps: ReplicaStep[] = [];
   for (const place of places) {
@@ -128,7 +127,7 @@ function stepsFor(view: SetView, { ordinal, pod }: Place, isOrdered: boolean): r
     if (claims.some((claim) => isStaleClaim(claim, set, podName(set, ordinal)))) return [];
     return [{ do: 'create', ordinal, revision: revisionFor(view, ordinal) }];
   }
-  // Its successor takes its name, so it must be gone first.
+  // Its successor has the same name, so it must be gone first.
   if (isPodFinished(pod)) return isTerminating(pod) ? [] : [{ do: 'delete', pod }];
   const isPending = pod.status?.phase === 'Pending';
   const isLeftAsItIs = isOrdered && isUnavailable(pod, view);
@@ -147,7 +146,7 @@ function hasWrongOwners({ claimOf, set }: SetView, pod: ReadablePod): boolean {
   });
 }
 
-/** Which revision a new pod is of: below the partition of a rollout it goes on with the old one. */
+/** The revision of a new pod: below the partition of a rollout it is the old one. */
 function revisionFor({ currentRevision, set, updateRevision }: SetView, ordinal: number): string {
   const { rollingUpdate, type } = set.spec.updateStrategy ?? {};
   const first = set.spec.ordinals?.start ?? 0;
@@ -159,7 +158,7 @@ function revisionFor({ currentRevision, set, updateRevision }: SetView, ordinal:
   return ordinal < first + old ? currentRevision : updateRevision;
 }
 
-/** From the last to the first. In order, one that is not available keeps the others, unless it is the first of such. */
+/** From last to first. With ordering, an unavailable one blocks the others, unless it is the first such. */
 function removeCondemned(
   view: SetView,
   places: readonly Place[],
@@ -177,7 +176,7 @@ function removeCondemned(
   return { steps: mayGo ? [removal(last)] : [], mustWait: true };
 }
 
-/** The highest that is not both of the new revision and available decides: it goes, or is waited for. */
+/** The highest one that is not both new and available decides: it is deleted, or awaited. */
 function updateReplicas(view: SetView, places: readonly Place[]): readonly ReplicaStep[] {
   const { set, updateRevision } = view;
   const { rollingUpdate = {}, type } = set.spec.updateStrategy ?? {};
@@ -220,7 +219,7 @@ function isRunningAndReady(pod: ReadablePod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-/** Not to be counted on: not running, not ready for long enough, or on its way out. */
+/** Not running, not ready for long enough, or terminating. */
 function isUnavailable(pod: ReadablePod, { nowMs, set }: SetView): boolean {
   if (isTerminating(pod) || !isRunningAndReady(pod)) return true;
   return msUntilPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs) !== 0;

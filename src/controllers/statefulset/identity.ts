@@ -7,7 +7,7 @@ import { podFromTemplate, podNamePrefix } from '../shared/index.js';
 export type ReadableSet = DeepReadonly<StatefulSet>;
 export type ReadablePod = DeepReadonly<Pod>;
 
-/** Label of a pod: the revision that it was made by. */
+/** Label of a pod: its revision. */
 export const REVISION_LABEL = 'controller-revision-hash';
 const NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const INDEX_LABEL = 'apps.kubernetes.io/pod-index';
@@ -19,18 +19,21 @@ export function podName({ metadata }: ReadableSet, ordinal: number): string {
   return `${metadata.name}-${ordinal}`;
 }
 
-/** Whether the pod's name is one that the set could give: its own, and digits. */
+/** Whether the set could have generated the pod's name: its own, and digits. */
 export function isMember({ metadata: set }: ReadableSet, { metadata: pod }: ReadablePod): boolean {
   return pod.name.startsWith(`${set.name}-`) && /^\d+$/.test(pod.name.slice(set.name.length + 1));
 }
 
-/** The number at the end of a pod's name; `db-07` has the ordinal 7 as well. Undefined where there is none, or it is no int32. */
+/**
+ * The number at the end of a pod's name; `db-07` has the ordinal 7 as well. Undefined if there is none, or it exceeds
+ * int32.
+ */
 export function ordinalOfName(name: string): number | undefined {
   const ordinal = Number(/-(\d+)$/.exec(name)?.[1] ?? NaN);
   return ordinal <= MAX_ORDINAL ? ordinal : undefined;
 }
 
-/** Whether a replica with this ordinal is asked for. */
+/** Whether a replica with this ordinal is wanted. */
 export function isWanted({ spec }: ReadableSet, ordinal: number | undefined): boolean {
   const first = spec.ordinals?.start ?? 0;
   return ordinal !== undefined && ordinal >= first && ordinal < first + (spec.replicas ?? 1);
@@ -48,7 +51,7 @@ export interface NewReplica {
   readonly revision: string;
 }
 
-/** A pod with the name, the host name and the storage that belong to its ordinal. */
+/** A pod with the name, host name and storage of its ordinal. */
 export function replicaPod({ ordinal, revision, set, template }: NewReplica): Pod {
   const name = podName(set, ordinal);
   const generateName = podNamePrefix(set.metadata.name);
@@ -63,16 +66,16 @@ export function replicaPod({ ordinal, revision, set, template }: NewReplica): Po
   return pod;
 }
 
-/** What a pod that is there lacks of its identity. */
+/** Corrections of an existing pod's identity. */
 export interface Correction {
-  /** Labels that were lost, or belong to another name. */
+  /** Labels that are missing, or belong to another name. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Volumes of the claims that the pod has not mounted. */
   readonly volumes?: readonly ClaimVolume[];
 }
 
 /**
- * Undefined where nothing is wrong. The index label is set together with the name's, and alone it is no reason to write.
+ * Undefined if nothing is wrong. The index label is set together with the name's, and alone it is no reason to write.
  * Source: `identityMatches` and `storageMatches` in k/k pkg/controller/statefulset.
  */
 export function decideCorrection(
@@ -113,7 +116,7 @@ function claimVolumes(set: ReadableSet, ordinal: number): ClaimVolume[] {
   }));
 }
 
-/** The claims that a replica of this ordinal must have. */
+/** The required claims of a replica with this ordinal. */
 export function replicaClaims(set: ReadableSet, ordinal: number): readonly PersistentVolumeClaim[] {
   return claimTemplates(set).map(({ metadata, spec }) => ({
     ...(typeMeta(CLAIM) as Pick<PersistentVolumeClaim, 'apiVersion' | 'kind'>),

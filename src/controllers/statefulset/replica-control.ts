@@ -13,11 +13,11 @@ import { decideCorrection, podName, replicaClaims, replicaPod } from './identity
 
 type Sync = Pick<ReconcileContext<StatefulSet>, 'client' | 'events' | 'lister' | 'signal'>;
 
-/** Takes the steps that were decided for one replica, each with its Event. A step rejects with why it could not be taken. */
+/** Executes the decided steps for one replica, each with its Event. A step rejects if it fails. */
 export class ReplicaControl {
   private readonly control: PodControl;
 
-  /** @param templateOf the template that a revision is of */
+  /** @param templateOf the template of a revision */
   constructor(
     private readonly set: ReadableSet,
     private readonly templateOf: (revision: string) => DeepReadonly<PodTemplateSpec>,
@@ -85,7 +85,7 @@ export class ReplicaControl {
     this.record('Normal', 'SuccessfulUpdate', podWords('Update', name, this.set, undefined));
   }
 
-  /** @throws also where one that is there must go first */
+  /** @throws also if an existing one must be deleted first */
   private async makeClaims(ordinal: number): Promise<void> {
     const failures: string[] = [];
     for (const claim of replicaClaims(this.set, ordinal)) {
@@ -108,7 +108,7 @@ export class ReplicaControl {
       await client.create(PersistentVolumeClaim, claim, { signal });
     } catch (error) {
       const message = errorMessage(error);
-      // The cache will show it, and in what state it is.
+      // The cache will show it, and its state.
       if (!isAlreadyExists(error))
         this.record('Warning', 'FailedCreate', `${words('for Pod')} failed error: ${message}`);
       throw new Error(`failed to create PVC ${name}: ${message}`, { cause: error });
@@ -116,7 +116,10 @@ export class ReplicaControl {
     this.record('Normal', 'SuccessfulCreate', `${words('Pod')} success`);
   }
 
-  /** With what the claims go, by the retention policy. One that is not there yet gets its owners when the cache shows it. */
+  /**
+   * Sets the claims' owners by the retention policy. A claim that does not exist yet gets its owners when the cache
+   * shows it.
+   */
   private async keepOwners(pod: PodOfClaim, ordinal: number): Promise<void> {
     for (const { metadata } of replicaClaims(this.set, ordinal)) {
       const claim = this.claimOf({ metadata });

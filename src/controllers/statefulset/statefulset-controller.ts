@@ -21,20 +21,20 @@ import type { ReadableSet } from './identity.js';
 import { isMember, revisionOf } from './identity.js';
 import { ReplicaControl } from './replica-control.js';
 
-/** A set takes what has one of its names alone. */
+/** A set only adopts pods with one of its names. */
 const OWN_PODS: OwnPods<StatefulSet> = { kind: StatefulSet, mayOwn: isMember };
 const REVISIONS = { kind: StatefulSet, hashLabel: 'controller.kubernetes.io/hash' };
 
 type Sync = ReconcileContext<StatefulSet>;
 
 /**
- * Keeps the pods of StatefulSets, each with a name and storage of its own, in their order.
- * Source: k/k pkg/controller/statefulset.
+ * Maintains the pods of StatefulSets, each with its own name and storage, in order. Source: k/k
+ * pkg/controller/statefulset.
  */
 export const statefulSetController = clusterController<StatefulSet>({
   name: 'statefulset',
   for: StatefulSet,
-  // Which claims a pod has mounted.
+  // Needed for the claims that a pod has mounted.
   trims: WHOLE_PODS,
   owns: [Pod, ControllerRevision],
   reads: [PersistentVolumeClaim],
@@ -74,7 +74,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Takes the phases one after the other, up to the first in which something fails. Returns that failure. */
+/** Executes the phases in order, up to the first one with a failure. Returns that failure. */
 async function takeSteps(
   set: ReadableSet,
   { isOrdered, phases }: ReplicaDecision,
@@ -116,8 +116,8 @@ async function allAtOnce<Step>(
 }
 
 /**
- * A rollout has come to its end when every replica is of its revision and ready: from then on it is the current one. Counts that
- * the genuine type leaves out at 0 are left out, so that a status is not written for them.
+ * A rollout is complete when every replica has its revision and is ready: from then on it is the current one. Counts
+ * that the genuine type omits at 0 are omitted, to avoid status writes for them.
  */
 function statusOf(
   { currentRevision, set, updateRevision }: SetView,

@@ -18,8 +18,8 @@ type Readable = DeepReadonly<KubernetesObject>;
 type Volume = NonNullable<DeepReadonly<Pod>['spec']['volumes']>[number];
 
 /**
- * Keeps a claim that is being deleted for as long as a pod uses it, also one that has ended.
- * Source: k/k pkg/controller/volume/pvcprotection.
+ * Keeps a claim being deleted as long as a pod uses it, even a finished one. Source: k/k
+ * pkg/controller/volume/pvcprotection.
  */
 export const claimProtectionController = clusterController<PersistentVolumeClaim>({
   name: 'persistentvolumeclaim-protection',
@@ -46,17 +46,14 @@ export const claimProtectionController = clusterController<PersistentVolumeClaim
           .some((pod) => uses(pod, claim))
       )
         return;
-      // The cache may not show a pod that has just been placed.
+      // The cache may not show a pod that was just scheduled.
       if (await isUsed(client, namespace ?? '', claim)) return;
     }
     await setFinalizers(client, PersistentVolumeClaim, claim, next.finalizers);
   },
 });
 
-/**
- * Keeps a volume that is being deleted for as long as it is bound.
- * Source: k/k pkg/controller/volume/pvprotection.
- */
+/** Keeps a volume being deleted as long as it is bound. Source: k/k pkg/controller/volume/pvprotection. */
 export const volumeProtectionController = clusterController<PersistentVolume>({
   name: 'persistentvolume-protection',
   aliases: ['pv-protection'],
@@ -70,13 +67,16 @@ export const volumeProtectionController = clusterController<PersistentVolume>({
 });
 
 export interface Protection {
-  /** `protect`: it lives and must have the finalizer; `give-up`: it is being deleted, and may go if nobody uses it. */
+  /**
+   * `protect`: it is not being deleted and must have the finalizer; `give-up`: it is being deleted, and may go if it is
+   * unused.
+   */
   readonly action: 'protect' | 'give-up';
-  /** Those that it has then. */
+  /** The resulting finalizers. */
   readonly finalizers: readonly string[];
 }
 
-/** What is to be done about the finalizer of an object; undefined for nothing. */
+/** The action on the finalizer of an object; undefined for none. */
 export function decideProtection({ metadata }: Readable, finalizer: string): Protection | undefined {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const isProtected = finalizers.includes(finalizer);
@@ -97,8 +97,8 @@ function claimKeysOf(pod: DeepReadonly<Pod>): readonly string[] {
 }
 
 /**
- * Only a pod that has a node can hold a volume: no other one is started with a claim that is being deleted. A pod whose containers
- * have stopped lets go of what is its own, which may be what its deletion waits for.
+ * Only a scheduled pod can hold a volume: others are not started with a claim being deleted. A pod whose containers
+ * have stopped releases its own claims, which its deletion may wait for.
  */
 export function uses(
   { metadata, spec }: DeepReadonly<Pod>,

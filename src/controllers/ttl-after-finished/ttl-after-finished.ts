@@ -3,8 +3,8 @@ import { Job } from '@rollkeeper/runtime';
 import { clusterController, parseTimeMs, unlessGone } from '../shared/index.js';
 
 /**
- * When a Job's time after its end is over, epoch milliseconds; undefined while it runs, or where it may stay for ever.
- * Source: `timeLeft` in k/k pkg/controller/ttlafterfinished.
+ * When a Job's time after its end is over, epoch milliseconds; undefined while it runs, or without a limit. Source:
+ * `timeLeft` in k/k pkg/controller/ttlafterfinished.
  */
 export function decideExpiry({ spec, status }: DeepReadonly<Job>): number | undefined {
   const { ttlSecondsAfterFinished: ttlSeconds } = spec;
@@ -16,7 +16,7 @@ export function decideExpiry({ spec, status }: DeepReadonly<Job>): number | unde
   return endedMs + Number(ttlSeconds) * 1000;
 }
 
-/** Deletes Jobs when their `ttlSecondsAfterFinished` are over, their pods first. */
+/** Deletes Jobs when their `ttlSecondsAfterFinished` have passed, pods first. */
 export const ttlAfterFinishedController = clusterController<Job>({
   name: 'ttl-after-finished',
   for: Job,
@@ -26,7 +26,7 @@ export const ttlAfterFinishedController = clusterController<Job>({
     if (!job || expiryMs === undefined) return {};
     const leftMs = expiryMs - clock.now();
     if (leftMs > 0) return { requeueAfterMs: leftMs };
-    // Nobody may have given it more time since.
+    // With a precondition: the limit may have been raised since.
     const { resourceVersion, uid } = job.metadata;
     const preconditions = { uid, resourceVersion };
     await unlessGone(

@@ -20,15 +20,15 @@ const FOLDER = '/var/lib/rollkeeper/volumes';
 export type ClaimDecision =
   | { readonly action: 'make'; readonly volume: PersistentVolume }
   | { readonly action: 'refuse'; readonly why: string }
-  /** It has become larger than its volume. */
+  /** The claim has become larger than its volume. */
   | { readonly action: 'grow'; readonly size: string | number }
   | { readonly action: 'nothing' };
 
 /**
- * What the simulated storage does for a claim. Source: the contract of external provisioners and resizers, in the words of
- * kubernetes-csi's.
- * @param storageClass the one that the claim names, if it is there
- * @param volume the one that the claim names, if it is there
+ * The action of the simulated storage for a claim. Source: the contract of external provisioners and resizers, in the
+ * words of kubernetes-csi's.
+ * @param storageClass the one that the claim names, if it exists
+ * @param volume the one that the claim names, if it exists
  */
 export function decideForClaim(
   claim: Claim,
@@ -61,7 +61,7 @@ function decideGrowth(
     : { action: 'nothing' };
 }
 
-/** Whether a volume is to be taken away. */
+/** Whether to delete a volume. */
 export function isToBeDeleted({ metadata, spec, status }: Volume): boolean {
   return (
     metadata.annotations?.[PROVISIONED_BY] === SIMULATED_PROVISIONER &&
@@ -71,7 +71,7 @@ export function isToBeDeleted({ metadata, spec, status }: Volume): boolean {
   );
 }
 
-/** How the volume of a claim is called: every try makes the same one. */
+/** The name of a claim's volume: deterministic, so that retries create the same one. */
 export function volumeNameOf({ metadata }: Claim): string {
   return `pvc-${metadata.uid}`;
 }

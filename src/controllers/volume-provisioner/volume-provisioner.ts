@@ -18,8 +18,9 @@ type Volume = DeepReadonly<PersistentVolume>;
 type Sync = ReconcileContext<PersistentVolumeClaim>;
 
 /**
- * Plays the storage: makes the volumes of classes whose provisioner is `simulator.rollkeeper.dev/volumes`, lets them grow, and
- * takes them away. They hold nothing. Its keys are those of claims, and the names of volumes, which have no namespace.
+ * Simulates storage: creates, resizes and deletes the volumes of classes whose provisioner is
+ * `simulator.rollkeeper.dev/volumes`. They hold no data. Its keys are those of claims, and the names of volumes, which
+ * have no namespace.
  */
 export const volumeProvisionerController = clusterController<PersistentVolumeClaim>({
   name: 'volume-provisioner',

@@ -65,7 +65,7 @@ const CONFIG_KEY_PROBLEM = syntaxProblem(
   'KEY_NAME',
   'key-name',
 );
-/** Since 1.32; before, only letters, digits, '_', '-' and '.' could stand there. */
+/** Since 1.32; before, only letters, digits, '_', '-' and '.' were allowed. */
 const ENV_NAME_PROBLEM =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const PERCENT_PROBLEM = syntaxProblem(
@@ -98,7 +98,7 @@ export function checkWildcardSubdomain(text: string): readonly string[] {
   return checkPattern(text, WILDCARD_PATTERN, WILDCARD_PROBLEM, 253);
 }
 
-/** At least two labels: names that nobody shall share. Source: IsFullyQualifiedName. */
+/** At least two labels: globally unique names. Source: IsFullyQualifiedName. */
 export function checkFullyQualifiedName(text: string): readonly string[] {
   const problems = checkDns1123Subdomain(text);
   if (problems.length > 0) return problems;
@@ -180,7 +180,7 @@ function checkPattern(text: string, pattern: RegExp, problem: string, most: numb
   const fits = text.length <= most;
   if (fits && pattern.test(text)) return OK;
   const problems = fits ? [] : [tooLongFor(most)];
-  // Nobody needs to hear more of a text that is far too long, and a pattern could run out of memory on it.
+  // A far too long text needs no further errors, and a pattern could run out of memory on it.
   if (text.length > LONGEST_MATCHED) return problems.length > 0 ? problems : [problem];
   return pattern.test(text) ? problems : [...problems, problem];
 }

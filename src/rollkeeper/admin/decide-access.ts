@@ -84,14 +84,14 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
 }
 
 /**
- * The path as rights are given on it. Routes pass over letter case and a last slash: a right on what is below a path
- * must not open the path itself. Undefined: a path that no route has, for the sake of which nobody is asked.
+ * The path to check rights on. Routing ignores case and a trailing slash: a right on subpaths must not grant the path
+ * itself. Undefined: a path without a route, which needs no review.
  */
 export function reviewedPath(path: string): string | undefined {
   return PLAIN_PATH.test(path) ? path.toLowerCase().replace(/\/$/, '') : undefined;
 }
 
-/** Compares in a time that tells nothing about the token. */
+/** Compares in constant time. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventStream } from './event-streams.js';
 import { EventStreams } from './event-streams.js';
 
-/** As much of a response as a stream uses; its reader takes nothing until told to. */
+/** The part of a response that a stream uses; its reader reads nothing until the test lets it. */
 class UnreadResponse extends EventEmitter {
   writableLength = 0;
   writes: string[] = [];
@@ -42,7 +42,7 @@ function open(streams: EventStreams, client = 'somebody'): { stream: EventStream
 }
 
 const event = { type: 'hello', identity: 'r0', nowMs: 0, watchesDeployments: true } as const;
-/** As it goes over the wire. */
+/** As sent over the wire. */
 const EVENT_BYTES = `event: hello\ndata: ${JSON.stringify(event)}\n\n`.length;
 
 describe('event streams', () => {

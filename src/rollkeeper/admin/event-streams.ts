@@ -5,37 +5,37 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FeedEvent, Viewer } from './console-feed.js';
 
 export interface EventStreamLimits {
-  /** Streams of one client; of more, the one that was opened first gives way. @default 20 */
+  /** Limit of streams per client; beyond it, the oldest is closed. @default 20 */
   readonly perClient?: number;
-  /** Bytes that one stream may have waiting; a viewer that reads more slowly is sent off and comes back. @default 4 MiB */
+  /** Limit of unread bytes per stream; a slower viewer is disconnected and reconnects. @default 4 MiB */
   readonly waitingEach?: number;
-  /** Bytes that may wait in all; beyond, the viewer that reads most slowly is sent off. @default 64 MiB */
+  /** Limit of unread bytes in total; beyond it, the slowest viewer is disconnected. @default 64 MiB */
   readonly waitingInAll?: number;
 }
 
 const DEFAULTS: Required<EventStreamLimits> = {
-  // Tabs that somebody has forgotten.
+  // Forgotten browser tabs.
   perClient: 20,
   waitingEach: 4 << 20,
   waitingInAll: 64 << 20,
 };
 
 /**
- * The open streams of server-sent events. Bounded for each client, and not in number over all: whoever opens many takes room from
- * themselves, and others are always let in.
+ * The open streams of server-sent events. Bounded per client, but not in total: a client that opens many only evicts
+ * its own, and others are always accepted.
  */
 export class EventStreams implements BeforeApplicationShutdown {
-  /** By client, in the order in which they were opened. */
+  /** By client, in opening order. */
   private readonly byClient = new Map<string, Set<EventStream>>();
   private readonly limits: Required<EventStreamLimits>;
-  /** An event for everybody is put into words once. */
+  /** Serializes an event for all viewers once. */
   private readonly frames = new WeakMap<FeedEvent, string>();
 
   constructor(limits: EventStreamLimits = {}) {
     this.limits = { ...DEFAULTS, ...limits };
   }
 
-  /** @param client who reads, as far as it is known: see `clientOf` */
+  /** @param client the reader, as far as known: see `clientOf` */
   open(client: string, response: Response): EventStream {
     this.makeRoom(client);
     const stream: EventStream = new EventStream(response, {
@@ -54,7 +54,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     if (streams && streams.size >= this.limits.perClient) oldest?.giveWay();
   }
 
-  /** Nothing that stops has to wait for somebody to close a page. */
+  /** A stop must not wait for open pages. */
   beforeApplicationShutdown(): void {
     for (const stream of this.all()) stream.end();
   }
@@ -96,7 +96,7 @@ interface StreamHooks {
   readonly onEnd: () => void;
 }
 
-/** One of them. Its signal aborts when nobody reads it any more. */
+/** One stream. Its signal aborts when it has no reader any more. */
 export class EventStream implements Viewer {
   private readonly gone = new AbortController();
 
@@ -128,7 +128,7 @@ export class EventStream implements Viewer {
     await once(this.response, 'drain', { signal: this.signal }).catch(() => undefined);
   }
 
-  /** Tells the page, which then leaves it at that until somebody looks at it. */
+  /** Tells the page that it was evicted; the page then reconnects only when it becomes visible. */
   giveWay(): void {
     this.response.write(this.hooks.frameOf({ type: 'gave-way' }));
     this.end();
@@ -139,7 +139,7 @@ export class EventStream implements Viewer {
     this.response.end();
   }
 
-  /** Without what still waits: it would not be read. */
+  /** Drops unread data: it would not be read. */
   cut(): void {
     this.leave();
     this.response.destroy();

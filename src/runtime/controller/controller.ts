@@ -61,7 +61,7 @@ export interface ControllerOptions {
   readonly replica: string;
   /** Watch it at work. @default none */
   readonly observers?: readonly SyncObserver[];
-  /** Told when a key is parked. @default nobody */
+  /** Records an Event when a key is parked. @default none */
   readonly events?: EventRecorder;
   /** The cached object of a key. @default none */
   readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;

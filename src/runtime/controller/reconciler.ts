@@ -19,7 +19,7 @@ export interface Decided<Plan = unknown> {
   readonly plan: Plan;
 }
 
-/** What a sync has decided, for its span, the log and whoever explains it. */
+/** The decision of a sync, for its span, the log and `explain`. */
 export interface Decision {
   /** The branch taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
   readonly branch: string;
@@ -68,8 +68,8 @@ export interface IntentStore {
 }
 
 /**
- * Lets a sync decide. What it decides is noted in its span, in the log and by whoever observes it, before it returns: so it is known
- * although what follows throws or never ends.
+ * Performs a decision of a sync. It is recorded in the span and the log and reported to observers before this returns,
+ * so that it is known even if what follows throws or never ends.
  */
 export type DecideStep = <D extends { readonly decision: Decision }>(decide: () => D) => D;
 

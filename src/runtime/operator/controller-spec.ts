@@ -22,11 +22,11 @@ import type { Predicate } from './predicates.js';
 import type { ListerOf, OwnedKind, Urgency, WatchedKind } from './watched-events.js';
 
 /**
- * All that one sync needs. When it begins, the caches of this replica show every change that woke the key, and every write of its
- * former syncs, on whichever replica they ran.
+ * The context of one sync. When it begins, the caches of this replica show every change that woke the key, and every
+ * write of its former syncs, on any replica.
  */
 export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends SyncAccess {
-  /** What the request names, as the caches show it; undefined when it is gone. Shared, so read-only: copy before a change. */
+  /** The requested object from the cache; undefined if it is gone. Shared, so read-only: copy before a change. */
   readonly object: DeepReadonly<T> | undefined;
   /** The caches that the controller has named in `for`, `owns`, `watches` and `reads`. @throws IllegalStateError for others */
   readonly lister: ListerOf;
@@ -42,10 +42,10 @@ export interface ReconcileContext<T extends KubernetesObject = KubernetesObject>
 }
 
 /**
- * Brings the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must be
- * idempotent, and any await may be the last line that runs. Throwing asks for another try with backoff; TerminalError for none
- * before the object changes; `requeueAfterMs` for a look although nothing may change. What it has written is its decision, for the
- * trace and for those who ask why.
+ * Moves the world closer to what one object asks for: reads the caches, compares, writes through `context.client`. Must
+ * be idempotent, and any await may be the last line that runs. Throwing requests a retry with backoff; TerminalError
+ * requests none before the object changes; `requeueAfterMs` requests another run even if nothing changes. Its writes
+ * are its decision, for the trace and `explain`.
  */
 export interface Reconciler<T extends KubernetesObject = KubernetesObject> {
   reconcile(request: ReconcileRequest, context: ReconcileContext<T>): Promise<ReconcileResult | void>;
@@ -94,7 +94,7 @@ export interface ControllerWatches<T extends KubernetesObject> {
   readonly predicates?: readonly Predicate<T>[];
   /**
    * How soon such a change becomes a sync; undefined: not at all.
-   * @default appearing, going and whatever people write first; a status as it comes; what is there at the start last
+   * @default additions, deletions and user changes first; a status as it comes; existing objects at the start last
    */
   readonly urgency?: (event: ResourceEvent<T>) => Urgency | undefined;
   /** Kinds whose objects the reconciled ones control: a change wakes the owner. More than the kind is said by `own`. @default none */
@@ -115,15 +115,15 @@ export interface ControllerWatches<T extends KubernetesObject> {
 /** What else a controller has a say in. Each is left out by most. */
 export interface ControllerExtras<T extends KubernetesObject = KubernetesObject> {
   /**
-   * Whether the object shows by itself that a sync is due (`observedGeneration` is behind, say). The leader looks from
-   * time to time, and queues whoever got lost. Must be cheap. @default nobody looks
+   * Whether the object alone shows that a sync is due (`observedGeneration` is behind, say). The leader checks from
+   * time to time, and queues lost keys. Must be cheap. @default no check
    */
   readonly isDue?: (object: DeepReadonly<T>) => boolean;
   /** The same where keys are not the names of objects of `for`. @default by `isDue` */
   readonly due?: () => Iterable<DueWork>;
   /**
-   * Whether a sync of the key would do anything, or wait for anything, by what the caches show: asked before a change that is
-   * `onlyIfNeeded` becomes a sync. Every later change asks again, so "no" loses nothing. Must be cheap. @default always
+   * Whether a sync of the key would do or wait for anything, judged by the caches: called before an `onlyIfNeeded`
+   * change becomes a sync. Every later change asks again, so "no" loses nothing. Must be cheap. @default always
    */
   readonly needsSync?: (key: string) => boolean;
   /** @default all keys */

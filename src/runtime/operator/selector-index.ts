@@ -5,21 +5,21 @@ export interface LabelSelecting extends KubernetesObject {
   spec: { selector?: LabelSelector };
 }
 
-/** Name of the index that finds, by labels, the objects whose selector might select something with these labels. */
+/** Name of the index that finds, by labels, the objects whose selector might match these labels. */
 export const SELECTOR_INDEX = 'selectors';
 
-/** Tells the pods of one ReplicaSet of a Deployment from those of its siblings. */
+/** Distinguishes the pods of one ReplicaSet of a Deployment from those of its siblings. */
 export const POD_TEMPLATE_HASH = 'pod-template-hash';
 
 /**
- * Files an object under one requirement of its selector: the most telling one, so that few objects share a value.
- * A selector of expressions alone is filed under its namespace.
+ * Indexes an object under one requirement of its selector: the most specific one, so that few objects share a value. A
+ * selector of expressions alone is indexed under its namespace.
  */
 export function selectorIndex(object: DeepReadonly<LabelSelecting>): readonly string[] {
   return [selectorIndexValue(object.metadata.namespace ?? '', object.spec.selector?.matchLabels)];
 }
 
-/** The same for labels that are all required, in objects that have them elsewhere. */
+/** The same for required labels of objects that have them elsewhere. */
 export function selectorIndexValue(
   namespace: string,
   required: Readonly<Record<string, string>> = {},

@@ -117,7 +117,7 @@ export function enqueueItself<T extends KubernetesObject>(
   });
 }
 
-/** Appearing, going, and whatever people write comes first; status and the like as it comes. */
+/** Additions, deletions and user changes have high priority; status and other changes have normal priority. */
 export function usualUrgency<T extends KubernetesObject>(event: ResourceEvent<T>): Urgency {
   if (event.type === 'added' && event.initial) return { priority: 'low', reason: 'initial-list' };
   return isByUser(event)

@@ -12,8 +12,8 @@ type Request = Partial<Pick<CertificateSigningRequest, 'spec' | 'status'>>;
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 /**
- * Writes into a request who asks: that is the server's to say.
- * Source: PrepareForCreate in k/k pkg/registry/certificates/certificates/strategy.go.
+ * Writes the requester into a request, which only the server may set. Source: PrepareForCreate in k/k
+ * pkg/registry/certificates/certificates/strategy.go.
  */
 export function nameRequestor({ caller, object }: WriteAttributes): void {
   const { spec } = object as Request;
@@ -28,7 +28,7 @@ export function nameRequestor({ caller, object }: WriteAttributes): void {
   });
 }
 
-/** CertificateSubjectRestriction: nobody becomes the cluster's master by a certificate. @throws StatusError 403 */
+/** CertificateSubjectRestriction: refuses certificates for `system:masters`. @throws StatusError 403 */
 export function restrictSubject(attributes: WriteAttributes): void {
   const { request = '', signerName } = (attributes.object as Request).spec ?? {};
   if (signerName !== CLIENT_SIGNER) return;
@@ -44,7 +44,7 @@ function organizationsOf(request: string, attributes: Attributes): readonly stri
   }
 }
 
-/** CertificateApproval: who decides needs the right to do so for the signer. @throws StatusError 403 */
+/** CertificateApproval: the approver needs the right to approve for the signer. @throws StatusError 403 */
 export function checkApproval(attributes: Attributes, access: AccessDecider): void {
   const signer = signerOf(attributes);
   if (!isAllowed(attributes, access, 'approve', signer))
@@ -54,7 +54,9 @@ export function checkApproval(attributes: Attributes, access: AccessDecider): vo
     );
 }
 
-/** CertificateSigning: who signs, or says that it failed, needs the right to do so for the signer. @throws StatusError 403 */
+/**
+ * CertificateSigning: signing, or reporting a failure, needs the right to sign for the signer. @throws StatusError 403
+ */
 export function checkSigning(attributes: Attributes, access: AccessDecider): void {
   const [before, after] = [attributes.oldObject, attributes.object].map(
     (object) => (object as Request | undefined)?.status ?? {},
@@ -70,7 +72,7 @@ export function checkSigning(attributes: Attributes, access: AccessDecider): voi
     );
 }
 
-/** What counts is who was to sign before the update. */
+/** The signer before the update counts. */
 function signerOf({ oldObject }: Attributes): string {
   return (oldObject as Request | undefined)?.spec?.signerName ?? '';
 }

@@ -5,7 +5,7 @@ import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery
 
 const INGRESS = 'ingressclass.kubernetes.io/is-default-class';
 
-/** Gives a claim that names no class the default one. Source: DefaultStorageClass. */
+/** Gives a claim without a class the default one. Source: DefaultStorageClass. */
 export function setDefaultStorageClass(
   claim: UnstructuredObject,
   classes: readonly Readonly<KubernetesObject>[],

@@ -2,11 +2,11 @@ import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery
 
 type Toleration = Decoded<NonNullable<PodSpec['tolerations']>[number]>;
 
-/** How long pods stay on a node that has fallen silent, seconds: kube-apiserver's default. */
+/** How long pods stay on a silent node, seconds: kube-apiserver's default. */
 const SECONDS = 300;
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
-/** Lets a pod that says nothing of it tolerate a silent node for a while. Source: DefaultTolerationSeconds. */
+/** Lets a pod without such a toleration tolerate a silent node for a while. Source: DefaultTolerationSeconds. */
 export function addDefaultTolerations(pod: DecodedObject<Pod>): void {
   const own = pod.spec?.tolerations ?? [];
   const missing = KEYS.filter((key) => !own.some((toleration) => tolerates(toleration, key)));

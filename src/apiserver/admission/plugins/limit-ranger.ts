@@ -20,7 +20,7 @@ export type LimitRange = DecodedObject<ILimitRange>;
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Gives containers that do not say what they need what the namespace says they need, and notes it on the pod. */
+/** Gives containers the namespace's default requests and limits, and notes it on the pod. */
 export function applyLimitDefaults(pod: DecodedObject<Pod>, ranges: readonly Readonly<LimitRange>[]): void {
   for (const { spec } of ranges) {
     const items = (spec?.limits ?? []).filter(({ type }) => type === 'Container');
@@ -58,7 +58,7 @@ function complete(container: Decoded<Container>, word: string, requests: Amounts
   return [...note(missingRequests, 'request'), ...note(missingLimits, 'limit')];
 }
 
-/** Everything in which a pod breaks the limits of its namespace, in the words of kube-apiserver's LimitRanger. */
+/** A pod's violations of its namespace's limits, in the words of kube-apiserver's LimitRanger. */
 export function breachesOfPod(
   pod: Readonly<DecodedObject<Pod>>,
   ranges: readonly Readonly<LimitRange>[],
@@ -79,7 +79,7 @@ export function breachesOfPod(
   return [...new Set(breaches)];
 }
 
-/** The same for a claim, which has requests alone. */
+/** The same for a claim, which only has requests. */
 export function breachesOfClaim(
   claim: Readonly<UnstructuredObject>,
   ranges: readonly Readonly<LimitRange>[],
@@ -94,7 +94,7 @@ export function breachesOfClaim(
     ]);
 }
 
-/** What all containers say together; init containers run before them, one after the other. */
+/** The sum over all containers; init containers run before them, one after another. */
 function totalOf(
   { containers = [], initContainers = [] }: Decoded<PodSpec>,
   part: 'requests' | 'limits',

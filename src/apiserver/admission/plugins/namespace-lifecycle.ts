@@ -4,12 +4,12 @@ import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
 
-/** Namespaces that the rest of the world takes for granted. */
+/** Namespaces that cannot be deleted. */
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 /**
- * Refuses creations in namespaces that do not exist or are going away, and deletions of those that must stay. A
- * namespace that the watch has not shown yet is looked up.
+ * Refuses creations in missing or terminating namespaces, and deletions of permanent ones. A namespace that the watch
+ * has not shown yet is looked up.
  * @throws StatusError 404 or 403
  */
 export async function admitByNamespace(

@@ -8,7 +8,7 @@ export type PriorityClass = DecodedObject<IPriorityClass>;
 const DEFAULT_POLICY = 'PreemptLowerPriority';
 
 /**
- * Gives a pod the priority of its class. A pod has no priority of its own making. Source: the plug-in Priority of
+ * Gives a pod the priority of its class. A pod cannot set its own priority. Source: the plug-in Priority of
  * kube-apiserver.
  * @throws StatusError 403
  */
@@ -43,7 +43,7 @@ export function admitPodPriority(
   spec.preemptionPolicy = policy;
 }
 
-/** Only one class may be the one of pods that name none. @throws StatusError 403 */
+/** Only one class may be the global default. @throws StatusError 403 */
 export function checkDefaultClass(
   attributes: WriteAttributes,
   classes: readonly Readonly<PriorityClass>[],
@@ -60,7 +60,7 @@ export function checkDefaultClass(
   );
 }
 
-/** An update that says nothing of the priority leaves it. */
+/** An update without a priority keeps it. */
 function keepPriority(pod: DecodedObject<Pod>, { spec: old = {} }: Readonly<DecodedObject<Pod>>): void {
   const { spec = {} } = pod;
   const isMissing = spec.priority === undefined || spec.preemptionPolicy === undefined;

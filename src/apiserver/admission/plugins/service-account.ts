@@ -13,13 +13,13 @@ const MIRROR = 'kubernetes.io/config.mirror';
 const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 const VOLUME_PREFIX = 'kube-api-access-';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** An hour and seven seconds, by which a kubelet tells that nobody chose it. */
+/** An hour and seven seconds, by which a kubelet recognizes the default. */
 const TOKEN_SECONDS = 3607;
-/** The default account of a namespace is made right after the namespace. */
+/** The default account of a namespace is created right after the namespace. */
 const DEFAULT_ATTEMPTS = 10;
 const RETRY_MS = 100;
 
-/** What becomes of pods that name a service account which is not there. */
+/** How to treat pods with a missing service account. */
 export type UnknownAccounts = 'warn' | 'refuse';
 
 export interface ServiceAccountContext {
@@ -84,7 +84,7 @@ async function find(
   }
 }
 
-/** Adds the token to all containers that mount nothing in its place. */
+/** Adds the token to all containers without another mount in its place. */
 function mountToken(spec: Decoded<PodSpec>, random: RandomSource): void {
   const volumes = spec.volumes ?? [];
   const existing = volumes.find(isTokenVolume)?.name;
@@ -101,7 +101,7 @@ function mountToken(spec: Decoded<PodSpec>, random: RandomSource): void {
   if (bare.length > 0 && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
 }
 
-/** Nobody has validated the volume yet: it may have no name. */
+/** The volume is not validated yet: it may have no name. */
 function isTokenVolume({ name, projected }: Decoded<Volume>): boolean {
   return !!projected && !!name?.startsWith(VOLUME_PREFIX);
 }
@@ -124,7 +124,7 @@ function tokenVolume(name: string): Decoded<Volume> {
   };
 }
 
-/** What a pod may not use as an account that enforces its list of secrets. */
+/** A secret that a pod may not use with an account that enforces its list of secrets. */
 function unreferencedSecret(spec: Decoded<PodSpec>, account: Readonly<ServiceAccount>): string | undefined {
   const { name: accountName } = account.metadata;
   const mountable = new Set(account.secrets?.map(({ name }) => name));

@@ -12,14 +12,17 @@ import { nanosOf, storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 
-/** Lets no volume, and no claim, go while it is used: its controller takes the finalizer away. Source: StorageObjectInUseProtection. */
+/**
+ * Protects volumes and claims in use from deletion: their controller removes the finalizer. Source:
+ * StorageObjectInUseProtection.
+ */
 export function protectStorageObject({ metadata }: UnstructuredObject, finalizer: string): void {
   const { finalizers = [] } = metadata;
   if (!finalizers.includes(finalizer)) metadata.finalizers = [...finalizers, finalizer];
 }
 
 /**
- * Refuses to let a claim grow whose class does not say that it may. Source: PersistentVolumeClaimResize.
+ * Refuses to grow a claim whose class does not allow expansion. Source: PersistentVolumeClaimResize.
  * @throws StatusError
  */
 export function checkClaimGrowth(

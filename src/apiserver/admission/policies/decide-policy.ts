@@ -17,7 +17,7 @@ interface Rule {
   readonly reason: string | undefined;
 }
 
-/** A ValidatingAdmissionPolicy, ready to be asked. */
+/** A compiled ValidatingAdmissionPolicy. */
 export interface CompiledPolicy {
   readonly name: string;
   readonly paramKind: { readonly apiVersion?: string; readonly kind?: string } | undefined;
@@ -29,19 +29,19 @@ export interface CompiledPolicy {
   readonly audits: readonly { readonly key: string; readonly expression: RequestExpression }[];
 }
 
-/** What speaks against a request. */
+/** An objection to a request. */
 export interface Objection {
   readonly message: string;
   /** A reason of the API: `Invalid`, `Forbidden`, … */
   readonly reason: string;
-  /** Denies the request whatever the binding wants done about objections. */
+  /** Denies the request regardless of the binding's actions. */
   readonly isFatal?: true;
 }
 
-/** What a policy says about a request. */
+/** A policy's result for a request. */
 export interface Verdict {
   readonly objections: readonly Objection[];
-  /** What an audit log should keep, by the keys of the policy. */
+  /** Annotations for an audit log, by the policy's keys. */
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
 }
 
@@ -91,8 +91,8 @@ function compile({ metadata, spec = {} }: Readonly<Policy>): CompiledPolicy {
 }
 
 /**
- * What a policy has against a request, with one object of parameters. Failures object as well, unless the policy says that
- * they are to be ignored. Source: validator.go in pkg/admission/plugin/policy/validating of apiserver.
+ * A policy's objections to a request, with one parameter object. Includes failures, unless the policy ignores them.
+ * Source: validator.go in pkg/admission/plugin/policy/validating of apiserver.
  */
 export function decidePolicy(policy: CompiledPolicy, values: RequestValues, budget: CostBudget): Verdict {
   const failure = (message: string): Objection[] =>
@@ -121,7 +121,7 @@ export function decidePolicy(policy: CompiledPolicy, values: RequestValues, budg
   };
 }
 
-/** Null and empty texts are left out; what is no text is a failure. */
+/** Null and empty texts are omitted; a value that is not a text is a failure. */
 function audit(
   expression: RequestExpression,
   evaluate: (expression: RequestExpression) => CelOutcome,
@@ -137,7 +137,7 @@ function audit(
   };
 }
 
-/** A variable that fails matters only to those who use it. */
+/** A failed variable only matters where it is used. */
 function evaluateVariables(
   policy: CompiledPolicy,
   values: RequestValues,

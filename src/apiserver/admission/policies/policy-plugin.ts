@@ -32,7 +32,7 @@ export interface PolicyKnowledge {
   readonly storage: Storage;
   readonly access: AccessDecider;
   readonly convert: Conversion;
-  /** Gets what a genuine server writes into its audit log. */
+  /** Receives what a genuine server writes to its audit log. */
   readonly logger: Logger;
 }
 
@@ -43,20 +43,20 @@ const CODES: Readonly<Record<string, number>> = {
   Unauthorized: 401,
 };
 
-/** The parameters of a binding cannot be found, or the object not be shown as the policy wants it. */
+/** A binding's parameters cannot be found, or the object cannot be converted for the policy. */
 class ConfigurationError extends Error {}
 
 /** A policy or binding as far as it decides what it is for. */
 interface Reach {
   readonly name: string;
-  /** Undefined: everything, of a binding; nothing that it would refuse, of a policy. */
+  /** Undefined: everything, for a binding; nothing to refuse, for a policy. */
   readonly selection: Selection | undefined;
 }
 
 /**
- * Asks the ValidatingAdmissionPolicies that bindings put into force. Without any binding, a request pays one look-up. A policy or a
- * binding that cannot be understood refuses what it may be for, as one that fails, unless the policy says that its failures are to
- * be ignored.
+ * Evaluates the ValidatingAdmissionPolicies that have bindings. Without bindings, a request costs one look-up. An
+ * invalid policy or binding refuses everything that it may match, like a failing one, unless the policy ignores
+ * failures.
  */
 export class PolicyPlugin {
   private readonly selections = new WeakMap<object, Selection>();
@@ -79,7 +79,7 @@ export class PolicyPlugin {
   }
 
   /**
-   * What the server makes for itself passes, or it would not start.
+   * The server's own objects are exempt, or it would not start.
    * @throws StatusError 422
    */
   private refuseByBroken(bindings: readonly Readonly<PolicyBinding>[], attributes: Attributes): void {
@@ -158,7 +158,7 @@ export class PolicyPlugin {
     this.known.logger.info(event, { ...fields, user, resource: kind.type.resource, namespace, name });
   }
 
-  /** @returns undefined when the request is none of theirs */
+  /** @returns undefined if the request does not match */
   private shownTo(
     policy: CompiledPolicy,
     binding: Readonly<PolicyBinding>,
@@ -192,7 +192,7 @@ export class PolicyPlugin {
     }
   }
 
-  /** A binding that names no rules is for all that its policy is for, as far as its selectors go. */
+  /** A binding without rules matches everything that its policy does, within its selectors. */
   private selectionOf(binding: Readonly<PolicyBinding>): Selection | undefined {
     const said = binding.spec.matchResources;
     if (!said) return undefined;
@@ -228,7 +228,7 @@ export class PolicyPlugin {
     }
   }
 
-  /** The objects that the policy is asked with, one after the other; `null` where it has no parameters. */
+  /** The parameter objects for the policy, one after another; `null` without parameters. */
   private async paramsOf(
     { paramKind }: CompiledPolicy,
     { spec }: Readonly<PolicyBinding>,

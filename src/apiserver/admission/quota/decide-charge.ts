@@ -20,7 +20,7 @@ export interface Change {
   readonly oldObject?: Readonly<UnstructuredObject>;
 }
 
-/** By how much a change raises and lowers what a quota counts; empty where it does not. */
+/** How much a change raises and lowers a quota's usage; empty if not at all. */
 export interface Difference {
   readonly more: Amounts;
   readonly less: Amounts;
@@ -44,7 +44,7 @@ export function differenceOf(
   };
 }
 
-/** Why the quota does not let `more` be used, or undefined. Source: CheckRequest in apiserver's resourcequota plug-in. */
+/** Why the quota does not allow `more`, or undefined. Source: CheckRequest in apiserver's resourcequota plug-in. */
 export function excessOf(
   { metadata, spec, status }: Readonly<ResourceQuota>,
   more: Amounts,
@@ -60,7 +60,7 @@ export function excessOf(
   return `exceeded quota: ${metadata.name}, requested: ${shown(more)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** What a pod has to say of itself where a quota counts it; nothing else was ever asked so much. */
+/** What a quota requires a pod to specify; other resources are optional. */
 const SAID_BY_CONTAINERS: Readonly<Record<string, readonly ['requests' | 'limits', string]>> = {
   cpu: ['requests', 'cpu'],
   memory: ['requests', 'memory'],
@@ -93,7 +93,7 @@ export function vaguenessOf(
     : undefined;
 }
 
-/** The status after a change. Nothing falls below nothing. */
+/** The status after a change. Never negative. */
 export function statusAfter(
   { spec, status }: Readonly<ResourceQuota>,
   change: Partial<Difference>,

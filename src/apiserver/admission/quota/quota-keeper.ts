@@ -15,19 +15,19 @@ import { resourceCountedBy } from './usage.js';
 
 const NOTHING: Amounts = {};
 
-/** A quota and by how much a change raises and lowers it. */
+/** A quota and the change of its usage. */
 interface Booking extends Difference {
   readonly quota: Readonly<ResourceQuota>;
 }
 
 /**
- * Keeps the books of ResourceQuotas: what a write adds is in `status.used` before the object is in the store, what it
- * takes away leaves after it, so that no number of parallel writers, and no crash, gets more than the quota allows. In
- * this process the bookings of a namespace happen one after the other; between processes the store's comparison of
- * revisions decides. Before anybody is refused the objects are counted anew. Namespaces without a quota pay nothing.
+ * Accounts for ResourceQuotas: an addition is in `status.used` before the object is stored, and a removal after it, so
+ * that neither parallel writers nor a crash can exceed the quota. In this process the bookings of a namespace are
+ * serialized; between processes the store's comparison of revisions decides. Before a request is refused, the objects
+ * are recounted. Namespaces without a quota cost nothing.
  *
- * Unlike in kube-apiserver, removals are booked at once, with no controller's help, and a terminating pod counts
- * until it is gone.
+ * Unlike in kube-apiserver, removals are booked at once, with no controller's help, and a terminating pod counts until
+ * it is gone.
  */
 export class QuotaKeeper {
   private readonly turns = new Map<string, { readonly limit: ConcurrencyLimit; waiting: number }>();
@@ -54,7 +54,7 @@ export class QuotaKeeper {
       try {
         result = await write();
       } catch (error) {
-        // Nobody knows whether it was written: too much is found out before it does harm, too little is not.
+        // The outcome is unknown: counting too much is corrected before it does harm, too little is not.
         if (!isStorageUnavailable(error))
           for (const { more, quota } of done) await this.giveBack(quota, more);
         throw error;
@@ -64,7 +64,7 @@ export class QuotaKeeper {
     });
   }
 
-  /** What {@link booked} would say. @throws StatusError 403 */
+  /** The result of {@link booked}. @throws StatusError 403 */
   async check(attributes: Attributes): Promise<void> {
     const change = changeOf(attributes);
     if (!this.concerns(attributes.namespace, change)) return;
@@ -73,7 +73,7 @@ export class QuotaKeeper {
     });
   }
 
-  /** A quota has been made or changed: its status follows. */
+  /** A quota was created or changed: update its status. */
   async counted(quota: Readonly<ResourceQuota>): Promise<void> {
     if (isCounted(quota)) return;
     const { name, namespace = '' } = quota.metadata;
@@ -83,7 +83,7 @@ export class QuotaKeeper {
     });
   }
 
-  /** Whether any quota could count the difference; cheap where there is none. */
+  /** Whether any quota could count the difference; cheap if there is none. */
   private concerns(namespace: string, change: Change): boolean {
     return this.quotas.list(namespace).some((quota) => {
       const { less, more } = differenceOf(quota, change);
@@ -123,7 +123,7 @@ export class QuotaKeeper {
     return undefined;
   }
 
-  /** @throws StatusError 403 when there is not enough left, counted anew */
+  /** @throws StatusError 403 if a recount shows that there is not enough left */
   private async decide(
     attributes: Attributes,
     change: Change,
@@ -140,7 +140,7 @@ export class QuotaKeeper {
     return { quota: counted, ...difference };
   }
 
-  /** Until it is done, or the quota is gone. What cannot be given back now is found when the quota is counted anew. */
+  /** Retries until it is done, or the quota is gone. What cannot be returned now is found by the next recount. */
   private async giveBack(quota: Readonly<ResourceQuota>, less: Amounts): Promise<void> {
     if (Object.keys(less).length === 0) return;
     const { name, namespace = '' } = quota.metadata;
@@ -153,7 +153,7 @@ export class QuotaKeeper {
     }
   }
 
-  /** Counts all that the quota counts, and writes that down when it was wrong. */
+  /** Recounts the quota's usage, and stores the result if it was wrong. */
   private async recount(quota: Readonly<ResourceQuota>): Promise<Readonly<ResourceQuota>> {
     for (let current: Readonly<ResourceQuota> | undefined = quota; current;) {
       const used = await this.count(current);
@@ -163,7 +163,7 @@ export class QuotaKeeper {
       if (written) return written;
       current = await this.reread(current);
     }
-    // Nobody counts what a quota allows that is gone.
+    // Usage of a deleted quota is not counted.
     return { ...quota, spec: {} };
   }
 
@@ -193,7 +193,7 @@ export class QuotaKeeper {
     return used;
   }
 
-  /** What is broken in the store uses nothing that could be counted, and must not keep the others from being counted. */
+  /** Unreadable objects use nothing countable, and must not prevent counting the others. */
   private usedBy(
     quota: Readonly<ResourceQuota>,
     type: KindDefinition['type'],
@@ -209,7 +209,7 @@ export class QuotaKeeper {
     }
   }
 
-  /** @returns undefined when somebody else has changed the quota */
+  /** @returns undefined if the quota was changed concurrently */
   private async tryWrite(
     quota: Readonly<ResourceQuota>,
     change: Partial<Difference>,

@@ -14,7 +14,7 @@ function requestFor(
   return { ...creationOf(aPod()), kind: kinds.find(group, version, resource)!, ...more };
 }
 
-/** As which kind of which version it is shown; undefined when it is not. */
+/** The kind and version in which it is sent to the webhook; undefined if it does not match. */
 function shownAs(
   said: Parameters<typeof compileSelection>[0],
   request: WriteAttributes = creationOf(aPod()),

@@ -8,7 +8,7 @@ import type { Selection } from './webhook.js';
 type ObjectMeta = UnstructuredObject['metadata'];
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** What decides who may be let in is not itself judged by it: nobody could ever put it right. */
+/** Admission configuration is exempt, or a bad webhook could never be removed. */
 const EXEMPT = new Set([
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
@@ -19,7 +19,7 @@ const EXEMPT = new Set([
 ]);
 
 /**
- * The kind in whose form a request is shown to a webhook or policy, or undefined when that is not for it. Source:
+ * The kind in whose form a request is sent to a webhook or policy, or undefined if it does not match. Source:
  * pkg/admission/plugin/webhook/generic and its predicates in apiserver.
  * @param namespaceLabels of the request's namespace
  */
@@ -61,7 +61,7 @@ function shownKind(
   return candidates.find((one) => isIn(rules, one));
 }
 
-/** Other versions and groups under which the same objects are shown. */
+/** Other versions and groups that serve the same objects. */
 function equivalentKinds(kind: KindDefinition, kinds: KindRegistry): readonly KindDefinition[] {
   const stored = storedResource(kind);
   return kinds.kinds.filter((other) => other !== kind && storedResource(other) === stored);
@@ -100,7 +100,7 @@ function isMeantBy(
   );
 }
 
-/** The options of a connection have none. */
+/** Connection options have none. */
 function metadataOf(object: Readonly<UnstructuredObject> | undefined): ObjectMeta | undefined {
   return object?.metadata;
 }
@@ -109,7 +109,7 @@ function isListed(list: readonly string[], value: string): boolean {
   return list.includes('*') || list.includes(value);
 }
 
-/** A namespace is judged by its own labels. */
+/** A namespace is matched by its own labels. */
 function labelsOfNamespace(attributes: Attributes, labelsOf: (namespace: string) => Labels): Labels {
   if (!isNamespace(attributes)) return labelsOf(attributes.namespace);
   const own = attributes.object ?? attributes.oldObject;

@@ -218,7 +218,7 @@ export class WebhookPlugin {
     }
   }
 
-  /** @throws WebhookCallError when it could not be asked, or did not answer so that anybody would understand */
+  /** @throws WebhookCallError if it could not be called, or its answer was malformed */
   private async review(webhook: Webhook, request: ReviewRequest): Promise<ReviewResponse> {
     const { reviewVersion } = webhook;
     if (!reviewVersion)

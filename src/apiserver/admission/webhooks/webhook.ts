@@ -19,7 +19,7 @@ export interface Selection {
   readonly excluded: readonly RuleWithOperations[];
   readonly isExact: boolean;
   readonly matchesNamespace: LabelMatcher;
-  /** Whether every namespace is selected: then nobody has to know its labels. */
+  /** Whether every namespace is selected: its labels are not needed then. */
   readonly isForAllNamespaces: boolean;
   readonly matchesObject: LabelMatcher;
   /** Whether every object is selected, those without labels of their own too. */

@@ -19,7 +19,7 @@ export interface OperandType {
 export interface CallEstimate {
   /** At most, without what it takes to find the operands. */
   readonly cost: number;
-  /** Of the result, where it can be told. */
+  /** Size of the result, if it is known. */
   readonly size?: Size;
 }
 

@@ -14,8 +14,9 @@ interface CheckedType extends OperandType {
 }
 
 /**
- * Where the declared sizes have led to so far: nowhere, as what is named is not declared; or nothing has been looked up yet.
- * The genuine estimate takes the first step of any way for the name of a variable, whatever it is, and so does this one.
+ * How far the declared sizes have been followed: `nowhere` if a name is not declared, `start` if nothing has been
+ * looked up yet. The genuine estimate treats the first step of any path as the name of a variable, and so does this
+ * one.
  */
 type Way = DeclaredSizes | 'nowhere' | 'start';
 
@@ -104,7 +105,7 @@ class Estimator {
     return nodes.reduce((sum, node) => sum + this.estimate(node).cost, 0);
   }
 
-  /** A result of which only the type can tell the size. */
+  /** A result whose size only depends on its type. */
   private computed(cost: number, node: CheckedNode, size?: Size): Estimate {
     return { cost, way: 'start', size: size ?? typeSize(typeOf(node)) };
   }
@@ -212,7 +213,7 @@ class Estimator {
     return this.computed(this.estimate((field.args as [CheckedNode])[0]).cost, node);
   }
 
-  /** Calls that stand for loops and names; undefined for others. */
+  /** Calls that are loops and names; undefined for others. */
   private macro(
     name: string,
     target: CheckedNode,
@@ -356,7 +357,7 @@ function typeSize({ kind, name, valueType }: CheckedType): Size | undefined {
   return SCALARS.has(name) ? ONE : undefined;
 }
 
-/** What stands before the point of functions such as `sets.contains`. */
+/** The prefix of functions such as `sets.contains`. */
 function isNamespace({ op, checkedType }: CheckedNode): boolean {
   return op === 'id' && checkedType?.name.endsWith('Namespace') === true;
 }

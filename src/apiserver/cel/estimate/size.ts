@@ -6,8 +6,8 @@ export interface Size {
 }
 
 /**
- * How large the values of a declared type may be. What stands below is found step by step, so that a large schema costs what an
- * expression uses of it.
+ * The maximum size of values of a declared type. Nested types are resolved lazily, so that a large schema only costs
+ * what an expression uses.
  */
 export interface DeclaredSizes {
   /** Most characters, items or entries; 0 for what has none of them. */
@@ -40,7 +40,7 @@ export function productOf(left: Size, right: Size): Size {
   return { min: times(left.min, right.min), max: times(left.max, right.max) };
 }
 
-/** A product of which nothing times anything is nothing, however much is unknown. */
+/** 0 × anything is 0, even Infinity. */
 export function times(left: number, right: number): number {
   return left === 0 || right === 0 ? 0 : left * right;
 }

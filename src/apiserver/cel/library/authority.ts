@@ -5,7 +5,7 @@ import { meter } from '../cost.js';
 import type { AccessAttributes, ResourceAttributes } from '../../auth/access-attributes.js';
 import { register } from './register.js';
 
-/** Who is asked by an expression that has the variable `authorizer`. Answers at once, and asks nobody else. */
+/** Answers an expression's variable `authorizer`, synchronously and without requests. */
 export interface Authority {
   /** Whether the one who sent the request may do something. */
   decide(question: AccessAttributes): AuthorityDecision;

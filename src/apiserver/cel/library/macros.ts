@@ -4,7 +4,7 @@ import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
 import type { ExpressionNode } from '../cost.js';
 import { meter } from '../cost.js';
 
-/** What the library gives to whoever checks and evaluates a call of their own, as far as it is used here. */
+/** The part of the library's interface for custom macros that is used here. */
 interface Type {
   readonly kind: string;
   readonly name: string;
@@ -33,8 +33,8 @@ interface MacroCall {
 
 /** Calls that look at the expressions they are given rather than at their values. */
 export function registerMacros(environment: Environment): void {
-  // Of the macros of one name the last one counts, whatever it is declared for: this one replaces the library's
-  // function for texts, whose patterns may backtrack.
+  // Of several macros of one name the last one wins, for any receiver: this one replaces the library's function for
+  // texts, whose patterns may backtrack.
   environment.registerFunction('list.matches(ast): bool', matches);
   environment.registerFunction(`${OWN_HAS}(ast): bool`, has);
   environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) =>
@@ -46,8 +46,8 @@ export function registerMacros(environment: Environment): void {
 }
 
 /**
- * What `has` is called in the expressions that the library gets: its own one knows no fields of list items or of results.
- * As long as the word it stands for, so that all places stay the same.
+ * Replaces `has` in expressions passed to the library: its own does not know fields of list items or of results. Has
+ * the same length, so that all positions stay the same.
  */
 export const OWN_HAS = 'haS';
 /** Texts and comments, in which nothing is called, or the word. */

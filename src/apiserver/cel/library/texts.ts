@@ -5,7 +5,7 @@ import { meter } from '../cost.js';
 import { matchesPattern, readPattern } from './macros.js';
 import { register } from './register.js';
 
-/** Texts longer than this are made by nobody who means well. */
+/** Longer texts only come from abuse. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** What cel-go's strings extension and Kubernetes' regular expressions have beside the library's own. */

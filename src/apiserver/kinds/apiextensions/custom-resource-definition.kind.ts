@@ -11,7 +11,7 @@ import { validateDefinitionUpdate, validateNewDefinition } from './custom-resour
 
 type Written = DecodedObject<CustomResourceDefinition>;
 
-/** Keeps a deleted definition until the last of its objects is gone. */
+/** Finalizer: keeps a deleted definition until the last of its objects is gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Source: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and v1/defaults.go. */
@@ -84,8 +84,8 @@ function applySpecDefaults(spec: Decoded<CustomResourceDefinitionSpec> | undefin
 }
 
 /**
- * Whether a deleted definition keeps what it defines, however it was when it was stored. What is wrong with that must not keep it from
- * going: the genuine server takes its finalizer off by its status, for which nobody looks at the rest.
+ * Whether a deleted definition keeps its spec, valid or not. An invalid spec must not prevent its removal: the genuine
+ * server removes its finalizer through the status, where the rest is not validated.
  */
 function isOnlyLetGo({ spec }: Readonly<Written>, old: Readonly<Written>): boolean {
   if (!old.metadata.deletionTimestamp) return false;

@@ -185,7 +185,7 @@ function validateSchema(
   if (errors.length === before && !(old && sameJson(schema, old))) validateSchemaRules(schema, path, errors);
 }
 
-/** Where the numbers of a scale stand. Source: ValidateCustomResourceDefinitionSubresources. */
+/** Paths of a scale's numbers. Source: ValidateCustomResourceDefinitionSubresources. */
 function validateSubresources({ subresources }: Version, path: string, errors: FieldError[]): void {
   const scale = subresources?.scale;
   if (!scale) return;

@@ -50,7 +50,7 @@ export function reservationOf(group: string): string | undefined {
 }
 
 /**
- * Why nothing of a definition may be served, whatever its status says: it may come from a release that did not ask, or from
+ * Why a definition may not be served, regardless of its status: it may come from a release without this check, or from
  * a backup.
  * @returns undefined for one that may be served
  */

@@ -84,8 +84,8 @@ export class RuleCosts {
 }
 
 /**
- * How many values may stand below a schema, of whose own there may be so many; Infinity where neither says it.
- * Source: extractMaxElements and childContext.
+ * The maximum number of values below a schema that itself may occur this often; Infinity if unbounded. Source:
+ * extractMaxElements and childContext.
  */
 export function repetitionsBelow(
   { type, additionalProperties, maxProperties, maxItems }: StructuralSchema,

@@ -10,15 +10,15 @@ import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { RuleCosts, repetitionsBelow } from './rule-costs.js';
 
 const REASONS = ['FieldValueRequired', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueDuplicate'];
-/** Nobody writes more, and compiling each takes a moment of everybody's. */
+/** More than any real definition has; compiling each blocks all requests for a moment. */
 const MAX_RULES = 2_000;
 
-/** Where in a schema its rules stand. */
+/** The position of rules in a schema. */
 interface Place {
   readonly path: string;
   /** The values are whole resources. */
   readonly isResource: boolean;
-  /** The list whose items cannot be told apart, so that no old value of what is below it is known. */
+  /** The list whose items have no identity, so that old values below it are unknown. */
   readonly uncorrelated?: string;
   /** How many of the values an object may have, as far as the schema says; Infinity where it does not. */
   readonly repetitions: number;

@@ -7,7 +7,7 @@ import { duplicate, forbidden, invalid, notSupported, required } from '../valida
 
 type Schema = Decoded<JSONSchemaProps>;
 
-/** Where in the schema a part of it stands. */
+/** The position of a part of the schema. */
 interface Place {
   /** The schema of the whole object. */
   readonly isRoot: boolean;
@@ -30,7 +30,7 @@ const FORBIDDEN = [
   'id',
   '$schema',
 ] as const;
-/** What describes, and so cannot stand where things are only judged. */
+/** Descriptive keywords, which are not allowed within logical ones. */
 const DESCRIBING = [
   'description',
   'type',

@@ -14,7 +14,10 @@ import { validateSyntax } from '../validation/words.js';
 
 type ApiService = DecodedObject<APIService>;
 
-/** Source: ValidateAPIService in kube-aggregator/pkg/apis/apiregistration/validation. Nobody here calls other servers. */
+/**
+ * Source: ValidateAPIService in kube-aggregator/pkg/apis/apiregistration/validation. Requests are not forwarded to
+ * other servers here.
+ */
 export const API_SERVICE_KIND = defineKind<ApiService>({
   type: {
     group: 'apiregistration.k8s.io',

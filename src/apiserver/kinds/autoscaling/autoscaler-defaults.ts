@@ -1,7 +1,7 @@
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { HPAScalingRules, HorizontalPodAutoscaler } from '@rollkeeper/machinery/types/autoscaling-v2';
 
-/** The share of its CPU that a pod shall use where nobody says what to measure, in percent. */
+/** Default target utilization of a pod's CPU, in percent. */
 export const DEFAULT_CPU_UTILIZATION = 80;
 
 /** Source: SetDefaults_HorizontalPodAutoscaler in pkg/apis/autoscaling/v2/defaults.go. */

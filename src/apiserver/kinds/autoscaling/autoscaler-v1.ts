@@ -114,7 +114,7 @@ export function fromV2({ metadata, spec, status, ...rest }: Readonly<V2>): Unstr
   };
 }
 
-/** What stands in an annotation may be anybody's text. */
+/** An annotation may contain any text. */
 function parsed(text: string): unknown {
   try {
     return parseJson(text);

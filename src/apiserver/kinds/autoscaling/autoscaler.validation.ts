@@ -129,7 +129,7 @@ function validateIdentifier(
 type TargetField = 'value' | 'averageValue' | 'averageUtilization';
 const TARGET_TYPES = ['AverageValue', 'Utilization', 'Value'];
 
-/** One of `fields` has to be there, and whatever is there has to be positive. */
+/** One of `fields` is required, and all present ones must be positive. */
 function validateTarget(
   target: Decoded<MetricTarget>,
   fields: readonly TargetField[],

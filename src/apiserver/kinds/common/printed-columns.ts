@@ -2,7 +2,7 @@ import type { TableCell, TableColumn } from '../kind-definition.js';
 import { AGE_COLUMN, NAME_COLUMN, column, wideColumn } from './columns.js';
 import { ageSince } from './human-duration.js';
 
-/** A column together with what stands in it. */
+/** A column with its value. */
 export interface PrintedColumn<T> {
   readonly columns: readonly TableColumn[];
   cells(object: Readonly<T>, nowMs: number): TableCell[];

@@ -3,7 +3,7 @@ import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate } from '../validation/field-errors.js';
 
-/** Only the items of a list that is a map can be told apart: the one with the same keys is the one of before. */
+/** Only the items of a map list have an identity: the item with the same keys is the old one. */
 export function correlatedItems(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old)) return () => undefined;

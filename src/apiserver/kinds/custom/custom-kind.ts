@@ -37,13 +37,13 @@ export type Definition = CustomResourceDefinition & UnstructuredObject;
 type Spec = CustomResourceDefinitionSpec;
 type Version = CustomResourceDefinitionVersion;
 
-/** A kind that a user has defined, together with the schema that its name stands for. */
+/** A custom kind with its schema. */
 export interface CustomKind {
   readonly kind: KindDefinition;
   readonly schema: ObjectSchema;
 }
 
-/** What everybody may say of an object beside its schema. */
+/** Fields of every object beside its schema. */
 const IDENTITY: NonNullable<ObjectSchema['properties']> = {
   apiVersion: { type: 'string' },
   kind: { type: 'string' },

@@ -3,7 +3,7 @@ import type { StructuralSchema } from '../../schema/index.js';
 
 type Fields = Record<string, unknown>;
 
-/** Whether a default stands anywhere in a schema: where none does, no object has to be walked through. */
+/** Whether a schema has any defaults: otherwise objects need no traversal. */
 export function hasDefaults(schema: StructuralSchema): boolean {
   if (schema.default !== undefined) return true;
   const below = [schema.items, schema.additionalProperties, ...Object.values(schema.properties ?? {})];
@@ -11,9 +11,9 @@ export function hasDefaults(schema: StructuralSchema): boolean {
 }
 
 /**
- * Fills the defaults of a schema into what is there, and takes away the nulls of fields that are not nullable: such a
- * null counts as if nobody had written it. Changes `value`.
- * Source: `Default` and `PruneNonNullableNullsWithoutDefaults` in apiextensions-apiserver/pkg/apiserver/schema/defaulting.
+ * Applies the defaults of a schema, and removes nulls of fields that are not nullable: such a null counts as absent.
+ * Changes `value`. Source: `Default` and `PruneNonNullableNullsWithoutDefaults` in
+ * apiextensions-apiserver/pkg/apiserver/schema/defaulting.
  */
 export function applyStructuralDefaults(value: unknown, schema: StructuralSchema): void {
   if (Array.isArray(value)) {

@@ -26,7 +26,7 @@ class BoundedErrors extends Array<FieldError> {
   }
 }
 
-/** What `validate` finds; once that is more than anybody can read, it is not asked further. */
+/** The errors found by `validate`, which is stopped once there are too many to read. */
 export function collectErrors(validate: (errors: FieldError[]) => void): FieldError[] {
   const errors = new BoundedErrors();
   try {

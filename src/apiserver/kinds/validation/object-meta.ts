@@ -18,9 +18,8 @@ export interface MetaRules {
   /** @default checkDns1123Subdomain */
   readonly checkName?: (name: string) => readonly string[];
   /**
-   * What finalizers may be called: like those of Kubernetes itself, or with a domain and a path (`standard-or-qualified`),
-   * or anything that could be a label's name. Which of the two holds for a kind is a matter of which package of the
-   * genuine server it is in. @default 'standard-or-qualified'
+   * The allowed names of finalizers: those of Kubernetes itself, or with a domain and a path (`standard-or-qualified`),
+   * or any label name. The genuine server's package of the kind decides. @default 'standard-or-qualified'
    */
   readonly finalizerNames?: 'standard-or-qualified' | 'any';
 }
@@ -139,7 +138,7 @@ function isUnqualifiedFinalizer(finalizer: string): boolean {
 }
 
 /**
- * What is said of finalizers that somebody adds whose names others may have as well. Source: generateWarningsFromObj in
+ * Warnings for added finalizers whose names others may use as well. Source: generateWarningsFromObj in
  * apiextensions-apiserver/pkg/registry/customresource.
  */
 export function finalizerWarnings(

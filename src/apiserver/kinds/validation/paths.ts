@@ -2,7 +2,7 @@ import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
 
-/** Paths of files as they stand in volumes and mounts. */
+/** Paths of files in volumes and mounts. */
 const RELATIVE = 'must be a relative path';
 
 /** Refuses `..` as a part of a path. */
@@ -29,7 +29,7 @@ export function validateFileMode(mode: number | undefined, field: string, errors
     errors.push(invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive'));
 }
 
-/** What may stand in a path of a URL, as Go's `url.Parse` and HTTP know it. */
+/** Allowed characters of a URL path in Go's `url.Parse` and HTTP. */
 const SEGMENT = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
 /** `example.com/some/path`: a domain, and what it calls its own. Source: IsDomainPrefixedPath. */

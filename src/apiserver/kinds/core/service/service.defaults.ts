@@ -80,8 +80,8 @@ export function wantsHealthPort({ type, externalTrafficPolicy }: Decoded<Service
 }
 
 /**
- * What only the former type has goes with it, unless somebody has just changed it: whoever changes the type says no more than that.
- * Source: dropTypeDependentFields in pkg/registry/core/service/strategy.go.
+ * Drops fields that only the former type has, unless they were changed in the same write. Source:
+ * dropTypeDependentFields in pkg/registry/core/service/strategy.go.
  */
 function dropForeign(spec: Decoded<ServiceSpec>, old: Decoded<ServiceSpec>): void {
   const isLeft = (has: (one: Decoded<ServiceSpec>) => boolean): boolean => has(old) && !has(spec);

@@ -69,7 +69,7 @@ function addressReservation(address: string, index: number, owner: Owner): Reser
   };
 }
 
-/** Stored beside the kinds: nobody can read them. */
+/** Stored beside the kinds: not readable by clients. */
 function portReservation(port: number, protocol: string, field: string, owner: Owner): Reservation {
   return {
     resource: 'nodeports.internal',

@@ -5,7 +5,7 @@ import type { CompiledRule, RuleProblem, ValidationRule } from './compile-rule.j
 import { compileRule } from './compile-rule.js';
 import { ruleTypeOf } from './rule-types.js';
 
-/** The rules of a schema where they stand in it; what has none, and nothing with some below it, is left out. */
+/** The rules of a schema at their positions; branches without rules are omitted. */
 export interface RuleNode {
   readonly schema: StructuralSchema;
   readonly rules: readonly ValidationRule[];

@@ -22,7 +22,7 @@ const IDENTITY: Readonly<Record<string, CelType>> = {
 };
 
 /**
- * What rules may say of the values that a schema describes. Source: SchemaDeclType in apiserver/pkg/cel/common/schemas.go.
+ * The CEL types of the values that a schema describes. Source: SchemaDeclType in apiserver/pkg/cel/common/schemas.go.
  * @param isResource whether the values are whole resources, with apiVersion, kind and a name
  * @returns undefined for values of which the schema says too little
  */

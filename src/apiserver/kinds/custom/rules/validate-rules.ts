@@ -16,7 +16,7 @@ import { relativePath } from './relative-path.js';
 const BUDGET = 2_000_000;
 const MAX_MESSAGE_LENGTH = 5 * 1024;
 
-/** A value, what it was before an update as far as that can be told, and what both stand in. */
+/** A value, its old value as far as known, and the position of both. */
 interface Place {
   readonly path: string;
   readonly value: unknown;
