@@ -37,7 +37,7 @@ export class Authenticator {
   /**
    * The user of a request: anonymous without credentials. The administrator, who sends most requests, is recognized
    * without a look-up.
-   * @returns undefined for credentials that are nobody's
+   * @returns undefined for credentials that belong to no user
    */
   identify({ headers, socket }: IncomingMessage): UserInfo | Promise<UserInfo | undefined> | undefined {
     const { authorization } = headers;

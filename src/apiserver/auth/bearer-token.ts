@@ -21,7 +21,7 @@ function digest(text: string): Buffer {
 
 /**
  * Reads the token in `path`; creates a missing one, readable by its owner only.
- * @param options.isNamed whether somebody has named this very file, whose owner is their choice then
+ * @param options.isNamed whether the user named this very file, so that its owner is their choice
  * @throws StartupError, for one that other users may have written too
  */
 export async function ensureTokenFile(

@@ -40,7 +40,7 @@ export function stampTrace(
 /**
  * Removes an object from the store, and releases its reservations.
  * @param attributes what was admitted; with the state before, by which quotas have counted it
- * @param last its last state, as the watchers shall see it and the caller gets it
+ * @param last its last state, as watchers and the caller get it
  */
 export async function removeObject(
   context: RegistryContext,

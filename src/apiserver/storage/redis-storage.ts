@@ -50,7 +50,7 @@ const resourcesScript = new LuaScript(new URL('./lua/resources-1.lua', import.me
  * The store on Redis. No state lives only in the process: several processes may serve one store, and a restart loses
  * nothing. What a process remembers (`recall`) is a hint that the scripts' comparison of revisions verifies.
  *
- * A revision is never handed out twice, whatever Redis loses: see {@link RedisOpener}.
+ * A revision is never handed out twice, even if Redis loses writes: see {@link RedisOpener}.
  *
  * Layout: per resource a hash of `revision json` by `namespace\0name` and a sorted set of the same fields, which gives
  * lists their order and lets them cost what they return; one hash with the revision; one stream with an entry for each

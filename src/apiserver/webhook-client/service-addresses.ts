@@ -69,7 +69,7 @@ export class ServiceAddresses {
 
 /**
  * Simulated pods listen nowhere: their addresses belong to an unrelated host, if to any.
- * @throws Error as of a port that nobody listens on
+ * @throws Error as for a port without a listener
  */
 function reachable(
   address: string,
