@@ -80,12 +80,13 @@ export async function findDeployment(
   client: ApiClient,
   ref: ObjectRef,
   api?: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
   const apis = DEPLOYMENT_APIS.filter((each) => api === undefined || each === api);
   if (apis.length === 0)
     throw new InvalidOptionError('api', `"${api}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
   const types = apis.map(deploymentTypeOf);
-  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref)));
+  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref, { signal })));
   const found = asked.flatMap((answer, index) => {
     const type = types[index];
     return type && answer.status === 'fulfilled' ? [{ type, deployment: answer.value }] : [];

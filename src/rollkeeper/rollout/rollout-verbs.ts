@@ -1,10 +1,9 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { Deployment, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { decideRolloutState } from './decide-rollout-state.js';
 import type { Revision } from './revisions.js';
 import { revisionsOf, rolledBack } from './revisions.js';
 
@@ -15,56 +14,7 @@ export interface RolloutTarget {
   readonly deployment: Deployment;
 }
 
-export interface StatusOptions {
-  readonly clock: Clock;
-  /** Milliseconds. @default for as long as it takes */
-  readonly timeoutMs?: number;
-  /** Told of every state that differs from the one before, and of what is waited for while none does. */
-  readonly report: (line: string) => void;
-  /** Why the rollout is where it is, in a sentence. @default not known */
-  readonly reasonOf?: () => Promise<string | undefined>;
-}
-
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
-const LOOK_EVERY_MS = 500;
-/** A state that lasts for so long wants a reason. */
-const REASON_EVERY_MS = 5000;
-
-/**
- * Resolves once the rollout is complete.
- * @throws UnsupportedError once its progress deadline has passed, TimeoutError
- */
-export async function followRollout(target: RolloutTarget, options: StatusOptions): Promise<void> {
-  const { clock, report, timeoutMs = Infinity } = options;
-  const { client, type } = target;
-  const reasonOf = async (): Promise<string | undefined> => options.reasonOf?.().catch(() => undefined);
-  const sinceMs = clock.monotonicNow();
-  let { deployment } = target;
-  let [told, reason, reasonAtMs] = ['', '', sinceMs];
-  for (;;) {
-    const { message, state } = decideRolloutState(deployment);
-    if (state === 'failed') throw new UnsupportedError(withReason(message, await reasonOf()));
-    if (message !== told) report(message);
-    if (state === 'complete') return;
-    told = message;
-    const nowMs = clock.monotonicNow();
-    if (nowMs - sinceMs > timeoutMs) {
-      const timedOut = `timed out waiting for the rollout of ${deployment.metadata.name}`;
-      throw new TimeoutError(withReason(timedOut, await reasonOf()));
-    }
-    if (nowMs - reasonAtMs >= REASON_EVERY_MS) {
-      const now = (await reasonOf()) ?? '';
-      if (now !== '' && now !== reason) report(now);
-      [reason, reasonAtMs] = [now, nowMs];
-    }
-    await clock.sleep(LOOK_EVERY_MS);
-    deployment = await client.get<Deployment>(type, deployment.metadata);
-  }
-}
-
-function withReason(message: string, reason: string | undefined): string {
-  return reason === undefined ? message : `${message}. ${reason}`;
-}
 
 /** The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for none such */
 export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
