@@ -33,6 +33,8 @@ export interface CompiledProgress {
 export const DEFAULT_TIMEOUT = '15m';
 /** Of a single look. */
 const LOOK_TIMEOUT_MS = 30_000;
+/** Of a terminal that does not say how wide it is. */
+const USUAL_COLUMNS = 80;
 const OF_WAIT_ALONE = ['timeout', 'untilApproval', 'untilHeld'] as const;
 
 /** @throws InvalidOptionError */
@@ -128,7 +130,7 @@ async function reporterFor({
   const print: Print = { out: (text) => void stdout.write(text), error: (text) => void stderr.write(text) };
   if (asJson) return new JsonReporter(print);
   const reporter = stdout.isTTY
-    ? new TerminalReporter(print, clock, () => stdout.columns)
+    ? new TerminalReporter(print, clock, () => stdout.columns || USUAL_COLUMNS)
     : new LineReporter(print);
   return forGithub ? new GithubReporter(reporter, print) : reporter;
 }

@@ -168,6 +168,28 @@ describe('the phase of a rollout', () => {
       failure: 'no such image',
     },
     {
+      name: 'its failure has been recorded, and nothing has been seen of that',
+      shape: {
+        ...{ reason: 'ReplicaSetUpdated', observed: 1, updated: 2 },
+        annotations: failed({ ...FAILURE, replicaSet: 'web-1', to: { ...FAILURE, replicaSet: 'web-0' } }),
+      },
+      phase: 'rolling-back',
+      says: 'failed: no such image. Going back to revision 2',
+      failure: 'no such image',
+    },
+    {
+      name: 'a person has just asked to try it again',
+      shape: {
+        ...{ reason: 'ProgressDeadlineExceeded', observed: 1, updated: 2 },
+        annotations: {
+          ...failed({ ...FAILURE, replicaSet: 'web-1', to: { ...FAILURE, replicaSet: 'web-0' } }),
+          'rollkeeper.dev/retry': 'alice',
+        },
+      },
+      phase: 'progressing',
+      says: 'to be observed',
+    },
+    {
       name: 'the template is back, and nothing has been seen of it',
       shape: { ...COMPLETE, observed: 1, annotations: failed(FAILURE) },
       phase: 'rolling-back',

@@ -4,6 +4,7 @@ import { controllerOf, readyConditionOf } from '@rollkeeper/machinery/kubernetes
 import type { FailedTemplate, ReplicaSetDraft } from '@rollkeeper/controllers/deployment';
 import {
   PROGRESS_DEADLINE_EXCEEDED,
+  RETRY,
   ROLLED_BACK,
   ROLLOUT_HELD,
   RolloutDraft,
@@ -91,9 +92,7 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
   const [newest] = readFailures(metadata.annotations ?? {});
   const target = newest?.to?.replicaSet === latest?.name ? newest?.to : undefined;
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
-    return newest && target
-      ? goingBack(name, newest, target.revision, false)
-      : { phase: 'progressing', message: state.message };
+    return decideUnseen(view, newest, latest?.name);
   const progressing = findCondition(status?.conditions, 'Progressing');
   const { message = '', reason = '' } = progressing ?? {};
   const waits = WAITS[reason];
@@ -111,6 +110,19 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
   if (spec.paused)
     return { phase: 'paused', message: `${name} is paused: changes of its template are not rolled out` };
   return { phase: 'progressing', message: state.message };
+}
+
+/** A failure that was recorded or acted on is a change of the Deployment as well; people's changes say nothing yet. */
+function decideUnseen(
+  { deployment }: RolloutView,
+  newest: FailedTemplate | undefined,
+  latest: string | undefined,
+): RolloutPosition {
+  const { annotations, name } = deployment.metadata;
+  const isAskedFor = newest?.replicaSet === latest && annotations?.[RETRY] === undefined;
+  if (newest?.to && latest !== undefined && (isAskedFor || newest.to.replicaSet === latest))
+    return goingBack(`deployment "${name}"`, newest, newest.to.revision, false);
+  return { phase: 'progressing', message: decideRolloutState(deployment).message };
 }
 
 const WAITS: Readonly<Record<string, RolloutPhase>> = {

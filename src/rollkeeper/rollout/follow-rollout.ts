@@ -1,5 +1,12 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  Deployment,
+  DeploymentSpec,
+  Pod,
+  ReplicaSet,
+} from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { renderDuration } from '@rollkeeper/controllers/deployment';
 import { decideRolloutEnd } from './decide-rollout-end.js';
 import type { RolloutPosition, RolloutView } from './decide-rollout-end.js';
@@ -84,8 +91,10 @@ export async function followRollout(
 
 class RolloutFollower {
   private shown: RolloutReport | undefined;
-  /** The generation that was last seen complete. */
-  private completeGeneration: number | undefined;
+  /** What was asked for when that was shown. Generations tell less: each annotation that a controller writes is one. */
+  private shownTemplate: Template | undefined;
+  /** What was asked for when it was last seen complete. */
+  private completeSpec: DeepReadonly<DeploymentSpec> | undefined;
 
   constructor(
     private readonly source: RolloutSource,
@@ -93,7 +102,7 @@ class RolloutFollower {
   ) {}
 
   async follow(signal: AbortSignal): Promise<RolloutEnd> {
-    const { clock, reporter, showEveryMs = 5000, timeoutMs, until = {} } = this.options;
+    const { clock, showEveryMs = 5000, timeoutMs, until = {} } = this.options;
     const endsMs = (this.options.startedMs ?? clock.monotonicNow()) + timeoutMs;
     for (;;) {
       signal.throwIfAborted();
@@ -101,16 +110,14 @@ class RolloutFollower {
       if (!observed) return { outcome: 'gone', report: this.gone() };
       const view = this.viewOf(observed);
       const position = decideRolloutEnd(view);
-      if (position.phase === 'baking') this.completeGeneration = view.deployment.metadata.generation;
+      if (position.phase === 'baking') this.completeSpec = view.deployment.spec;
       const describe = (isLast: boolean): RolloutReport =>
-        this.withMeanwhile(describeRollout({ view, position, isWhole: observed.isWhole, isLast }));
+        this.withMeanwhile(view, describeRollout({ view, position, isWhole: observed.isWhole, isLast }));
       const outcome = outcomeOfWait(position.phase, until);
       if (outcome) return { outcome, report: describe(true) };
       const leftMs = endsMs - clock.monotonicNow();
       if (leftMs <= 0) return this.timedOut(position, describe(true));
-      const report = describe(false);
-      reporter.show(report, isNews(this.shown, report));
-      this.shown = report;
+      this.show(view, describe(false));
       const againMs = Math.min(leftMs, showEveryMs, position.lookAgainAfterMs ?? Infinity);
       await this.source.waitForChange(Math.max(1, againMs), signal);
     }
@@ -118,7 +125,7 @@ class RolloutFollower {
 
   private viewOf({ isWhole: _isWhole, ...known }: ObservedRollout): RolloutView {
     const { bakeMs, clock } = this.options;
-    const wasComplete = this.completeGeneration === known.deployment.metadata.generation;
+    const wasComplete = semanticEqual(this.completeSpec, known.deployment.spec);
     return { ...known, bakeMs, wasComplete, nowMs: clock.now() };
   }
 
@@ -136,22 +143,31 @@ class RolloutFollower {
     return { ...shown, phase: 'deleting', reason: undefined, cause: undefined, message };
   }
 
-  /** A rollback changes the Deployment as well, and says so itself. */
-  private withMeanwhile(report: RolloutReport): RolloutReport {
-    const before = this.shown;
+  private show({ deployment }: RolloutView, report: RolloutReport): void {
+    const isNew = this.isAnother(deployment.spec.template) || isNews(this.shown, report);
+    this.options.reporter.show(report, isNew);
+    this.shown = report;
+    this.shownTemplate = deployment.spec.template;
+  }
+
+  /** A rollback changes the template as well, and says so itself. */
+  private withMeanwhile({ deployment }: RolloutView, report: RolloutReport): RolloutReport {
     const isOwn = report.phase === 'rolling-back' || report.phase === 'rolled-back';
-    if (!before || isOwn || before.generation === report.generation) return report;
-    return {
-      ...report,
-      message: `generation ${report.generation} was asked for meanwhile: ${report.message}`,
-    };
+    if (isOwn || !this.isAnother(deployment.spec.template)) return report;
+    return { ...report, message: `another template was asked for meanwhile: ${report.message}` };
+  }
+
+  private isAnother(template: Template): boolean {
+    return this.shownTemplate !== undefined && !semanticEqual(this.shownTemplate, template);
   }
 }
+
+type Template = DeepReadonly<DeploymentSpec>['template'];
 
 /** Causes reword themselves all the time: it is the kind of cause that matters. */
 function isNews(before: RolloutReport | undefined, now: RolloutReport): boolean {
   if (!before) return true;
-  const keyOf = ({ cause, counts, generation, phase }: RolloutReport): string =>
-    [phase, generation, cause?.code, counts.total, counts.updated, counts.available].join();
+  const keyOf = ({ cause, counts, phase }: RolloutReport): string =>
+    [phase, cause?.code, counts.total, counts.updated, counts.available].join();
   return keyOf(before) !== keyOf(now);
 }
