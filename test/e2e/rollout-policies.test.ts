@@ -195,9 +195,6 @@ describe('a rollout that looks after itself', () => {
     const last: unknown = JSON.parse(lines.at(-1) ?? '');
     expect(last).toMatchObject({ phase: 'complete', outcome: 'complete', exitCode: 0, name: 'piped' });
     await looked.rollouts.setImage('piped', 'web:broken');
-    const late = await wait('piped', '--timeout', '1s');
-    expect(late.code).toBe(7);
-    expect(late.stderr).toMatch(/^rollkeeper: timed out after 1s: /);
     const back = await wait('piped', '--timeout', '1m', '--github');
     expect(back.code).toBe(4);
     expect(back.stderr).toContain('deployment "piped" was rolled back. Revision 3');
@@ -207,6 +204,13 @@ describe('a rollout that looks after itself', () => {
     const status = await looked.rollkeeper('rollout', 'status', 'deploy/piped', '-n', namespace);
     expect(status.code).toBe(4);
     expect(imageOf(await looked.rollouts.read('piped'))).toBe('web:2');
+    await looked.start('approved', { steps: '1; approve' });
+    await looked.rollouts.setImage('approved', 'web:2');
+    await looked.says('approved', 'WaitingForApproval');
+    const late = await wait('approved', '--timeout', '1s');
+    expect(late.code).toBe(7);
+    expect(late.stderr).toMatch(/^rollkeeper: timed out after 1s: Step 2 of 2/);
+    expect((await wait('approved', '--until-approval')).code).toBe(5);
   });
 
   it('has its policies off and says so where one of them cannot be understood', async () => {
