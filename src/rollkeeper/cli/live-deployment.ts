@@ -1,3 +1,4 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
@@ -147,6 +148,16 @@ export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => P
   try {
     return await work(client);
   } finally {
-    await client.close();
+    await closeSoon(client, clock);
   }
 }
+
+/** A connection that is being made to a server that does not answer is given up no sooner than its own limit. */
+async function closeSoon(client: { close(): Promise<void> }, clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  const patience = clock.sleep(CLOSES_WITHIN_MS, closed.signal).catch(() => undefined);
+  await Promise.race([client.close(), patience]);
+  closed.abort();
+}
+
+const CLOSES_WITHIN_MS = 500;

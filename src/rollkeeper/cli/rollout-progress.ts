@@ -5,6 +5,7 @@ import {
   errorMessage,
 } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { endSoon } from '@rollkeeper/machinery/process';
 import type { Print, RolloutEnd, RolloutReporter, RolloutTarget, WaitUntil } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
 import type { Target } from './target.js';
@@ -93,6 +94,7 @@ export async function showProgress(
   } finally {
     timer.cancel();
     linked.close();
+    void endSoon();
   }
 }
 
