@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SystemClock, SystemRandom } from '../../src/machinery/clock/index.js';
-import type { Deployment, KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import type { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import type { RolloutEnd, RolloutReporter } from '../../src/rollkeeper/rollout/index.js';
 import { WatchedRollout, followRollout } from '../../src/rollkeeper/rollout/index.js';
@@ -26,15 +26,15 @@ const WEB = {
 };
 
 /** `user` may get, list and watch these resources of the namespace default, and nothing else. */
-function mayRead(user: string, apiGroups: string[], resources: string[]): KubernetesObject[] {
+function mayRead(user: string, apiGroups: string[], resources: string[]): Record<string, unknown>[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const metadata = { namespace: 'default', name: user };
   const rules = [{ apiGroups, resources, verbs: ['get', 'list', 'watch'] }];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: user };
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }];
   return [
-    { apiVersion, kind: 'Role', metadata, rules } as KubernetesObject,
-    { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects } as KubernetesObject,
+    { apiVersion, kind: 'Role', metadata, rules },
+    { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects },
   ];
 }
 
