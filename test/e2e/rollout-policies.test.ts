@@ -184,6 +184,35 @@ describe('a rollout that looks after itself', () => {
     expect(await frozen.sizes('web')).toEqual({ 'web:2': 5 });
   });
 
+  it('is waited for by a pipeline, which gets a code for each end and the cause', async () => {
+    const wait = (name: string, ...flags: string[]): ReturnType<typeof run> =>
+      looked.rollkeeper('rollout', 'wait', `deployment/${name}`, '-n', namespace, '--no-github', ...flags);
+    await looked.start('piped', { 'on-failure': 'rollback', 'fail-after': '4s' });
+    await looked.rollouts.setImage('piped', 'web:2');
+    const complete = await wait('piped', '--timeout', '1m', '-o', 'json');
+    expect({ code: complete.code, stderr: complete.stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = complete.stdout.trimEnd().split('\n');
+    const last: unknown = JSON.parse(lines.at(-1) ?? '');
+    expect(last).toMatchObject({ phase: 'complete', outcome: 'complete', exitCode: 0, name: 'piped' });
+    await looked.rollouts.setImage('piped', 'web:broken');
+    const back = await wait('piped', '--timeout', '1m', '--github');
+    expect(back.code).toBe(4);
+    expect(back.stderr).toContain('deployment "piped" was rolled back. Revision 3');
+    expect(back.stderr).toContain('ImagePullBackOff');
+    expect(back.stdout).toContain('::error title=Rollout of piped%3A rolled-back::');
+    expect(back.stdout).not.toContain('another template');
+    const status = await looked.rollkeeper('rollout', 'status', 'deploy/piped', '-n', namespace);
+    expect(status.code).toBe(4);
+    expect(imageOf(await looked.rollouts.read('piped'))).toBe('web:2');
+    await looked.start('approved', { steps: '1; approve' });
+    await looked.rollouts.setImage('approved', 'web:2');
+    await looked.says('approved', 'WaitingForApproval');
+    const late = await wait('approved', '--timeout', '1s');
+    expect(late.code).toBe(7);
+    expect(late.stderr).toMatch(/^rollkeeper: timed out after 1s: Step 2 of 2/);
+    expect((await wait('approved', '--until-approval')).code).toBe(5);
+  });
+
   it('has its policies off and says so where one of them cannot be understood', async () => {
     await looked.start('wrong', { steps: '20%%', 'on-failure': 'rollback' });
     await looked.rollouts.setImage('wrong', 'web:2');

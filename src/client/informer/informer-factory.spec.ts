@@ -58,7 +58,7 @@ describe('InformerFactory', () => {
     await late.waitForSync(stopper.signal);
     expect(factory.hasSynced).toBe(true);
 
-    await expect(factory.run(stopper.signal)).rejects.toThrow('run already');
+    await expect(factory.run(stopper.signal)).rejects.toThrow('are already running');
     stopper.abort();
     await running;
     expect(clock.pendingTimers).toBe(0);

@@ -28,12 +28,23 @@ export { latestOf, rolloutSetsOf } from './new-replica-set.js';
 export { equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
 export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
+export type { FailedTemplate } from './policies/failed-templates.js';
+export { needsGoodRevisions } from './policies/good-revisions.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
 export { ABORT, APPROVE, RETRY } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
-export { WAITING_FOR_APPROVAL, isRolledOut } from './policies/tell.js';
+export { completeSinceMs, isGood } from './policies/revisions.js';
+export {
+  ROLLED_BACK,
+  ROLLOUT_HELD,
+  WAITING_FOR_APPROVAL,
+  WAITING_IN_STEP,
+  isRolledOut,
+} from './policies/tell.js';
+export { failureSentence } from './policies/tell-failure.js';
 export { readRevision } from './revision.js';
 export { stepRollback } from './rollback.js';
 export { stuckCause } from './timeout-cause.js';

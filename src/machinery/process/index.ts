@@ -1,4 +1,11 @@
 export { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
-export { USAGE_EXIT_CODE, failProcess, runOnce, runUntilStopped, tellParent } from './process-lifecycle.js';
+export {
+  USAGE_EXIT_CODE,
+  endSoon,
+  failProcess,
+  runOnce,
+  runUntilStopped,
+  tellParent,
+} from './process-lifecycle.js';
 export type { ChildMessage } from './process-lifecycle.js';
 export { heapIsLoaded } from './heap-while-loading.js';

@@ -78,7 +78,8 @@ export async function runUntilStopped(
   }
 }
 
-async function endSoon(): Promise<void> {
+/** Ends a process that has nothing more to do, also where a library's timer or a connection that is never made would keep it alive. */
+export async function endSoon(): Promise<void> {
   await delay(LEFT_BEHIND_MS, undefined, { ref: false });
   process.exit();
 }

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions, parseRef, readSeconds } from './shared-options.js';
+import { addApiOptions, readSeconds } from './shared-options.js';
+import type { TargetFlags } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
 
-interface ConvertFlags extends ApiFlags {
+interface ConvertFlags extends ApiFlags, Pick<TargetFlags, 'namespace'> {
   readonly to?: string;
   readonly back?: boolean;
   readonly dryRun?: boolean;
@@ -13,24 +15,23 @@ interface ConvertFlags extends ApiFlags {
 
 /** `rollkeeper convert`: moves a Deployment from one API to the other; its pods keep running. */
 export function registerConvertCommand(program: Command): void {
-  addApiOptions(program.command('convert'))
+  addNamespaceOption(addApiOptions(program.command('convert')))
     .description(
       'make a Deployment of apps/v1 one of rollkeeper.dev/v1, or back; its pods live on. Ended half way, run it again',
     )
-    .argument('<kind>', 'deployment')
-    .argument('<name>', 'namespace/name, or a name in the namespace default')
+    .argument('<name...>', TARGET_HELP)
     .option('--to <api>', 'rollkeeper.dev/v1 or apps/v1')
     .option('--back', 'the same as --to apps/v1')
     .option('--dry-run', 'say what would be done first, and do nothing')
     .option('--timeout <seconds>', 'how long to wait for a controller', '120')
-    .action((kind: string, name: string, flags: ConvertFlags) => runOnce(() => convert(kind, name, flags)));
+    .action((words: string[], flags: ConvertFlags) => runOnce(() => convert(words, flags)));
 }
 
-async function convert(kind: string, name: string, flags: ConvertFlags): Promise<void> {
-  if (!/^deploy(ment)?s?$/i.test(kind))
-    throw new InvalidOptionError('kind', `"${kind}" cannot be converted; only deployment can`);
+async function convert(words: readonly string[], flags: ConvertFlags): Promise<void> {
   const seconds = readSeconds('timeout', flags.timeout);
-  const ref = parseRef(name);
+  const { api, ref } = parseTarget(words, flags);
+  if (api !== undefined)
+    throw new InvalidOptionError('kind', 'names an API; here --to says which one is wanted');
   // Imported lazily to keep other commands small.
   const { withApi } = await import('./live-deployment.js');
   const { DEPLOYMENT_APIS, deploymentTypeOf } = await import('@rollkeeper/controllers/deployment');

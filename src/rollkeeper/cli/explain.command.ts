@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Explanation, ExplanationState } from '../explain/index.js';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
@@ -7,9 +6,11 @@ import { runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin } from './admin-client.js';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions, parseRef } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
+import type { Target, TargetFlags } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
 
-interface ExplainFlags extends AdminClientFlags, ApiFlags {
+interface ExplainFlags extends AdminClientFlags, ApiFlags, Pick<TargetFlags, 'namespace'> {
   readonly json?: boolean;
 }
 
@@ -27,16 +28,15 @@ const EXIT_CODES: Readonly<Record<ExplanationState, number>> = {
 /** `rollkeeper explain`: explains the state of a rollout. */
 export function registerExplainCommand(program: Command): void {
   const command = addAdminOptions(program.command('explain'));
-  addApiOptions(command, 'ask no replica: work it out from this API alone')
+  addNamespaceOption(addApiOptions(command, 'ask no replica: work it out from this API alone'))
     .description(
       'say why a rollout is where it is, what it waits for, and what would unblock it. Exit code: 0 complete, 3 rolling out, 4 stuck, 5 degraded, 6 paused, 7 deleting',
     )
-    .argument('<kind>', 'deployment, deployments.apps or deployments.rollkeeper.dev')
-    .argument('<name>', 'namespace/name, or a name in the namespace default')
+    .argument('<name...>', `${TARGET_HELP}; also deployments.apps and deployments.rollkeeper.dev`)
     .option('--json', 'as JSON')
-    .action((kind: string, name: string, flags: ExplainFlags) =>
+    .action((words: string[], flags: ExplainFlags) =>
       runOnce(async () => {
-        const explanation = await explain(kind, parseRef(name), flags);
+        const explanation = await explain(parseTarget(words, flags), flags);
         const { renderExplanation } = await import('../explain/index.js');
         console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
         process.exitCode = EXIT_CODES[explanation.state];
@@ -44,19 +44,10 @@ export function registerExplainCommand(program: Command): void {
     );
 }
 
-async function explain(kind: string, ref: Required<ObjectRef>, flags: ExplainFlags): Promise<Explanation> {
-  const api = apiOf(kind);
+async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Explanation> {
   if (flags.kubeconfig !== undefined || flags.context !== undefined) return explainFromApi(ref, flags, api);
   const path = `/admin/explain/deployments/${encodeURIComponent(ref.namespace)}/${encodeURIComponent(ref.name)}${api === undefined ? '' : `?api=${api}`}`;
   return (await askAdmin(flags, path)) as Explanation;
-}
-
-/** Undefined: either API. @throws InvalidOptionError */
-function apiOf(kind: string): string | undefined {
-  if (/^(deploy|deployments?)$/i.test(kind)) return undefined;
-  if (/^(deploy|deployments?)\.apps$/i.test(kind)) return 'apps/v1';
-  if (/^(rkd|deployments?\.rollkeeper\.dev)$/i.test(kind)) return 'rollkeeper.dev/v1';
-  throw new InvalidOptionError('kind', `"${kind}" cannot be explained; only deployment can`);
 }
 
 async function explainFromApi(ref: ObjectRef, flags: ExplainFlags, api?: string): Promise<Explanation> {

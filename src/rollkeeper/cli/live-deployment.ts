@@ -1,3 +1,4 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
@@ -80,12 +81,13 @@ export async function findDeployment(
   client: ApiClient,
   ref: ObjectRef,
   api?: string,
+  signal?: AbortSignal,
 ): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
   const apis = DEPLOYMENT_APIS.filter((each) => api === undefined || each === api);
   if (apis.length === 0)
     throw new InvalidOptionError('api', `"${api}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
   const types = apis.map(deploymentTypeOf);
-  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref)));
+  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref, { signal })));
   const found = asked.flatMap((answer, index) => {
     const type = types[index];
     return type && answer.status === 'fulfilled' ? [{ type, deployment: answer.value }] : [];
@@ -146,6 +148,16 @@ export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => P
   try {
     return await work(client);
   } finally {
-    await client.close();
+    await closeSoon(client, clock);
   }
 }
+
+/** A connection that is being made to a server that does not answer is given up no sooner than its own limit. */
+async function closeSoon(client: { close(): Promise<void> }, clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  const patience = clock.sleep(CLOSES_WITHIN_MS, closed.signal).catch(() => undefined);
+  await Promise.race([client.close(), patience]);
+  closed.abort();
+}
+
+const CLOSES_WITHIN_MS = 500;

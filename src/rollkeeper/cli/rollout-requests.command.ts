@@ -4,10 +4,11 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { RolloutRequest } from '../rollout/index.js';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions, parseRef } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
+import type { TargetFlags } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
 
-interface RequestFlags extends ApiFlags {
-  readonly api?: string;
+interface RequestFlags extends ApiFlags, TargetFlags {
   readonly by?: string;
 }
 
@@ -20,25 +21,25 @@ const DESCRIPTIONS: Readonly<Record<RolloutRequest, string>> = {
 /** `rollkeeper promote`, `abort` and `retry`: what a person says to a rollout that looks after itself. */
 export function registerRolloutRequestCommands(program: Command): void {
   for (const [request, description] of Object.entries(DESCRIPTIONS))
-    addApiOptions(program.command(request))
+    addNamespaceOption(addApiOptions(program.command(request)))
       .description(description)
-      .argument('<name>', 'namespace/name, or a name in the namespace default')
+      .argument('<name...>', TARGET_HELP)
       .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
       .option('--by <who>', 'who is recorded as asking (default: the user of this machine)')
-      .action((name: string, flags: RequestFlags) =>
-        runOnce(() => ask(request as RolloutRequest, name, flags)),
+      .action((words: string[], flags: RequestFlags) =>
+        runOnce(() => ask(request as RolloutRequest, words, flags)),
       );
 }
 
-async function ask(request: RolloutRequest, name: string, flags: RequestFlags): Promise<void> {
-  const ref = parseRef(name);
+async function ask(request: RolloutRequest, words: readonly string[], flags: RequestFlags): Promise<void> {
+  const { api, ref } = parseTarget(words, flags);
   const by = flags.by ?? userInfo().username;
   if (by.trim() === '') throw new InvalidOptionError('by', 'is empty');
   // Loaded here, so that other commands do not hold it in memory.
   const { findDeployment, withApi } = await import('./live-deployment.js');
   const { requestOfRollout } = await import('../rollout/index.js');
   await withApi(flags, async (client) => {
-    const target = { client, ...(await findDeployment(client, ref, flags.api)) };
+    const target = { client, ...(await findDeployment(client, ref, api)) };
     console.log(await requestOfRollout(target, request, by));
   });
 }

@@ -1,47 +1,69 @@
 import type { Command } from 'commander';
-import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { runOnce } from '@rollkeeper/machinery/process';
+import { runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { RolloutTarget } from '../rollout/index.js';
-import type { ApiFlags } from './shared-options.js';
-import { addApiOptions, parseRef, readSeconds } from './shared-options.js';
+import type { ProgressFlags } from './rollout-progress.js';
+import { DEFAULT_TIMEOUT, showProgress } from './rollout-progress.js';
+import { addApiOptions } from './shared-options.js';
+import type { Target, TargetFlags } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
 
-const VERBS = ['status', 'history', 'undo', 'restart', 'pause', 'resume'] as const;
+const VERBS = ['status', 'wait', 'history', 'undo', 'restart', 'pause', 'resume'] as const;
 type Verb = (typeof VERBS)[number];
 
-interface RolloutFlags extends ApiFlags {
-  readonly api?: string;
+interface RolloutFlags extends ProgressFlags, TargetFlags {
   readonly revision?: string;
   readonly toRevision?: string;
-  readonly timeout?: string;
 }
 
-/** `rollkeeper rollout`: `kubectl rollout` for Deployments of either API. */
+/** `rollkeeper rollout`: what `kubectl rollout` is for apps/v1, for Deployments of either API; and a wait that ends with a reason. */
 export function registerRolloutCommand(program: Command): void {
-  addApiOptions(program.command('rollout'))
-    .description('follow, list, undo, restart, pause or resume the rollout of a Deployment of either API')
+  addNamespaceOption(addApiOptions(program.command('rollout')))
+    .description(
+      'look at, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API. Exit code of status and wait: 0 complete, 3 failed, 4 rolled back, 5 waits for an approval, 6 held, 7 timed out, 8 on its way (docs/ROLLOUTS.md)',
+    )
     .argument('<verb>', VERBS.join(', '))
-    .argument('<name>', 'namespace/name, or a name in the namespace default')
+    .argument('<name...>', TARGET_HELP)
     .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
     .option('--revision <number>', 'for history: show the pod template of this one')
     .option('--to-revision <number>', 'for undo (default: the one before)')
-    .option('--timeout <seconds>', 'for status (default: for as long as it takes)')
-    .action((verb: string, name: string, flags: RolloutFlags) => runOnce(() => rollout(verb, name, flags)));
+    .option('--timeout <duration>', `for wait: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
+    .option('--until-approval', 'for wait: end where an approval is waited for')
+    .option('--until-held', 'for wait: end where a window or a freeze holds the rollout')
+    .option(
+      '--bake-time <duration>',
+      'for wait and status: how long a complete rollout is watched; 0 for not at all (default: as rollkeeper.dev/bake-time says)',
+    )
+    .option('-o, --output <form>', 'for wait and status: text, or json for one object for each change')
+    .option(
+      '--github',
+      'for wait and status: annotations for GitHub Actions (default: where GITHUB_ACTIONS is true)',
+    )
+    .option('--no-github', 'no such annotations')
+    .action((word: string, words: string[], flags: RolloutFlags) => rollout(word, words, flags));
 }
 
-async function rollout(word: string, name: string, flags: RolloutFlags): Promise<void> {
+async function rollout(word: string, words: readonly string[], flags: RolloutFlags): Promise<void> {
   const verb = VERBS.find((known) => known === word);
-  if (!verb) throw new InvalidOptionError('verb', `"${word}" is none of ${VERBS.join(', ')}`);
-  const ref = parseRef(name);
+  if (verb === 'status' || verb === 'wait')
+    return runUntilStopped(async (signal) => showProgress(verb, parseTarget(words, flags), flags, signal));
+  return runOnce(async () => {
+    if (!verb) throw new InvalidOptionError('verb', `"${word}" is none of ${VERBS.join(', ')}`);
+    await change(verb, parseTarget(words, flags), flags);
+  });
+}
+
+type ChangeVerb = Exclude<Verb, 'status' | 'wait'>;
+
+async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlags): Promise<void> {
   const compiled = {
     revision: readRevisionFlag('revision', flags.revision),
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
-    timeoutMs: flags.timeout === undefined ? undefined : readSeconds('timeout', flags.timeout) * 1000,
   };
-  // Imported lazily to keep other commands small.
+  // Loaded here, so that other commands do not hold it in memory.
   const { findDeployment, withApi } = await import('./live-deployment.js');
   await withApi(flags, async (client) => {
-    const target = { client, ...(await findDeployment(client, ref, flags.api)) };
+    const target = { client, ...(await findDeployment(client, ref, api)) };
     await carryOut(verb, target, compiled);
   });
 }
@@ -49,36 +71,23 @@ async function rollout(word: string, name: string, flags: RolloutFlags): Promise
 interface CompiledFlags {
   readonly revision?: bigint;
   readonly toRevision?: bigint;
-  readonly timeoutMs?: number;
 }
 
 async function carryOut(
-  verb: Verb,
+  verb: ChangeVerb,
   target: RolloutTarget,
-  { revision, timeoutMs, toRevision }: CompiledFlags,
+  { revision, toRevision }: CompiledFlags,
 ): Promise<void> {
-  const { followRollout, renderHistory, restartRollout, setPaused, undoRollout } =
-    await import('../rollout/index.js');
+  const { renderHistory, restartRollout, setPaused, undoRollout } = await import('../rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const clock = new SystemClock();
   const report = (line: string): void => console.log(line);
-  if (verb === 'status')
-    return followRollout(target, { clock, timeoutMs, report, reasonOf: () => reasonOf(target, clock) });
   if (verb === 'history') return report(await renderHistory(target, revision));
   if (verb === 'undo') await undoRollout(target, toRevision);
-  else if (verb === 'restart') await restartRollout(target, clock);
+  else if (verb === 'restart') await restartRollout(target, new SystemClock());
   else await setPaused(target, verb === 'pause');
   const { qualifiedResource } = await import('@rollkeeper/machinery/kubernetes');
   const done = { undo: 'rolled back', restart: 'restarted', pause: 'paused', resume: 'resumed' }[verb];
   report(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
-}
-
-/** The sentence of `explain`, from the API alone. */
-async function reasonOf({ client, deployment }: RolloutTarget, clock: Clock): Promise<string> {
-  const { explainDeployment } = await import('../explain/index.js');
-  const { readLiveDeployment } = await import('./live-deployment.js');
-  const live = await readLiveDeployment(client, deployment.metadata, deployment.apiVersion);
-  return explainDeployment({ ...live, nowMs: clock.now() }).sentence;
 }
 
 function readRevisionFlag(option: string, text: string | undefined): bigint | undefined {

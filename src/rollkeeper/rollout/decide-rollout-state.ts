@@ -1,4 +1,4 @@
-import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { PROGRESS_DEADLINE_EXCEEDED, findCondition } from '@rollkeeper/controllers/deployment';
 
 export interface RolloutState {
@@ -9,7 +9,7 @@ export interface RolloutState {
 }
 
 /** Source: `DeploymentStatusViewer` in k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go. */
-export function decideRolloutState({ metadata, spec, status = {} }: Deployment): RolloutState {
+export function decideRolloutState({ metadata, spec, status = {} }: DeepReadonly<Deployment>): RolloutState {
   const {
     availableReplicas = 0,
     conditions,

@@ -1,4 +1,12 @@
+export type { RolloutReport } from './describe-rollout.js';
+export { followRollout, lookAtRollout } from './follow-rollout.js';
+export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';
 export { requestOfRollout } from './request-of-rollout.js';
 export type { RolloutRequest } from './request-of-rollout.js';
-export { followRollout, renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
-export type { RolloutTarget, StatusOptions } from './rollout-verbs.js';
+export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
+export type { Print } from './reporters.js';
+export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
+export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
+export { renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
+export type { RolloutTarget } from './rollout-verbs.js';
+export { WatchedRollout } from './watched-rollout.js';

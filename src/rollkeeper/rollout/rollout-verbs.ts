@@ -1,10 +1,9 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { Deployment, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { decideRolloutState } from './decide-rollout-state.js';
 import type { Revision } from './revisions.js';
 import { revisionsOf, rolledBack } from './revisions.js';
 
@@ -15,56 +14,7 @@ export interface RolloutTarget {
   readonly deployment: Deployment;
 }
 
-export interface StatusOptions {
-  readonly clock: Clock;
-  /** Milliseconds. @default no timeout */
-  readonly timeoutMs?: number;
-  /** Called with every changed state, and with the reason while it does not change. */
-  readonly report: (line: string) => void;
-  /** The reason for the rollout's state, in a sentence. @default unknown */
-  readonly reasonOf?: () => Promise<string | undefined>;
-}
-
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
-const LOOK_EVERY_MS = 500;
-/** Interval for reporting the reason of an unchanged state. */
-const REASON_EVERY_MS = 5000;
-
-/**
- * Resolves once the rollout is complete.
- * @throws UnsupportedError once its progress deadline has passed, TimeoutError
- */
-export async function followRollout(target: RolloutTarget, options: StatusOptions): Promise<void> {
-  const { clock, report, timeoutMs = Infinity } = options;
-  const { client, type } = target;
-  const reasonOf = async (): Promise<string | undefined> => options.reasonOf?.().catch(() => undefined);
-  const sinceMs = clock.monotonicNow();
-  let { deployment } = target;
-  let [told, reason, reasonAtMs] = ['', '', sinceMs];
-  for (;;) {
-    const { message, state } = decideRolloutState(deployment);
-    if (state === 'failed') throw new UnsupportedError(withReason(message, await reasonOf()));
-    if (message !== told) report(message);
-    if (state === 'complete') return;
-    told = message;
-    const nowMs = clock.monotonicNow();
-    if (nowMs - sinceMs > timeoutMs) {
-      const timedOut = `timed out waiting for the rollout of ${deployment.metadata.name}`;
-      throw new TimeoutError(withReason(timedOut, await reasonOf()));
-    }
-    if (nowMs - reasonAtMs >= REASON_EVERY_MS) {
-      const now = (await reasonOf()) ?? '';
-      if (now !== '' && now !== reason) report(now);
-      [reason, reasonAtMs] = [now, nowMs];
-    }
-    await clock.sleep(LOOK_EVERY_MS);
-    deployment = await client.get<Deployment>(type, deployment.metadata);
-  }
-}
-
-function withReason(message: string, reason: string | undefined): string {
-  return reason === undefined ? message : `${message}. ${reason}`;
-}
 
 /**
  * The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for an

@@ -93,7 +93,7 @@ describe('a cluster', () => {
     const { activity, machine, queue } = setUp();
     await queue.add('a');
     const settled = expect(activity.settled(never, 20)).rejects.toThrow(
-      'the cluster did not settle within 20 ms: test: 0 keys are worked on, 1 wait',
+      'the cluster did not settle within 20 ms: test: 0 keys are being processed, 1 are waiting',
     );
     await machine.advance(30);
     await settled;

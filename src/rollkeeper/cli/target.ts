@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import { parseRef } from './shared-options.js';
+
+/** The Deployment that a command is about, as it was typed. */
+export interface Target {
+  readonly ref: Required<ObjectRef>;
+  /** Undefined: whichever API has it. */
+  readonly api?: string;
+}
+
+export interface TargetFlags {
+  readonly namespace?: string;
+  readonly api?: string;
+}
+
+export const TARGET_HELP = 'deployment/NAME, deployment NAME, NAMESPACE/NAME or NAME';
+
+/** `-n, --namespace`, as kubectl has it. */
+export function addNamespaceOption(command: Command): Command {
+  return command.option('-n, --namespace <name>', 'the namespace of the Deployment (default: default)');
+}
+
+/**
+ * The words that name a Deployment, in each form that kubectl takes, and `NAMESPACE/NAME`. A kind before a slash is a kind: a
+ * namespace that is called `deployment` is named by `-n`.
+ * @throws InvalidOptionError
+ */
+export function parseTarget(words: readonly string[], flags: TargetFlags): Target {
+  const { kind, name } = splitTarget(words);
+  const ofKind = kind === undefined ? undefined : apiOfKind(kind);
+  if (flags.api !== undefined && ofKind !== undefined && flags.api !== ofKind)
+    throw new InvalidOptionError('api', `"${flags.api}" contradicts the kind ${kind}`);
+  const { namespace } = flags;
+  if (namespace !== undefined && name.includes('/'))
+    throw new InvalidOptionError('namespace', `is said twice: -n ${namespace}, and in "${name}"`);
+  const ref = parseRef(namespace === undefined ? name : `${namespace}/${name}`);
+  return { ref, api: flags.api ?? ofKind };
+}
+
+function splitTarget(words: readonly string[]): { readonly kind?: string; readonly name: string } {
+  const [first = '', second, ...more] = words;
+  if (more.length > 0)
+    throw new InvalidOptionError('name', `one Deployment at a time: "${words.join(' ')}" are several`);
+  if (second !== undefined) {
+    if (!isDeploymentKind(first))
+      throw new InvalidOptionError('kind', `"${first}" is none that this works on; only deployment is`);
+    return { kind: first, name: second };
+  }
+  const slash = first.indexOf('/');
+  const before = slash < 0 ? first : first.slice(0, slash);
+  if (!isDeploymentKind(before)) return { name: first };
+  if (slash < 0) throw new InvalidOptionError('name', `is missing after ${first}`);
+  return { kind: before, name: first.slice(slash + 1) };
+}
+
+const OF_EITHER = /^(deploy|deployments?)$/i;
+const OF_APPS = /^(deploy|deployments?)(\.v1)?\.apps$/i;
+const OF_ROLLKEEPER = /^(rkd|deployments?(\.v1)?\.rollkeeper\.dev)$/i;
+
+function isDeploymentKind(word: string): boolean {
+  return OF_EITHER.test(word) || OF_APPS.test(word) || OF_ROLLKEEPER.test(word);
+}
+
+function apiOfKind(kind: string): string | undefined {
+  if (OF_APPS.test(kind)) return 'apps/v1';
+  return OF_ROLLKEEPER.test(kind) ? 'rollkeeper.dev/v1' : undefined;
+}

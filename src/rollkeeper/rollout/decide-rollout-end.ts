@@ -1,0 +1,231 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
+import type { FailedTemplate, ReplicaSetDraft } from '@rollkeeper/controllers/deployment';
+import {
+  PROGRESS_DEADLINE_EXCEEDED,
+  RETRY,
+  ROLLED_BACK,
+  ROLLOUT_HELD,
+  RolloutDraft,
+  WAITING_FOR_APPROVAL,
+  WAITING_IN_STEP,
+  compilePolicy,
+  completeSinceMs,
+  failureSentence,
+  findCondition,
+  isGood,
+  isRolledOut,
+  isRollingUpdate,
+  latestOf,
+  minAvailable,
+  needsGoodRevisions,
+  readFailures,
+  replicasOf,
+} from '@rollkeeper/controllers/deployment';
+import { parseTimeMs } from '@rollkeeper/controllers/shared';
+import { decideRolloutState } from './decide-rollout-state.js';
+
+/**
+ * Where a rollout is.
+ *
+ * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
+ * - `waiting-for-approval`, `held`: a person, a window or a freeze decides when it goes on
+ * - `baking`: complete, and watched until its bake time is over
+ * - `rolling-back`: it failed, and what ran before is on its way back
+ * - `complete`, `failed`, `rolled-back`: over
+ * - `deleting`: the Deployment is on its way out
+ */
+export type RolloutPhase =
+  | 'progressing'
+  | 'waiting-in-step'
+  | 'paused'
+  | 'waiting-for-approval'
+  | 'held'
+  | 'baking'
+  | 'rolling-back'
+  | 'complete'
+  | 'failed'
+  | 'rolled-back'
+  | 'deleting';
+
+/** Everything that the decision is made of; nothing is read besides. */
+export interface RolloutView {
+  /** With the API's defaults. */
+  readonly deployment: DeepReadonly<Deployment>;
+  /** The ReplicaSets that it controls. @default none, where they may not be read */
+  readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** The pods that those control. */
+  readonly pods: readonly DeepReadonly<Pod>[];
+  /** Defaults of its policies. @default not known */
+  readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  /** In place of the bake time of its policies, milliseconds. */
+  readonly bakeMs?: number;
+  /** Whether this generation has been seen complete before: pods that are missing then were lost. @default false */
+  readonly wasComplete?: boolean;
+  readonly nowMs: number;
+}
+
+export interface RolloutPosition {
+  readonly phase: RolloutPhase;
+  /** For people. */
+  readonly message: string;
+  /** Why it failed, where the API says so. */
+  readonly failure?: string;
+  /** When time alone may have changed the phase. */
+  readonly lookAgainAfterMs?: number;
+}
+
+/**
+ * Where a rollout is, out of what the API says: Kubernetes' own conditions, and what the policies write into them. What the
+ * policies would do next is not asked, since another controller may be at work.
+ */
+export function decideRolloutEnd(view: RolloutView): RolloutPosition {
+  const { deployment } = view;
+  const { metadata, spec, status } = deployment;
+  const name = `deployment "${metadata.name}"`;
+  if (metadata.deletionTimestamp !== undefined)
+    return { phase: 'deleting', message: `${name} is being deleted` };
+  const state = decideRolloutState(deployment);
+  const draft = draftOf(view);
+  const latest = latestOf(draft, draft.replicaSets);
+  const [newest] = readFailures(metadata.annotations ?? {});
+  const target = newest?.to?.replicaSet === latest?.name ? newest?.to : undefined;
+  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0))
+    return decideUnseen(view, newest, latest?.name);
+  const progressing = findCondition(status?.conditions, 'Progressing');
+  const { message = '', reason = '' } = progressing ?? {};
+  const waits = WAITS[reason];
+  if (waits && !spec.paused) return { phase: waits, message };
+  if (reason === ROLLED_BACK) return rolledBack(name, message, newest);
+  if (reason === PROGRESS_DEADLINE_EXCEEDED) return exceeded(view, message);
+  if (newest && newest.replicaSet === latest?.name && newest.stopped && state.state !== 'complete') {
+    const failed = `${failureSentence(newest)}. It is what an earlier failure went back to, so it is left as it is`;
+    return { phase: 'failed', message: `${name} failed. ${failed}`, failure: newest.cause };
+  }
+  if (newest && target) return goingBack(name, newest, target.revision, state.state === 'complete');
+  const baked = decideBake(view, draft, latest, state.state === 'complete');
+  if (baked) return baked;
+  if (state.state === 'complete') return { phase: 'complete', message: state.message };
+  if (spec.paused)
+    return { phase: 'paused', message: `${name} is paused: changes of its template are not rolled out` };
+  return { phase: 'progressing', message: state.message };
+}
+
+/** A failure that was recorded or acted on is a change of the Deployment as well; people's changes say nothing yet. */
+function decideUnseen(
+  { deployment }: RolloutView,
+  newest: FailedTemplate | undefined,
+  latest: string | undefined,
+): RolloutPosition {
+  const { annotations, name } = deployment.metadata;
+  const isAskedFor = newest?.replicaSet === latest && annotations?.[RETRY] === undefined;
+  if (newest?.to && latest !== undefined && (isAskedFor || newest.to.replicaSet === latest))
+    return goingBack(`deployment "${name}"`, newest, newest.to.revision, false);
+  return { phase: 'progressing', message: decideRolloutState(deployment).message };
+}
+
+const WAITS: Readonly<Record<string, RolloutPhase>> = {
+  [WAITING_IN_STEP]: 'waiting-in-step',
+  [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
+  [ROLLOUT_HELD]: 'held',
+};
+
+function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {
+  return new RolloutDraft({ deployment, owned: replicaSets, adopted: [], now: toRfc3339(nowMs), nowMs });
+}
+
+function rolledBack(name: string, message: string, newest: FailedTemplate | undefined): RolloutPosition {
+  return { phase: 'rolled-back', message: `${name} was rolled back. ${message}`, failure: newest?.cause };
+}
+
+/** By the deadline itself, or by a policy, which then says which revision runs in its place. */
+function exceeded({ deployment }: RolloutView, message: string): RolloutPosition {
+  const { metadata, spec, status = {} } = deployment;
+  const name = `deployment "${metadata.name}"`;
+  const told = readFailures(metadata.annotations ?? {}).find(
+    (failure) => failure.to && message.includes(failureSentence(failure)),
+  );
+  if (!told) return { phase: 'failed', message: `${name} exceeded its progress deadline` };
+  const held = `${ROLLED_BACK}: `;
+  if (!message.startsWith(held)) return { phase: 'rolling-back', message, failure: told.cause };
+  const wanted = replicasOf(spec);
+  const runs = (status.availableReplicas ?? 0) >= wanted && (status.replicas ?? 0) === wanted;
+  const words = message.slice(held.length);
+  return runs
+    ? rolledBack(name, words, told)
+    : { phase: 'rolling-back', message: words, failure: told.cause };
+}
+
+/** The template is back already, and the condition does not say yet that its pods are. */
+function goingBack(
+  name: string,
+  failure: FailedTemplate,
+  revision: string,
+  complete: boolean,
+): RolloutPosition {
+  const sentence = failureSentence(failure);
+  if (complete) return rolledBack(name, `${sentence}. Revision ${revision} runs again.`, failure);
+  const message = `${sentence}. Going back to revision ${revision}.`;
+  return { phase: 'rolling-back', message, failure: failure.cause };
+}
+
+/** Rollkeeper marks a good revision itself, by the server's time; where another controller is at work, no mark comes. */
+const MARK_COMES_WITHIN_MS = 30_000;
+
+/** Undefined: there is nothing to bake, or it is done. */
+function decideBake(
+  view: RolloutView,
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft | undefined,
+  complete: boolean,
+): RolloutPosition | undefined {
+  const { bakeMs, isMarked } = bakeOf(view);
+  if (bakeMs === 0 || replicasOf(draft.spec) === 0) return undefined;
+  const isDone = view.bakeMs === undefined && latest !== undefined && isGood(latest);
+  const { status = {} } = view.deployment;
+  const sinceMs = sinceOf(view, draft, latest) ?? (complete ? newestReadyMs(view, latest) : undefined);
+  if (isDone || sinceMs === undefined || (status.updatedReplicas ?? 0) < draft.replicas) return undefined;
+  const name = `deployment "${draft.name}"`;
+  const leftMs = sinceMs + bakeMs + (isMarked ? MARK_COMES_WITHIN_MS : 0) - view.nowMs;
+  const available = `${status.availableReplicas ?? 0} of ${draft.replicas} pods are available`;
+  if (leftMs > 0 && (complete || view.wasComplete)) {
+    const until = toRfc3339(sinceMs + bakeMs);
+    const message = `${name} is complete and is watched until ${until}; ${available}`;
+    return { phase: 'baking', message, lookAgainAfterMs: leftMs };
+  }
+  const floor = isRollingUpdate(draft.spec) ? minAvailable(draft.spec) : draft.replicas;
+  if (complete || !view.wasComplete || (status.availableReplicas ?? 0) >= floor) return undefined;
+  return { phase: 'failed', message: `${name} was complete, and at the end of its bake time ${available}` };
+}
+
+/** Since when it is complete; where its ReplicaSets may not be read, by the condition alone. */
+function sinceOf(
+  { deployment }: RolloutView,
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft | undefined,
+): number | undefined {
+  if (latest) return completeSinceMs(draft, latest);
+  const progressing = findCondition(deployment.status?.conditions, 'Progressing');
+  return isRolledOut(progressing?.reason) ? parseTimeMs(progressing?.lastUpdateTime) : undefined;
+}
+
+function bakeOf({ bakeMs, deployment, namespaceAnnotations }: RolloutView): {
+  readonly bakeMs: number;
+  readonly isMarked: boolean;
+} {
+  if (bakeMs !== undefined) return { bakeMs, isMarked: false };
+  const compiled = compilePolicy(deployment.metadata.annotations, namespaceAnnotations, {
+    isRollingUpdate: isRollingUpdate(deployment.spec),
+  });
+  if (compiled.kind !== 'policy') return { bakeMs: 0, isMarked: false };
+  return { bakeMs: compiled.policy.bakeMs, isMarked: needsGoodRevisions(compiled.policy) };
+}
+
+/** Where no condition keeps the time: since when the last of its pods is ready. */
+function newestReadyMs({ pods }: RolloutView, latest: ReplicaSetDraft | undefined): number | undefined {
+  const times = pods
+    .filter((pod) => latest !== undefined && controllerOf(pod)?.uid === latest.observed?.metadata.uid)
+    .flatMap((pod) => parseTimeMs(readyConditionOf(pod)?.lastTransitionTime) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}

@@ -1,0 +1,85 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { findCondition, replicasOf } from '@rollkeeper/controllers/deployment';
+import type { RolloutPhase, RolloutPosition, RolloutView } from './decide-rollout-end.js';
+import type { RolloutCause } from './rollout-cause.js';
+import { rolloutCause } from './rollout-cause.js';
+
+/** Where a rollout is, for people and programs. */
+export interface RolloutReport {
+  /** RFC 3339. */
+  readonly time: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly generation: number;
+  readonly phase: RolloutPhase;
+  /** Of the Deployment's condition Progressing. */
+  readonly reason?: string;
+  /** With the cause. */
+  readonly message: string;
+  readonly cause?: { readonly code: string; readonly summary: string };
+  readonly counts: {
+    /** How many are asked for. */
+    readonly replicas: number;
+    readonly total: number;
+    readonly updated: number;
+    readonly ready: number;
+    readonly available: number;
+  };
+}
+
+export interface Described {
+  readonly view: RolloutView;
+  readonly position: RolloutPosition;
+  /** Whether the ReplicaSets and pods are known, so that causes can be told. */
+  readonly isWhole: boolean;
+  /** Whether this is the last that is said of it. */
+  readonly isLast: boolean;
+}
+
+/** Phases in which something of the new version may be held up. */
+const MAY_BE_HELD_UP: ReadonlySet<RolloutPhase> = new Set<RolloutPhase>([
+  'progressing',
+  'waiting-in-step',
+  'baking',
+  'failed',
+]);
+
+export function describeRollout(described: Described): RolloutReport {
+  const { position, view } = described;
+  const { metadata, spec, status = {} } = view.deployment;
+  const cause = causeOf(described);
+  return {
+    time: toRfc3339(view.nowMs),
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    generation: metadata.generation ?? 0,
+    phase: position.phase,
+    reason: findCondition(status.conditions, 'Progressing')?.reason,
+    message: messageOf(described, cause),
+    cause,
+    counts: {
+      replicas: replicasOf(spec),
+      total: status.replicas ?? 0,
+      updated: status.updatedReplicas ?? 0,
+      ready: status.readyReplicas ?? 0,
+      available: status.availableReplicas ?? 0,
+    },
+  };
+}
+
+function causeOf({ isLast, isWhole, position, view }: Described): RolloutReport['cause'] {
+  if (position.failure !== undefined) return { code: position.phase, summary: position.failure };
+  if (!isWhole || !MAY_BE_HELD_UP.has(position.phase)) return undefined;
+  return rolloutCause(view, isLast);
+}
+
+function messageOf({ position, view }: Described, cause: RolloutCause | RolloutReport['cause']): string {
+  const { failure, message, phase } = position;
+  const text = message.replace(/\.+$/, '');
+  // What failed by a policy says why itself.
+  if (failure !== undefined) return text;
+  if (cause) return `${text}: ${cause.summary}`;
+  if (phase !== 'failed') return text;
+  const said = findCondition(view.deployment.status?.conditions, 'Progressing')?.message;
+  return said === undefined ? text : `${text}: ${said}`;
+}

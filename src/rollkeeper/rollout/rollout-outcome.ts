@@ -1,0 +1,59 @@
+import type { RolloutPhase } from './decide-rollout-end.js';
+
+/** What a look at a rollout, or a wait for it, came to. */
+export type RolloutOutcome =
+  | 'complete'
+  | 'gone'
+  | 'failed'
+  | 'rolled-back'
+  | 'waiting-for-approval'
+  | 'held'
+  | 'timed-out'
+  | 'progressing';
+
+/** For scripts; documented in docs/ROLLOUTS.md. 1 is also what could not be found out, and 2 what was typed wrong, as of every command. */
+export const ROLLOUT_EXIT_CODES: Readonly<Record<RolloutOutcome, number>> = {
+  complete: 0,
+  gone: 1,
+  failed: 3,
+  'rolled-back': 4,
+  'waiting-for-approval': 5,
+  held: 6,
+  'timed-out': 7,
+  progressing: 8,
+};
+
+/** What a single look comes to. */
+export const OUTCOME_OF_PHASE: Readonly<Record<RolloutPhase, RolloutOutcome>> = {
+  complete: 'complete',
+  failed: 'failed',
+  'rolled-back': 'rolled-back',
+  'rolling-back': 'rolled-back',
+  'waiting-for-approval': 'waiting-for-approval',
+  held: 'held',
+  progressing: 'progressing',
+  'waiting-in-step': 'progressing',
+  paused: 'progressing',
+  baking: 'progressing',
+  deleting: 'gone',
+};
+
+/** What ends a wait, beside what is over. */
+export interface WaitUntil {
+  readonly approval?: boolean;
+  readonly held?: boolean;
+}
+
+/** Undefined: the wait goes on. */
+export function outcomeOfWait(phase: RolloutPhase, until: WaitUntil): RolloutOutcome | undefined {
+  const outcome = OUTCOME_OF_PHASE[phase];
+  if (outcome === 'progressing' || phase === 'rolling-back') return undefined;
+  if (outcome === 'waiting-for-approval') return until.approval ? outcome : undefined;
+  if (outcome === 'held') return until.held ? outcome : undefined;
+  return outcome;
+}
+
+/** A version that failed has failed, also where what ran before is not back in time. */
+export function outcomeOfTimeout(phase: RolloutPhase): RolloutOutcome {
+  return phase === 'rolling-back' ? 'rolled-back' : 'timed-out';
+}

@@ -1,0 +1,154 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { Informer } from '@rollkeeper/client/informer';
+import { OWNER_UID_INDEX, SharedInformer } from '@rollkeeper/client/informer';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import type {
+  Deployment,
+  KubernetesObject,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, PODS, REPLICA_SETS, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
+import { silentLogger } from '@rollkeeper/machinery/logging';
+import { completeDeployment, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
+import type { RolloutTarget } from './rollout-verbs.js';
+
+export interface WatchedRolloutDependencies {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+/** A rollout by three watches: of the one Deployment, and of the ReplicaSets and pods that its selector matches. They are made anew for as long as it takes. */
+export class WatchedRollout implements RolloutSource {
+  private readonly deployments: Informer<Deployment>;
+  private readonly replicaSets: Informer<ReplicaSet>;
+  private readonly pods: Informer<Pod>;
+  private namespaceAnnotations: Readonly<Record<string, string>> | undefined;
+  private hasChanged = false;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly target: RolloutTarget,
+    private readonly deps: WatchedRolloutDependencies,
+  ) {
+    const { metadata, spec } = target.deployment;
+    const labelSelector = selectorText(spec.selector);
+    this.deployments = this.informer<Deployment>(target.type, {
+      fieldSelector: `metadata.name=${metadata.name}`,
+    });
+    this.replicaSets = this.informer<ReplicaSet>(REPLICA_SETS, { labelSelector });
+    this.pods = this.informer<Pod>(PODS, { labelSelector });
+  }
+
+  /** Why the Deployment cannot be listed or watched at the moment. */
+  get trouble(): string | undefined {
+    return this.deployments.trouble?.reason;
+  }
+
+  /**
+   * Runs `work` while the watches run, once the first lists are there.
+   * @throws UnsupportedError where the Deployment may not be listed, TimeoutError where no list comes in time
+   */
+  async watching<T>(timeoutMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const stopper = new AbortController();
+    const running = [this.deployments, this.replicaSets, this.pods].map((informer) =>
+      informer.run(stopper.signal),
+    );
+    try {
+      await this.settle(timeoutMs, signal);
+      return await work();
+    } finally {
+      stopper.abort();
+      await Promise.all(running);
+    }
+  }
+
+  current(): ObservedRollout | undefined {
+    const { uid } = this.target.deployment.metadata;
+    const cached = this.deployments.lister.get(keyOf(this.target.deployment.metadata));
+    if (!cached || cached.metadata.uid !== uid) return undefined;
+    const deployment = isCustomDeployment(cached)
+      ? completeDeployment(structuredClone(cached) as Deployment)
+      : cached;
+    const replicaSets = this.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid ?? '');
+    const pods = replicaSets.flatMap(({ metadata }) =>
+      this.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
+    );
+    const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
+    return { deployment, replicaSets, pods, namespaceAnnotations: this.namespaceAnnotations, isWhole };
+  }
+
+  async waitForChange(forMs: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.hasChanged) {
+      const slept = new LinkedAbort(signal);
+      this.wake = () => slept.abort(new Error('something has changed'));
+      await this.deps.clock.sleep(forMs, slept.signal).catch(() => undefined);
+      slept.close();
+      this.wake = undefined;
+      signal.throwIfAborted();
+    }
+    this.hasChanged = false;
+  }
+
+  private async settle(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const late = new TimeoutError(`no list of Deployments came in time`);
+    const linked = new LinkedAbort(signal);
+    const either = linked.signal;
+    const timer = this.deps.clock.setTimeout(() => linked.abort(late), timeoutMs);
+    try {
+      this.namespaceAnnotations = await annotationsOfNamespace(this.target, either);
+      await this.deployments.waitUntilSettled(either);
+      if (!this.deployments.hasSynced)
+        throw new UnsupportedError(`its Deployment cannot be watched: ${this.trouble ?? 'no list came'}`);
+      // Their absence costs the cause alone.
+      await Promise.all([this.replicaSets.waitUntilSettled(either), this.pods.waitUntilSettled(either)]);
+    } catch (error) {
+      if (error === late && this.trouble !== undefined)
+        throw new TimeoutError(`${late.message}: ${this.trouble}`, { cause: error });
+      throw error;
+    } finally {
+      timer.cancel();
+      linked.close();
+    }
+  }
+
+  private informer<T extends KubernetesObject>(
+    type: ResourceType,
+    selection: { readonly fieldSelector?: string; readonly labelSelector?: string },
+  ): Informer<T> {
+    const { client, deployment } = this.target;
+    const { clock, random } = this.deps;
+    const namespaces = [deployment.metadata.namespace ?? 'default'];
+    const informer = new SharedInformer<T>({
+      ...{ type, client, clock, random, logger: silentLogger, namespaces },
+      ...selection,
+    });
+    informer.addEventHandler(() => this.noteChange());
+    return informer;
+  }
+
+  private noteChange(): void {
+    this.hasChanged = true;
+    this.wake?.();
+  }
+}
+
+/** Many who may read Deployments may not read namespaces: then its defaults are not known. */
+async function annotationsOfNamespace(
+  { client, deployment }: { readonly client: ApiClient; readonly deployment: Deployment },
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const name = deployment.metadata.namespace ?? 'default';
+  try {
+    return (await client.get<Namespace>(NAMESPACES, { name }, { signal })).metadata.annotations;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
