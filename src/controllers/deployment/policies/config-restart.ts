@@ -73,8 +73,7 @@ export function restartOnChange(
   const recorded = readConfigRecord(draft.annotations);
   const template = hashOf(draft);
   const seen = look(draft, restartOn, configuration, recorded);
-  if (!latest || recorded?.template !== template)
-    return begin(draft, { template, sources: foundOf(seen) });
+  if (!latest || recorded?.template !== template) return begin(draft, { template, sources: foundOf(seen) });
   const compared = compare(recorded, seen);
   if (compared.changes.length === 0) {
     note(draft, { template, sources: compared.sources });

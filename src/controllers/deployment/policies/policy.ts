@@ -96,7 +96,9 @@ export function compilePolicy(
     });
   }
   if (problems.length > 0) return { kind: 'invalid', problems };
-  return given.length === 0 && !reloader.selection ? NONE : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
+  return given.length === 0 && !reloader.selection
+    ? NONE
+    : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
 }
 
 /** `rollkeeper.dev/steps: "20%%": …` */
