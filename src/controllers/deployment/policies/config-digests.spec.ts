@@ -130,6 +130,9 @@ describe('the caches of ConfigMaps and Secrets', () => {
     const [a, b] = [contents.find('default', 'secret/a'), contents.find('default', 'secret/b')];
     expect(a?.content.digest).not.toBe(b?.content.digest);
     expect(a?.content.keys['pin']).not.toBe(b?.content.keys['pin']);
+    change(anObject('Secret', 'c', { pin: 'MTIzNA==', puk: 'MTIzNA==' }));
+    const { pin, puk } = contents.find('default', 'secret/c')?.content.keys ?? {};
+    expect(pin).not.toBe(puk);
   });
 
   it('have the same digest whatever the order of keys, and keep any key', () => {

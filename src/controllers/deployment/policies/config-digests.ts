@@ -150,7 +150,7 @@ function digested(object: WithContent, salt: string): DigestedObject {
   };
 }
 
-/** Independent of the order of keys. The key of a ConfigMap is in one of the two fields. */
+/** Independent of the order of keys. The key goes into the digest of its value, so that equal values do not show. */
 function digestOf({ binaryData = {}, data = {} }: WithContent, salt: string): ContentDigest {
   const whole = createHash('sha256');
   const keys: Record<string, string> = {};
@@ -159,7 +159,7 @@ function digestOf({ binaryData = {}, data = {} }: WithContent, salt: string): Co
     ...Object.entries(binaryData).map(([key, value]) => [key, 'binary', value] as const),
   ];
   for (const [key, form, value] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const digest = createHmac('sha256', salt).update(`${form}\n${value}`).digest('hex');
+    const digest = createHmac('sha256', salt).update(`${form}\n${key}\n${value}`).digest('hex');
     whole.update(`${key}\n${digest}\n`);
     setField(keys, key, digest.slice(0, KEY_DIGEST_CHARS));
   }
