@@ -9,7 +9,7 @@ import {
 } from './certificates/certificate-controllers.js';
 import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
-import type { DeploymentApi } from './deployment/index.js';
+import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
 import { createDeploymentController, deploymentController, deploymentTypeOf } from './deployment/index.js';
 import { disruptionController } from './disruption/disruption-controller.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
@@ -77,11 +77,12 @@ export interface SelectOptions {
 export function forDeploymentApis(
   selected: readonly ControllerDefinition[],
   apis: readonly DeploymentApi[],
+  options: Pick<DeploymentControllerOptions, 'restartOnConfig'> = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController)
       return apis.map((api) =>
-        createDeploymentController({ api, neighbours: apis.filter((other) => other !== api) }),
+        createDeploymentController({ ...options, api, neighbours: apis.filter((other) => other !== api) }),
       );
     if (definition === replicaSetController)
       return createReplicaSetController({}, apis.map(deploymentTypeOf));

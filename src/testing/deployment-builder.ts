@@ -43,5 +43,8 @@ export function aDeployment(shape: DeploymentShape = {}): Deployment {
 
 /** Changes the image, like `kubectl set image`. */
 export function setImage(deployment: Deployment, image: string): void {
-  deployment.spec.template.spec = { containers: [{ name: 'web', image }] };
+  const { spec } = deployment.spec.template;
+  const [first, ...others] = spec?.containers ?? [];
+  const containers = [{ name: 'web', ...first, image }, ...others];
+  deployment.spec.template.spec = { ...spec, containers };
 }

@@ -1,4 +1,5 @@
 import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
 import type { DeploymentShape } from './deployment-builder.js';
 import { aDeployment, setImage } from './deployment-builder.js';
@@ -12,12 +13,19 @@ export const MINUTE_MS = 60_000;
 /** Later than the progress deadline of {@link aDeployment}. */
 export const PAST_DEADLINE_MS = 601_000;
 
+export interface LabSetUp {
+  /** @default the Deployment controller with its defaults */
+  readonly controller?: ControllerDefinition;
+  /** Puts what else there is into the world, before the first sync. */
+  readonly prepare?: (lab: PolicyLab) => void;
+}
+
 /** A Deployment that has rolled out `app:1`, under these policies. */
 export class PolicyLab {
   readonly clock = new MovedClock(WORLD_NOW_MS);
   readonly world: JudgedRollout;
 
-  private constructor(policies: Record<string, string>, shape: DeploymentShape) {
+  private constructor(policies: Record<string, string>, shape: DeploymentShape, { controller }: LabSetUp) {
     const annotations = Object.fromEntries(
       Object.entries(policies).map(([name, value]) => [P + name, value]),
     );
@@ -25,11 +33,17 @@ export class PolicyLab {
       deployment: aDeployment({ annotations, ...shape }),
       random: new SeededRandom(1),
       clock: this.clock,
+      controller,
     });
   }
 
-  static async rolledOut(policies: Record<string, string>, shape: DeploymentShape = {}): Promise<PolicyLab> {
-    const lab = new PolicyLab(policies, shape);
+  static async rolledOut(
+    policies: Record<string, string>,
+    shape: DeploymentShape = {},
+    setUp: LabSetUp = {},
+  ): Promise<PolicyLab> {
+    const lab = new PolicyLab(policies, shape, setUp);
+    setUp.prepare?.(lab);
     await lab.rest();
     return lab;
   }

@@ -31,6 +31,9 @@ export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 /** An image whose pods never become ready. */
 export const BROKEN_IMAGE = 'app:broken';
 
+/** What the Deployment controller writes. */
+const WRITTEN: ReadonlySet<string> = new Set([DEPLOYMENTS.resource, REPLICA_SETS.resource]);
+
 export interface WorldOptions {
   readonly deployment: Deployment;
   readonly random: RandomSource;
@@ -59,7 +62,8 @@ export class RolloutWorld {
   constructor(private readonly options: WorldOptions) {
     this.clock = options.clock ?? new StandingClock(WORLD_NOW_MS);
     this.api = new GenerationApi((write) => {
-      if (write.type === PODS) return;
+      // The rest is the test's own.
+      if (!WRITTEN.has(write.type.resource)) return;
       options.onWrite?.(write);
       this.onEffect();
     });

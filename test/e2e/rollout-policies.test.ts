@@ -57,14 +57,18 @@ class Looked {
 
   /** The sizes by image, of those with pods. */
   async sizes(name: string): Promise<Record<string, number>> {
+    const active = (await this.revisions(name)).filter(({ spec }) => (spec.replicas ?? 1) > 0);
+    return Object.fromEntries(
+      active.map(({ spec }) => [spec.template?.spec?.containers[0]?.image, spec.replicas ?? 1]),
+    );
+  }
+
+  async revisions(name: string): Promise<readonly ReplicaSet[]> {
     const { items } = await this.client.list<ReplicaSet>(REPLICA_SETS, {
       namespace: this.namespace,
       labelSelector: `app=${name}`,
     });
-    const active = items.filter(({ spec }) => (spec.replicas ?? 1) > 0);
-    return Object.fromEntries(
-      active.map(({ spec }) => [spec.template?.spec?.containers[0]?.image, spec.replicas ?? 1]),
-    );
+    return items;
   }
 
   async sized(name: string, sizes: Record<string, number>): Promise<void> {
@@ -211,6 +215,35 @@ describe('a rollout that looks after itself', () => {
     expect(late.code).toBe(7);
     expect(late.stderr).toMatch(/^rollkeeper: timed out after 1s: Step 2 of 2/);
     expect((await wait('approved', '--until-approval')).code).toBe(5);
+  });
+
+  it.skipIf(!binary)('restarts its pods once when a ConfigMap changes, and says which key did', async () => {
+    const configMap = await looked.kubectl('create', 'configmap', 'settings', '--from-literal=colour=red');
+    expect(configMap.code).toBe(0);
+    await looked.start('configured', { 'restart-on': 'configmap/settings' });
+    await waitFor(
+      async () => (await looked.rollouts.read('configured')).metadata.annotations?.[`${P}config`],
+      {
+        what: 'the configuration to be recorded',
+      },
+    );
+    const data = { colour: 'blue' };
+    await looked.kubectl('patch', 'configmap', 'settings', '-p', JSON.stringify({ data }));
+    await looked.kubectl('label', 'configmap', 'settings', 'team=a');
+    await waitFor(async () => (await looked.revisions('configured')).length === 2, {
+      what: 'a second revision of configured',
+    });
+    await looked.rollouts.rolledOut('configured');
+    const history = await looked.kubectl('rollout', 'history', 'deployment/configured');
+    expect(history.stdout).toContain('configuration changed: configmap/settings: key colour changed');
+    expect(await looked.sizes('configured')).toEqual({ 'web:1': 5 });
+    const undone = await looked.kubectl('rollout', 'undo', 'deployment/configured');
+    expect(undone.code).toBe(0);
+    await looked.rollouts.rolledOut('configured');
+    await looked.kubectl('delete', 'configmap', 'settings');
+    await waitFor(async () => (await looked.revisions('configured')).length === 3, {
+      what: 'a revision for the deleted ConfigMap, and none for the undo',
+    });
   });
 
   it('has its policies off and says so where one of them cannot be understood', async () => {

@@ -4,6 +4,7 @@ import type { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
 import type { RolloutEnd, RolloutReporter } from '../../src/rollkeeper/rollout/index.js';
 import { WatchedRollout, followRollout } from '../../src/rollkeeper/rollout/index.js';
+import type { ManifestObject } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 
 const TIMEOUT_MS = 20_000;
@@ -26,7 +27,7 @@ const WEB = {
 };
 
 /** `user` may get, list and watch these resources of the namespace default, and nothing else. */
-function mayRead(user: string, apiGroups: string[], resources: string[]): Record<string, unknown>[] {
+function mayRead(user: string, apiGroups: string[], resources: string[]): ManifestObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const metadata = { namespace: 'default', name: user };
   const rules = [{ apiGroups, resources, verbs: ['get', 'list', 'watch'] }];

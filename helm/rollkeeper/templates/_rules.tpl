@@ -16,6 +16,12 @@
 - apiGroups: [""]
   resources: [pods, resourcequotas]
   verbs: [list, watch]
+{{- if .Values.restartOnConfig }}
+{{- /* Digests of their content are kept, never the content. */}}
+- apiGroups: [""]
+  resources: [configmaps, secrets]
+  verbs: [list, watch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]

@@ -10,6 +10,7 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
+import type { Configuration } from './policies/config-digests.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
 
@@ -25,6 +26,8 @@ export interface PassDependencies {
   readonly rules: RolloutRules;
   /** The annotations of a Namespace, which are defaults for its Deployments. @default none */
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
+  /** What ConfigMaps and Secrets hold. @default not known */
+  readonly configuration?: Configuration;
 }
 
 /** The decision of a pass. */
@@ -47,7 +50,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { claims, deployment }: ObservedPass,
-  { clock, defaultsOf, pods, rules }: PassDependencies,
+  { clock, configuration, defaultsOf, pods, rules }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -57,7 +60,12 @@ export function decidePass(
   const { adopt: adopted, owned, release } = claims;
   const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
   const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
-  decideRollout(draft, { podsOf: ({ observed }) => podsOf(observed), rules, namespaceAnnotations });
+  decideRollout(draft, {
+    podsOf: ({ observed }) => podsOf(observed),
+    rules,
+    namespaceAnnotations,
+    configuration,
+  });
   const plan = netPlan(draft, release);
   return {
     plan,

@@ -18,6 +18,7 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
@@ -47,7 +48,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, neighbours, rules, waits, workers } = compiled;
+  const { api, neighbours, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -66,7 +67,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         other.addIndex(TEMPLATE_INDEX, templateIndex);
       }
       const defaultsOf = namespaceDefaults(informers);
-      const reconciler = new DeploymentReconciler({ ...caches, clock, defaultsOf, rules });
+      const configuration = restartOnConfig ? configContents(informers) : 'off';
+      const reconciler = new DeploymentReconciler({ ...caches, clock, configuration, defaultsOf, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -79,11 +81,13 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         watches: [
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
           watchNamespaceDefaults(kind),
+          ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],
         indexes: [
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
+          ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
         whileLeading: () =>

@@ -65,6 +65,11 @@ export interface DeploymentControllerOptions {
   workers?: number;
   /** Debounce times for changes of ReplicaSets. */
   waits?: ChangeWaits;
+  /**
+   * Watches ConfigMaps and Secrets, for Deployments that restart on their configuration (docs/ROLLOUTS.md): digests of them are cached.
+   * @default false
+   */
+  restartOnConfig?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -74,6 +79,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly neighbours: readonly DeploymentApi[];
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
+  readonly restartOnConfig: boolean;
   readonly rules: RolloutRules;
 }
 
@@ -82,6 +88,7 @@ const schema = z.object({
   neighbours: z.array(z.enum(DEPLOYMENT_APIS)).default([]),
   workers: z.int().min(1).default(10),
   waits: changeWaits,
+  restartOnConfig: z.boolean().default(false),
   rules: z
     .object({
       floor: z.boolean(),

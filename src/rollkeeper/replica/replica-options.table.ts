@@ -146,6 +146,12 @@ export const REPLICA_OPTIONS_TABLE = {
       schema: { enum: ['apps/v1', 'rollkeeper.dev/v1', 'apps/v1,rollkeeper.dev/v1'] },
     },
   }),
+  'restart-on-config': onOrOff({
+    help: 'watch ConfigMaps and Secrets, and keep digests of them in memory, for Deployments that restart on their configuration (docs/ROLLOUTS.md); needs the rights to list and watch both',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'restartOnConfig' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

@@ -237,6 +237,7 @@ export class Supervisor {
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
       'controller',
       '--standalone',
+      '--restart-on-config',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

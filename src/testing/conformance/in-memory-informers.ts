@@ -1,10 +1,15 @@
 import type { InformerSource } from '@rollkeeper/runtime/controller/controller-definition';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { IndexFunction, Informer, ResourceEventHandler, PartialType } from '@rollkeeper/client/informer';
+import type {
+  IndexFunction,
+  Informer,
+  PartialType,
+  ResourceEventHandler,
+  WholeType,
+} from '@rollkeeper/client/informer';
 import type { MetadataInformer } from '@rollkeeper/client/informer/informer-factory';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '@rollkeeper/client/informer';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, cacheNameOf } from '@rollkeeper/client/informer';
 import type { KubernetesObject, OwnerReference, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { InMemoryApi } from './in-memory-api.js';
 
 /** Caches that show the in-memory API as of the last `refresh`. */
@@ -14,16 +19,18 @@ export class InMemoryInformers implements InformerSource {
   constructor(private readonly api: InMemoryApi) {}
 
   informerFor<T extends KubernetesObject>(type: ResourceType): InMemoryInformer<T> {
-    const name = qualifiedResource(type);
+    return this.informerOf<T>(type);
+  }
+
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): InMemoryInformer<T> {
+    return this.informerOf<T>(type);
+  }
+
+  private informerOf<T extends KubernetesObject>(type: WholeType | PartialType): InMemoryInformer<T> {
+    const name = cacheNameOf(type);
     const informer = this.informers.get(name) ?? new InMemoryInformer<KubernetesObject>(type);
     this.informers.set(name, informer);
     return informer as unknown as InMemoryInformer<T>;
-  }
-
-  /** Whole objects: in memory there is nothing to save. */
-  partialInformerFor<T extends KubernetesObject>(type: PartialType): InMemoryInformer<T> {
-    const { part: _part, ...whole } = type;
-    return this.informerFor<T>(whole);
   }
 
   metadataInformerFor(type: ResourceType): MetadataInformer {
@@ -32,7 +39,10 @@ export class InMemoryInformers implements InformerSource {
 
   /** Shows the current state everywhere, and notifies the handlers of changes. */
   refresh(): void {
-    for (const informer of this.informers.values()) informer.replace(this.api.all(informer.type));
+    for (const informer of this.informers.values()) {
+      const { keep = (object: KubernetesObject) => object } = informer.type.part ?? {};
+      informer.replace(this.api.all(informer.type).map((object) => keep(object)));
+    }
   }
 }
 
@@ -44,7 +54,7 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
   readonly lister = this.store.lister;
   private readonly handlers = new Set<ResourceEventHandler<T>>();
 
-  constructor(readonly type: ResourceType) {
+  constructor(readonly type: WholeType | PartialType) {
     this.addIndex(NAMESPACE_INDEX, ({ metadata }) => [metadata.namespace ?? '']);
     this.addIndex(OWNER_UID_INDEX, ({ metadata }) =>
       ((metadata.ownerReferences ?? []) as readonly OwnerReference[]).map(({ uid }) => uid),

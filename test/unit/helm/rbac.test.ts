@@ -15,7 +15,10 @@ import {
   textOf,
   unique,
 } from '../support/needed-rights.js';
-import { deploymentController } from '../../../src/controllers/deployment/index.js';
+import {
+  createDeploymentController,
+  deploymentController,
+} from '../../../src/controllers/deployment/index.js';
 import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
 import { replicaSetController } from '../../../src/controllers/replicaset/index.js';
 
@@ -171,6 +174,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       expect(text(given)).toEqual(text(needed));
     },
   );
+
+  it('reach ConfigMaps and Secrets only where Deployments restart on them, and there to list and watch', () => {
+    const isConfiguration = ({ resource }: Right): boolean => ['configmaps', 'secrets'].includes(resource);
+    const ask = rightsToWatch(createDeploymentController({ restartOnConfig: true })).filter(isConfiguration);
+    expect(text(ask)).toEqual(['list configmaps', 'list secrets', 'watch configmaps', 'watch secrets']);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ restartOnConfig: true, namespaces })).filter(isConfiguration);
+      expect(text(given)).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isConfiguration)).toEqual([]);
+    }
+  });
 
   it('let a replica know its cluster by one namespace, and see of all others what a list shows', () => {
     const rules = rulesWith({ controllers: 'deployment' });

@@ -11,6 +11,8 @@ import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reason
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
+import type { Configuration } from './config-digests.js';
+import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
@@ -21,7 +23,10 @@ import { takeRequests, tellRetry } from './requests.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
+import type { Problem } from './tell.js';
 import {
+  CONFIGURATION_NOT_WATCHED,
+  INVALID_ANNOTATION,
   ROLLED_BACK,
   inKubernetesWords,
   isFailureTold,
@@ -37,6 +42,8 @@ import { markServedGood } from './good-revisions.js';
 export interface PolicyContext {
   /** Of the Deployment's Namespace, for its defaults. */
   readonly namespaceAnnotations?: Annotations;
+  /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
+  readonly configuration?: Configuration;
   readonly podsOf: PodsOf;
 }
 
@@ -52,15 +59,33 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const shape = { isRollingUpdate: isRollingUpdate(draft.spec) };
+  const { configuration } = context;
+  const shape = {
+    isRollingUpdate: isRollingUpdate(draft.spec),
+    readsReloader: configuration !== undefined && configuration !== 'off',
+  };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
   inKubernetesWords(draft);
   const policy = policyOf(compiled, draft.annotations);
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf }, play);
-  tellProblem(draft, compiled.kind === 'invalid' ? renderProblems(compiled.problems) : undefined, outcome);
+  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration }, play);
+  const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
+  if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
+  tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
+}
+
+function problemOf(
+  draft: RolloutDraft,
+  compiled: CompiledPolicy,
+  configuration: Configuration | undefined,
+): Problem | undefined {
+  if (compiled.kind === 'invalid')
+    return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
+  if (compiled.kind === 'none') return undefined;
+  const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
+  return trouble === undefined ? undefined : { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -83,6 +108,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   markServedGood(draft, policy, before);
   takeRequests(pass, before);
   if (draft.spec.template !== template) return;
+  if (draft.annotations[RETRY] === undefined && restartOnChange(pass, before)) return;
   const failures = readFailures(draft.annotations);
   const current = hashOf(draft);
   const failure = failures.find((each) => each.template === current && !each.stopped);

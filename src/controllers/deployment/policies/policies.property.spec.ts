@@ -6,10 +6,12 @@ import { PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
+import { ConfigMap } from '../../../runtime/index.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+import { createDeploymentController } from '../definition.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -21,6 +23,7 @@ import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-wo
  * 4. Under a freeze no version begins that has no ReplicaSet yet.
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
+ * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -41,6 +44,7 @@ const scenario = fc.record({
     'approve; 30%; approve',
     '50%; wait 1m; 80%',
   ),
+  restartOn: fc.constantFrom(undefined, 'config'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -50,6 +54,7 @@ const change = fc.oneof(
   fc.record({ paused: fc.boolean() }),
   fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
   fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
 );
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -58,7 +63,7 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: undefined },
+    ...{ failAfter: undefined, bakeTime: undefined, steps: undefined, restartOn: undefined },
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -67,10 +72,12 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%' },
+    ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%', restartOn: undefined },
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
+
+const WATCHING = createDeploymentController({ restartOnConfig: true });
 
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -85,6 +92,7 @@ class PolicyWorld {
       deployment: deploymentOf(drawn),
       random: this.random,
       clock: this.clock,
+      controller: WATCHING,
       onWrite: (write) => {
         this.judge(write);
         if (this.refusing && this.random.next() < drawn.refusals)
@@ -96,6 +104,7 @@ class PolicyWorld {
   async apply(change: Change): Promise<void> {
     if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
     if ('lost' in change) return this.lose(change.lost);
+    if ('config' in change) return this.configure(change.config);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
   }
@@ -105,6 +114,16 @@ class PolicyWorld {
     for (const pod of this.world.availablePods.slice(0, count))
       this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
     for (const replicaSet of this.world.replicaSets) await this.world.syncReplicaSet(replicaSet);
+  }
+
+  /** Undefined: it goes. */
+  private async configure(value: string | undefined): Promise<void> {
+    const { api } = this.world;
+    const metadata = { namespace: 'default', name: 'web' };
+    const isThere = api.all(ConfigMap).length > 0;
+    if (value !== undefined)
+      api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: value } });
+    else if (isThere) await api.delete(ConfigMap, metadata);
   }
 
   private images(): ReadonlySet<string> {
@@ -145,13 +164,26 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, failAfter, maxSurge, maxUnavailable, onFailure, replicas, steps } = drawn;
-  const settings = { 'on-failure': onFailure, 'fail-after': failAfter, 'bake-time': bakeTime, steps };
+  const { bakeTime, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } = drawn;
+  const settings = {
+    'on-failure': onFailure,
+    'fail-after': failAfter,
+    'bake-time': bakeTime,
+    'restart-on': restartOn,
+    steps,
+  };
   const annotations = Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[P + name, value]])),
   );
   const rollingUpdate = { maxSurge, maxUnavailable };
-  return aDeployment({ replicas, annotations, strategy: { type: 'RollingUpdate', rollingUpdate } });
+  const deployment = aDeployment({
+    replicas,
+    annotations,
+    strategy: { type: 'RollingUpdate', rollingUpdate },
+  });
+  const [container] = deployment.spec.template.spec?.containers ?? [];
+  if (container) container.envFrom = [{ configMapRef: { name: 'web', optional: true } }];
+  return deployment;
 }
 
 function applyTo(deployment: Deployment, change: Change): void {
@@ -195,6 +227,21 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   return lab;
 }
 
+/** Rule 7. */
+async function restarts(lab: PolicyWorld): Promise<void> {
+  const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
+  const before = new Set(uids());
+  await lab.apply({ config: 'last' });
+  await rest(lab);
+  await lab.apply({ minutes: 1 });
+  await rest(lab);
+  expect(uids().filter((uid) => before.has(uid))).toEqual([]);
+  const settled = uids();
+  await lab.apply({ minutes: 1 });
+  await rest(lab);
+  expect(uids(), 'once').toEqual(settled);
+}
+
 describe(`a rollout that looks after itself in any circumstances (SEED=${runs.seed})`, () => {
   it('keeps to its limits and to its policies, and runs what is wanted in the end', async () => {
     const changes = fc.array(change, { minLength: 1, maxLength: 12 });
@@ -213,6 +260,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
   });
@@ -286,7 +334,7 @@ async function dyingAt(
 
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
-  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined },
+  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -346,6 +394,28 @@ describe('a process that dies at any of its writes', () => {
         await lab.apply({ image: 'app:2' });
         await go();
         await lab.apply({ ask: 'abort' });
+        await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of a restart on its configuration, and of the failure of one',
+      settings: { restartOn: 'config' },
+      act: async (lab, go) => {
+        await lab.apply({ config: '1' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+        lab.world.breaks = () => true;
+        await lab.apply({ config: '2' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+        await lab.apply({ minutes: 2 });
+        await go();
+        lab.world.breaks = () => false;
+        await lab.apply({ minutes: 1 });
         await go();
       },
       image: 'app:1',

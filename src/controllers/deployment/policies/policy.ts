@@ -3,6 +3,8 @@ import { MAX_INT32 } from '../int32.js';
 import { parseDuration } from './durations.js';
 import type { FailureCause } from './failure-causes.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
+import type { ConfigSelection } from './config-selection.js';
+import { joinSelections, parseRestartOn, readReloader } from './config-selection.js';
 import type { Setting } from './names.js';
 import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
 import type { PodCount } from './pod-counts.js';
@@ -33,6 +35,8 @@ export interface RolloutPolicy {
   readonly windows: readonly RolloutWindow[];
   /** Why no rollout may begin. */
   readonly freeze?: string;
+  /** Which ConfigMaps and Secrets it restarts on. @default none */
+  readonly restartOn?: ConfigSelection;
 }
 
 /** What is wrong with an annotation. */
@@ -51,6 +55,8 @@ export type CompiledPolicy =
 export interface PolicyShape {
   /** Whether the strategy can hold a rollout between two sizes. */
   readonly isRollingUpdate: boolean;
+  /** Whether the annotations of Stakater's Reloader are meant for us. @default false: a Reloader may be at work */
+  readonly readsReloader?: boolean;
 }
 
 type Fields = { -readonly [Field in keyof RolloutPolicy]?: RolloutPolicy[Field] };
@@ -58,6 +64,7 @@ type Fields = { -readonly [Field in keyof RolloutPolicy]?: RolloutPolicy[Field] 
 type Read = (text: string, fields: Fields) => string | undefined;
 
 const NONE: CompiledPolicy = { kind: 'none' };
+const NO_RELOADER: ReturnType<typeof readReloader> = { problems: [] };
 
 /**
  * The policy that the annotations of a Deployment ask for, with those of its Namespace as defaults; an empty value turns a default
@@ -66,7 +73,7 @@ const NONE: CompiledPolicy = { kind: 'none' };
 export function compilePolicy(
   deployment: Annotations | undefined,
   namespace: Annotations | undefined,
-  { isRollingUpdate }: PolicyShape = { isRollingUpdate: true },
+  { isRollingUpdate, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
   const given = givenSettings(deployment, namespace);
   const problems: PolicyProblem[] = [...unknownNames(deployment)];
@@ -76,6 +83,9 @@ export function compilePolicy(
     if (why !== undefined)
       problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
   }
+  const reloader = readsReloader ? readReloader(deployment ?? {}) : NO_RELOADER;
+  problems.push(...reloader.problems);
+  if (reloader.selection) fields.restartOn = joined(fields.restartOn, reloader.selection);
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -86,7 +96,9 @@ export function compilePolicy(
     });
   }
   if (problems.length > 0) return { kind: 'invalid', problems };
-  return given.length === 0 ? NONE : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
+  return given.length === 0 && !reloader.selection
+    ? NONE
+    : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
 }
 
 /** `rollkeeper.dev/steps: "20%%": …` */
@@ -158,9 +170,19 @@ const READERS: Readonly<Record<Setting, Read>> = {
     fields.freeze = text;
     return undefined;
   },
+  'restart-on': (text, fields) => {
+    const parsed = parseRestartOn(text);
+    if (typeof parsed === 'string') return parsed;
+    fields.restartOn = parsed;
+    return undefined;
+  },
 };
 
 const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
+
+function joined(own: ConfigSelection | undefined, added: ConfigSelection): ConfigSelection {
+  return own ? joinSelections(own, added) : added;
+}
 
 interface Given {
   readonly setting: Setting;

@@ -17,6 +17,8 @@ export const ROLLED_BACK = 'RolledBack';
 export const ROLLOUT_RETRIED = 'RolloutRetried';
 /** Of the condition {@link POLICY_CONDITION}, and an Event: annotations that cannot be understood. */
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
+/** Of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks for it. */
+export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -85,11 +87,17 @@ export function isFailureTold(draft: RolloutDraft): boolean {
   return isCurrent && observedProgress(draft)?.reason === PROGRESS_DEADLINE_EXCEEDED;
 }
 
-/** Says which annotations cannot be understood, or takes that back. */
-export function tellProblem(draft: RolloutDraft, message: string | undefined, outcome: PolicyOutcome): void {
+/** What keeps the policies, or one of them, from being followed. */
+export interface Problem {
+  readonly reason: typeof INVALID_ANNOTATION | typeof CONFIGURATION_NOT_WATCHED;
+  readonly message: string;
+}
+
+/** Says what keeps a policy from being followed, or takes that back. */
+export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, outcome: PolicyOutcome): void {
   const conditions = draft.status.conditions ?? [];
   const before = conditions.find(({ type }) => type === POLICY_CONDITION);
-  if (message === undefined) {
+  if (problem === undefined) {
     if (before)
       setConditions(
         draft,
@@ -97,20 +105,21 @@ export function tellProblem(draft: RolloutDraft, message: string | undefined, ou
       );
     return;
   }
-  const standing = {
-    code: 'invalid-policy',
-    sentence: `its policies are off, because an annotation cannot be understood: ${message}`,
-    unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
-    endsByItself: false,
-  } as const;
-  outcome.standing = standing;
-  if (before?.message === message && before.reason === INVALID_ANNOTATION) return;
+  const { message, reason } = problem;
+  if (reason === INVALID_ANNOTATION)
+    outcome.standing = {
+      code: 'invalid-policy',
+      sentence: `its policies are off, because an annotation cannot be understood: ${message}`,
+      unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
+      endsByItself: false,
+    };
+  if (before?.message === message && before.reason === reason) return;
   const condition = {
-    ...newCondition('Progressing', { status: 'False', reason: INVALID_ANNOTATION, message }, draft.now),
+    ...newCondition('Progressing', { status: 'False', reason, message }, draft.now),
     type: POLICY_CONDITION,
   };
   setConditions(draft, [...conditions.filter((each) => each !== before), condition]);
-  tellEvent(draft, outcome, warning(INVALID_ANNOTATION, message));
+  tellEvent(draft, outcome, warning(reason, message));
 }
 
 /** An Event, and a line of the decision. */
