@@ -35,7 +35,7 @@ async function ask(request: RolloutRequest, words: readonly string[], flags: Req
   const { api, ref } = parseTarget(words, flags);
   const by = flags.by ?? userInfo().username;
   if (by.trim() === '') throw new InvalidOptionError('by', 'is empty');
-  // Loaded here, so that other commands do not hold it in memory.
+  // Imported lazily to keep other commands small.
   const { findDeployment, withApi } = await import('./live-deployment.js');
   const { requestOfRollout } = await import('../rollout/index.js');
   await withApi(flags, async (client) => {

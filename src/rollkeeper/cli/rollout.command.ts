@@ -60,7 +60,7 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
     revision: readRevisionFlag('revision', flags.revision),
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
   };
-  // Loaded here, so that other commands do not hold it in memory.
+  // Imported lazily to keep other commands small.
   const { findDeployment, withApi } = await import('./live-deployment.js');
   await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };
