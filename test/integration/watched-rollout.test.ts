@@ -11,7 +11,7 @@ const TIMEOUT_MS = 20_000;
 const REF = { namespace: 'default', name: 'web' };
 const SILENT: RolloutReporter = { show: () => undefined, end: () => undefined };
 
-const WEB: Record<string, unknown> = {
+const WEB: ManifestObject = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: REF,
