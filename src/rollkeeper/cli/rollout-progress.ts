@@ -74,7 +74,7 @@ export async function showProgress(
   const { ROLLOUT_EXIT_CODES } = await import('../rollout/index.js');
   const { findDeployment, withApi } = await import('./live-deployment.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const { LinkedAbort } = await import('@rollkeeper/machinery/cancellation');
+  const { LinkedAbort, abortable } = await import('@rollkeeper/machinery/cancellation');
   const clock = new SystemClock();
   const startedMs = clock.monotonicNow();
   const linked = new LinkedAbort(signal);
@@ -82,7 +82,9 @@ export async function showProgress(
   const timer = clock.setTimeout(() => linked.abort(late), compiled.timeoutMs);
   try {
     const end = await withApi(flags, async (client) => {
-      const target = { client, ...(await findDeployment(client, ref, api, linked.signal)) };
+      // A request whose connection is still being made notices no abort.
+      const found = await abortable(findDeployment(client, ref, api, linked.signal), linked.signal);
+      const target = { client, ...found };
       timer.cancel();
       return endOf(verb, target, { ...compiled, clock, startedMs }, signal);
     });

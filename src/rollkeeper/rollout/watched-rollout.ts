@@ -1,7 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Informer } from '@rollkeeper/client/informer';
 import { OWNER_UID_INDEX, SharedInformer } from '@rollkeeper/client/informer';
-import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
 import type {
@@ -56,15 +56,13 @@ export class WatchedRollout implements RolloutSource {
    */
   async watching<T>(timeoutMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const stopper = new AbortController();
-    const running = [this.deployments, this.replicaSets, this.pods].map((informer) =>
-      informer.run(stopper.signal),
-    );
+    for (const informer of [this.deployments, this.replicaSets, this.pods]) void informer.run(stopper.signal);
     try {
       await this.settle(timeoutMs, signal);
       return await work();
     } finally {
+      // Not waited for: one that is connecting to a silent server would take as long as that may.
       stopper.abort();
-      await Promise.all(running);
     }
   }
 
@@ -102,7 +100,8 @@ export class WatchedRollout implements RolloutSource {
     const either = linked.signal;
     const timer = this.deps.clock.setTimeout(() => linked.abort(late), timeoutMs);
     try {
-      this.namespaceAnnotations = await annotationsOfNamespace(this.target, either);
+      // A request whose connection is still being made notices no abort.
+      this.namespaceAnnotations = await abortable(annotationsOfNamespace(this.target, either), either);
       await this.deployments.waitUntilSettled(either);
       if (!this.deployments.hasSynced)
         throw new UnsupportedError(`its Deployment cannot be watched: ${this.trouble ?? 'no list came'}`);
