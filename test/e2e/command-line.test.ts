@@ -37,7 +37,11 @@ describe('a command line that is wrong', () => {
     [['rollout', 'wait', 'web', '--timeout', '0'], 'timeout: must be longer than 0s'],
     [['rollout', 'wait', 'web', '--output', 'yaml'], 'output: "yaml" is neither text nor json'],
     [['rollout', 'wait', 'web', '-o', 'json', '--github'], 'github: cannot be given with --output json'],
-    [['rollout', 'status', 'web', '--until-held'], 'until-held: is of wait'],
+    [
+      ['rollout', 'status', 'web', '--watch=false', '--until-held'],
+      'until-held: cannot be given with --watch=false',
+    ],
+    [['rollout', 'wait', 'web', '--watch=false'], 'watch: is of status'],
     [['explain', 'pod', 'web'], 'kind: "pod" is none that this works on'],
     [['plan', '-f', '/nope'], 'filename: ENOENT'],
     [['plan', '-f', '.'], 'filename: EISDIR'],

@@ -205,7 +205,9 @@ describe('a rollout that looks after itself', () => {
     expect(back.stderr).toContain('ImagePullBackOff');
     expect(back.stdout).toContain('::error title=Rollout of piped%3A rolled-back::');
     expect(back.stdout).not.toContain('another template');
-    const status = await looked.rollkeeper('rollout', 'status', 'deploy/piped', '-n', namespace);
+    const status = await looked.rollkeeper(
+      ...['rollout', 'status', 'deploy/piped', '-n', namespace, '--watch=false'],
+    );
     expect(status.code).toBe(4);
     expect(imageOf(await looked.rollouts.read('piped'))).toBe('web:2');
     await looked.start('approved', { steps: '1; approve' });

@@ -12,6 +12,8 @@ import type { Target } from './target.js';
 
 /** What `rollkeeper rollout status` and `wait` take. */
 export interface ProgressFlags extends ApiFlags {
+  /** Of `status`: `false` looks once. */
+  readonly watch?: string | true;
   readonly timeout?: string;
   readonly untilApproval?: boolean;
   readonly untilHeld?: boolean;
@@ -20,7 +22,8 @@ export interface ProgressFlags extends ApiFlags {
   readonly github?: boolean;
 }
 
-export type ProgressVerb = 'status' | 'wait';
+/** `follow` until there is an end to tell; `look` once. */
+export type ProgressMode = 'follow' | 'look';
 
 export interface CompiledProgress {
   readonly timeoutMs: number;
@@ -36,18 +39,21 @@ export const DEFAULT_TIMEOUT = '15m';
 const LOOK_TIMEOUT_MS = 30_000;
 /** Of a terminal that does not say how wide it is. */
 const USUAL_COLUMNS = 80;
-const OF_WAIT_ALONE = ['timeout', 'untilApproval', 'untilHeld'] as const;
+const OF_FOLLOWING_ALONE = ['timeout', 'untilApproval', 'untilHeld'] as const;
 
 /** @throws InvalidOptionError */
 export async function compileProgress(
-  verb: ProgressVerb,
+  mode: ProgressMode,
   flags: ProgressFlags,
   env: NodeJS.ProcessEnv,
 ): Promise<CompiledProgress> {
   const { bakeTime, github, output = 'text', timeout = DEFAULT_TIMEOUT, untilApproval, untilHeld } = flags;
-  const misplaced = OF_WAIT_ALONE.find((flag) => verb === 'status' && flags[flag] !== undefined);
+  const misplaced = OF_FOLLOWING_ALONE.find((flag) => mode === 'look' && flags[flag] !== undefined);
   if (misplaced !== undefined)
-    throw new InvalidOptionError(hyphenated(misplaced), 'is of wait; status says where it is now, and ends');
+    throw new InvalidOptionError(
+      hyphenated(misplaced),
+      'cannot be given with --watch=false, which looks once',
+    );
   if (output !== 'text' && output !== 'json')
     throw new InvalidOptionError('output', `"${output}" is neither text nor json`);
   const asJson = output === 'json';
@@ -55,7 +61,7 @@ export async function compileProgress(
   const timeoutMs = await readDuration('timeout', timeout);
   if (timeoutMs === 0) throw new InvalidOptionError('timeout', 'must be longer than 0s');
   return {
-    timeoutMs: verb === 'status' ? LOOK_TIMEOUT_MS : timeoutMs,
+    timeoutMs: mode === 'look' ? LOOK_TIMEOUT_MS : timeoutMs,
     until: { approval: untilApproval, held: untilHeld },
     bakeMs: bakeTime === undefined ? undefined : await readDuration('bake-time', bakeTime),
     asJson,
@@ -65,12 +71,12 @@ export async function compileProgress(
 
 /** Follows a rollout, or looks at it once, says how it is, and sets the exit code. */
 export async function showProgress(
-  verb: ProgressVerb,
+  mode: ProgressMode,
   { api, ref }: Target,
   flags: ProgressFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const compiled = await compileProgress(verb, flags, process.env);
+  const compiled = await compileProgress(mode, flags, process.env);
   const { ROLLOUT_EXIT_CODES } = await import('../rollout/index.js');
   const { findDeployment, withApi } = await import('./live-deployment.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
@@ -86,7 +92,7 @@ export async function showProgress(
       const found = await abortable(findDeployment(client, ref, api, linked.signal), linked.signal);
       const target = { client, ...found };
       timer.cancel();
-      return endOf(verb, target, { ...compiled, clock, startedMs }, signal);
+      return endOf(mode, target, { ...compiled, clock, startedMs }, signal);
     });
     process.exitCode = ROLLOUT_EXIT_CODES[end.outcome];
   } catch (error) {
@@ -101,7 +107,7 @@ export async function showProgress(
 }
 
 async function endOf(
-  verb: ProgressVerb,
+  mode: ProgressMode,
   target: RolloutTarget,
   compiled: CompiledProgress & { readonly clock: Clock; readonly startedMs: number },
   signal: AbortSignal,
@@ -114,7 +120,7 @@ async function endOf(
   const leftMs = Math.max(1, startedMs + timeoutMs - clock.monotonicNow());
   const showEveryMs = process.stdout.isTTY ? 1000 : undefined;
   return source.watching(leftMs, signal, async () => {
-    if (verb === 'wait')
+    if (mode === 'follow')
       return followRollout(source, { ...compiled, startedMs, reporter, showEveryMs }, signal);
     const end = lookAtRollout(source, compiled);
     if (!end) throw new UnsupportedError(`${target.deployment.metadata.name} has just been deleted`);
@@ -146,6 +152,14 @@ async function readDuration(option: string, text: string): Promise<number> {
   if (ms === undefined)
     throw new InvalidOptionError(option, `"${text}" is not a duration such as 90s, 5m or 1h30m`);
   return ms;
+}
+
+/** @throws InvalidOptionError */
+export function progressModeOf(verb: 'status' | 'wait', { watch = true }: ProgressFlags): ProgressMode {
+  if (watch === true || watch === 'true') return 'follow';
+  if (watch !== 'false') throw new InvalidOptionError('watch', `"${watch}" is neither true nor false`);
+  if (verb === 'wait') throw new InvalidOptionError('watch', 'is of status; wait always waits');
+  return 'look';
 }
 
 function hyphenated(flag: string): string {

@@ -3,7 +3,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
 import type { RolloutTarget } from '../rollout/index.js';
 import type { ProgressFlags } from './rollout-progress.js';
-import { DEFAULT_TIMEOUT, showProgress } from './rollout-progress.js';
+import { DEFAULT_TIMEOUT, progressModeOf, showProgress } from './rollout-progress.js';
 import { addApiOptions } from './shared-options.js';
 import type { Target, TargetFlags } from './target.js';
 import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
@@ -20,16 +20,17 @@ interface RolloutFlags extends ProgressFlags, TargetFlags {
 export function registerRolloutCommand(program: Command): void {
   addNamespaceOption(addApiOptions(program.command('rollout')))
     .description(
-      'look at, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API. Exit code of status and wait: 0 complete, 3 failed, 4 rolled back, 5 waits for an approval, 6 held, 7 timed out, 8 on its way (docs/ROLLOUTS.md)',
+      'follow, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API. Exit code of status and wait: 0 complete, 3 failed, 4 rolled back, 5 waits for an approval, 6 held, 7 timed out, 8 on its way (docs/ROLLOUTS.md)',
     )
     .argument('<verb>', VERBS.join(', '))
     .argument('<name...>', TARGET_HELP)
     .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
     .option('--revision <number>', 'for history: show the pod template of this one')
     .option('--to-revision <number>', 'for undo (default: the one before)')
-    .option('--timeout <duration>', `for wait: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
-    .option('--until-approval', 'for wait: end where an approval is waited for')
-    .option('--until-held', 'for wait: end where a window or a freeze holds the rollout')
+    .option('-w, --watch [boolean]', 'for status: false looks once and ends (default: true)')
+    .option('--timeout <duration>', `for wait and status: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
+    .option('--until-approval', 'for wait and status: end where an approval is waited for')
+    .option('--until-held', 'for wait and status: end where a window or a freeze holds the rollout')
     .option(
       '--bake-time <duration>',
       'for wait and status: how long a complete rollout is watched; 0 for not at all (default: as rollkeeper.dev/bake-time says)',
@@ -46,7 +47,9 @@ export function registerRolloutCommand(program: Command): void {
 async function rollout(word: string, words: readonly string[], flags: RolloutFlags): Promise<void> {
   const verb = VERBS.find((known) => known === word);
   if (verb === 'status' || verb === 'wait')
-    return runUntilStopped(async (signal) => showProgress(verb, parseTarget(words, flags), flags, signal));
+    return runUntilStopped(async (signal) =>
+      showProgress(progressModeOf(verb, flags), parseTarget(words, flags), flags, signal),
+    );
   return runOnce(async () => {
     if (!verb) throw new InvalidOptionError('verb', `"${word}" is none of ${VERBS.join(', ')}`);
     await change(verb, parseTarget(words, flags), flags);
