@@ -19,7 +19,13 @@ function started(shape: { reason?: string; annotations?: Record<string, string>;
   const now = () => api.all<Deployment>(DEPLOYMENTS)[0] as Deployment;
   const target = () => ({ client: api, type: DEPLOYMENTS, deployment: now() });
   const ask = (request: RolloutRequest) => requestOfRollout(target(), request, 'alice');
-  return { ask, annotations: () => now().metadata.annotations };
+  /** Another writer changes the Deployment between the look and the request. */
+  const askAfter = async (request: RolloutRequest, change: (deployment: Deployment) => Deployment) => {
+    const looked = target();
+    await api.update(DEPLOYMENTS, change(structuredClone(looked.deployment)));
+    return requestOfRollout(looked, request, 'alice');
+  };
+  return { ask, askAfter, annotations: () => now().metadata.annotations };
 }
 
 describe('what a person says to a rollout', () => {
@@ -33,6 +39,22 @@ describe('what a person says to a rollout', () => {
     const failed = started({ annotations: { 'rollkeeper.dev/failed': FAILED } });
     expect(await failed.ask('retry')).toContain('asked to try again by alice');
     expect(failed.annotations()).toMatchObject({ 'rollkeeper.dev/retry': 'alice' });
+  });
+
+  it('holds although the controller has written meanwhile, unless it is another rollout by then', async () => {
+    const counted = started({ reason: 'WaitingForApproval' });
+    await counted.askAfter('promote', (deployment) => ({
+      ...deployment,
+      metadata: { ...deployment.metadata, annotations: { counted: 'yes' } },
+    }));
+    expect(counted.annotations()).toEqual({ counted: 'yes', 'rollkeeper.dev/approve': 'alice' });
+    const replaced = started({ reason: 'WaitingForApproval' });
+    const asked = replaced.askAfter('promote', (deployment) => {
+      deployment.spec.template.metadata = { labels: { app: 'web', version: '2' } };
+      return deployment;
+    });
+    await expect(asked).rejects.toThrow('web has changed meanwhile: look at it again');
+    expect(replaced.annotations()?.['rollkeeper.dev/approve']).toBeUndefined();
   });
 
   it('is refused where there is nothing that it could be about', async () => {
