@@ -21,8 +21,8 @@ export const DEFAULT_DRAIN_TIMEOUT_MS = 3000;
 /** How long a sync waits for its caches, milliseconds. */
 export const DEFAULT_CAUGHT_UP_TIMEOUT_MS = 5000;
 
-/** How long replicas that do not lead leave a key to the leader, milliseconds. */
-export const DEFAULT_SPREAD_AFTER_MS = 250;
+/** How long replicas that do not lead leave a key to the leader, milliseconds. 0: every replica takes keys at once. */
+export const DEFAULT_SPREAD_AFTER_MS = 0;
 
 /**
  * Time limit of a sync unless its controller overrides it, milliseconds. Allows three consecutive requests that each

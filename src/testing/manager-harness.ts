@@ -48,6 +48,8 @@ export class ScriptedElector implements Elector {
 
 /** A controller on an in-memory queue, for one manager. */
 export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
+  /** See `WorkQueueOptions`. @default 0 */
+  readonly spreadAfterMs?: number;
   /** @default 'test' */
   readonly name?: string;
   /** @default does nothing */
@@ -104,10 +106,11 @@ export class ManagerHarness {
     name = 'test',
     needs,
     reconcile = async () => ({}),
+    spreadAfterMs,
     worksOn,
   }: ControllerSketch): SketchedController {
     const { actors, clock } = this;
-    const queue = new MemoryWorkQueue({ name, clock });
+    const queue = new MemoryWorkQueue({ name, clock, options: { spreadAfterMs } });
     const reconciled: string[] = [];
     const controller = new Controller({
       name,

@@ -229,8 +229,6 @@ export class Supervisor {
       '--admin-token-file': tokenFile,
       ...localReadsFlag(this.folder),
       '--recent-traces': RECENT_TRACES,
-      // To be seen: on one machine it is the sharing of work, not its cost, that people look for.
-      '--spread-after-ms': '0',
       ...signingFlags(this.options.up['data-dir']),
     };
     // Keeps the address of its pages for open consoles; the user's arguments come last, and so win.

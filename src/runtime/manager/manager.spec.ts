@@ -23,19 +23,28 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   );
 
 describe('a replica', () => {
-  it('takes keys at once while it leads, and otherwise when they have waited, where all reconcile', async () => {
-    const { clock, controller, elector, end, queue, reconciled } = setUp('all');
+  it('works on keys whether it leads or not, where all reconcile', async () => {
+    const { controller, end, queue, reconciled } = setUp('all');
     await waitFor(() => controller.isConsuming);
     await queue.add('ns/a');
-    await clock.advance(249);
-    expect(reconciled).toEqual([]);
-    await clock.advance(1);
     await waitFor(() => reconciled.includes('ns/a'));
-    void elector.win(1);
-    await queue.add('ns/b');
-    await waitFor(() => reconciled.includes('ns/b'));
     await end();
     expect(controller.isConsuming).toBe(false);
+  });
+
+  it('leaves keys to the leader for spreadAfterMs, and takes them at once while it leads', async () => {
+    const harness = new ManagerHarness([{ spreadAfterMs: 250 }], { reconcileOn: 'all' });
+    const [{ controller, queue, reconciled }] = harness.controllers as [(typeof harness.controllers)[0]];
+    await waitFor(() => controller.isConsuming);
+    await queue.add('ns/a');
+    await harness.clock.advance(249);
+    expect(reconciled).toEqual([]);
+    await harness.clock.advance(1);
+    await waitFor(() => reconciled.includes('ns/a'));
+    void harness.elector.win(1);
+    await queue.add('ns/b');
+    await waitFor(() => reconciled.includes('ns/b'));
+    await harness.end();
   });
 
   it('works on keys while it leads and at no other time, where only the leader reconciles', async () => {

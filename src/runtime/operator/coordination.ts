@@ -54,7 +54,7 @@ export interface CoordinationParts {
   readonly metrics: WorkQueueMetrics;
   /** How long keys in progress may continue after a stop, milliseconds. */
   readonly drainTimeoutMs: number;
-  /** See `WorkQueueOptions`. @default 250 */
+  /** See `WorkQueueOptions`. @default 0 */
   readonly spreadAfterMs?: number;
 }
 

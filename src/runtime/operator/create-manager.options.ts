@@ -97,7 +97,7 @@ export interface CreateManagerOptions {
   readonly drainTimeoutMs?: number;
   /**
    * How long replicas that do not lead leave a key to the leader, milliseconds; with 0 every replica takes keys at once. All
-   * replicas need the same value. @default 250
+   * replicas need the same value. @default 0
    */
   readonly spreadAfterMs?: number;
   /** How long a sync waits for its caches before it is postponed, milliseconds. @default 5000 */

@@ -11,7 +11,7 @@ describe('work queue options', () => {
       bucketRatePerSecond: 10,
       bucketBurst: 100,
       agingMs: 5000,
-      spreadAfterMs: 250,
+      spreadAfterMs: 0,
       lockDurationMs: 2000,
       stalledIntervalMs: 300,
       drainTimeoutMs: 10_000,

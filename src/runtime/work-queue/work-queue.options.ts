@@ -20,7 +20,7 @@ export interface WorkQueueOptions {
   agingMs?: number;
   /**
    * How long other replicas leave a key to the leader, so that they only help when it cannot keep up. 0: all take keys
-   * at once. @default 250
+   * at once. @default 0
    */
   spreadAfterMs?: number;
   /** A worker that has not renewed for this long is considered dead. @default 2000 */
