@@ -72,6 +72,6 @@ export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
 export function unexpectedReply(reply: unknown): Error {
   return new InvalidOptionError(
     'storage.keyPrefix',
-    `Redis answers ${stringifyJson(reply ?? null).slice(0, 100)}: is somebody else using these keys?`,
+    `Redis answers ${stringifyJson(reply ?? null).slice(0, 100)}: does another program use these keys?`,
   );
 }

@@ -26,7 +26,7 @@ export const API_WRITE_ATTRIBUTES = {
 /**
  * Wraps `client` so that every write is traced. A successful write below an active span, such as a sync, becomes an
  * event of that span: verb, resource, object, status and duration. A failed write, or one outside of spans, gets its
- * own span; a conflict is marked, since it is not unusual. Either way the server is told to create no span.
+ * own span. A conflict is marked as expected. In both cases the request asks the server not to create a span.
  */
 export function withSpans(client: ApiClient, tracer: Tracer, clock: Clock): ApiClient {
   const spans = new WriteSpans(tracer, clock);

@@ -210,7 +210,7 @@ export const REPLICA_OPTIONS_TABLE = {
     help: 'serve the admin port over plain HTTP even where it can be reached from elsewhere',
   }),
   'admin-local-reads': oneOf(LOCAL_READS, {
-    help: 'who on this machine reads without a token: anyone, own-user (and root; on Linux), or nobody: token',
+    help: 'which users of this machine may read without a token: anyone, own-user (and root; Linux only), or none (token)',
     value: 'how',
     default: 'anyone',
     chart: { path: 'admin.localReads' },

@@ -60,7 +60,7 @@ export class KeyLock {
         const sentAtMs = clock.monotonicNow();
         const isOurs = await this.dependencies.renew();
         if (isAborted(over)) return;
-        if (!isOurs) return this.held.lose(`somebody else has the lock of ${name}`);
+        if (!isOurs) return this.held.lose(`another replica has the lock of ${name}`);
         this.held.renewed(sentAtMs);
         pauseMs = Math.max(lockDurationMs / RENEWALS - (clock.monotonicNow() - sentAtMs), 0);
       } catch (error) {
