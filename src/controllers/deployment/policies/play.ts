@@ -13,6 +13,7 @@ import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
+import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
@@ -71,6 +72,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
   else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration }, play);
+  if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
@@ -148,7 +150,15 @@ interface GoingBack {
 function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {
   const { draft, outcome, policy } = pass;
   if (policy.onFailure !== 'hold' && isFailureTold(draft)) {
-    draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+    const change = {
+      template: hashOf(draft, target.template),
+      trigger: 'rollback',
+      by: OURS,
+      why: failure.cause,
+    } as const;
+    const restored = restoredAnnotations(draft.annotations, target);
+    const annotations = policy.history ? withNotedChange(restored, change) : restored;
+    draft.replaceMetadata(annotations, withoutHash(target.template));
     const revision = target.annotations[REVISION] ?? '';
     const message = `Rolled back from revision ${failure.revision} to the pods of revision ${revision} (${target.name}): ${failure.cause}`;
     return tellEvent(draft, outcome, warning(ROLLED_BACK, message));

@@ -12,6 +12,7 @@ import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
 import { createDeploymentController } from '../definition.js';
+import { readRevisionEntries } from './history.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -24,6 +25,7 @@ import { createDeploymentController } from '../definition.js';
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
+ * 8. The revision that runs in the end says how it came about, and that it is complete.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -227,6 +229,16 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   return lab;
 }
 
+/** Rule 8. */
+function expectHistory(replicaSet: ReplicaSet | undefined): void {
+  const { annotations } = replicaSet?.metadata ?? {};
+  const [newest] = readRevisionEntries(annotations);
+  expect(newest, 'rule 8').toMatchObject({
+    revision: annotations?.['deployment.kubernetes.io/revision'],
+    ended: { as: 'complete' },
+  });
+}
+
 /** Rule 7. */
 async function restarts(lab: PolicyWorld): Promise<void> {
   const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
@@ -260,6 +272,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
@@ -434,6 +447,7 @@ describe('a process that dies at any of its writes', () => {
         `write ${effect}`,
       ).toEqual([[image, 6]]);
       expect(deployment.spec.template.spec?.containers[0]?.image, `write ${effect}`).toBe(asks);
+      expectHistory(active[0]);
       if (!died) break;
       effects++;
     }

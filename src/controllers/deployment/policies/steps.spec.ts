@@ -191,16 +191,17 @@ describe('what is copied between a Deployment and its ReplicaSets', () => {
       .sort();
 
   it('is the settings, for `kubectl rollout undo`, as long as they are set; and no state, no request and no freeze', async () => {
-    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m' });
-    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'on-failure']);
+    const policies = { 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m', history: 'off' };
+    const lab = await PolicyLab.rolledOut(policies);
+    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'history', 'on-failure']);
     await lab.annotate('bake-time', undefined);
-    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'on-failure']);
+    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'history', 'on-failure']);
     await lab.annotate('freeze', undefined);
     await lab.image('app:2');
     await lab.image(BROKEN_IMAGE);
     await lab.pass(PAST_DEADLINE_MS);
-    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'on-failure']);
-    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['on-failure']);
+    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'history', 'on-failure']);
+    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['history', 'on-failure']);
   });
 
   it('is not the state of a revision, which kubectl leaves on the Deployment when it goes back to it', async () => {
