@@ -18,7 +18,7 @@ describe('the history of a Deployment under a policy', () => {
       {
         revision: '2',
         trigger: 'change',
-        by: 'anna',
+        user: 'anna',
         why: 'the new shop',
         what: expect.stringMatching(/^container \w+: image app:1 → app:2$/) as string,
         ended: { as: 'complete' },
@@ -88,7 +88,8 @@ describe('the history of a Deployment under a policy', () => {
   });
 
   it('is not kept where it is turned off, nor without any policy', async () => {
-    for (const settings of [{ history: 'off', 'on-failure': 'rollback' }, {}]) {
+    const both: Record<string, string>[] = [{ history: 'off', 'on-failure': 'rollback' }, {}];
+    for (const settings of both) {
       const lab = await PolicyLab.rolledOut(settings);
       await lab.image('app:2');
       expect(lab.replicaSet('app:2').metadata.annotations?.[`${P}revisions`]).toBeUndefined();

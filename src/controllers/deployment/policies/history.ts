@@ -33,8 +33,10 @@ export interface RevisionEntry {
   readonly revision: string;
   readonly at: string;
   readonly trigger: Trigger;
-  /** The user, as the API names it, or the controller. */
+  /** Who is said to have asked: by the one who made the change, so it is no proof. */
   readonly by?: string;
+  /** The user that the API authenticated for the change, where it names users. */
+  readonly user?: string;
   /** The field manager that wrote the template: `kubectl-set`, `argocd-controller`. */
   readonly tool?: string;
   readonly why?: string;
@@ -103,7 +105,8 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
         latest,
         changes.map(({ field }) => field),
       );
-  const by = isNoted && noted.by !== undefined ? noted.by : draft.annotations[CHANGED_BY];
+  const by = isNoted ? noted.by : undefined;
+  const user = draft.annotations[CHANGED_BY];
   const why = isNoted && noted.why !== undefined ? noted.why : draft.annotations[CHANGE_CAUSE];
   const what = changes.map(renderChange).join('; ');
   return {
@@ -111,6 +114,7 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
     at: draft.now,
     trigger,
     ...(by !== undefined && { by: shortenedTo(LONGEST_TEXT, by) }),
+    ...(user !== undefined && { user: shortenedTo(LONGEST_TEXT, user) }),
     ...(draft.templateManager !== undefined && by !== OURS && { tool: draft.templateManager }),
     ...(why !== undefined && why !== '' && { why: shortenedTo(LONGEST_TEXT, why) }),
     ...(what !== '' && { what: shortenedTo(LONGEST_TEXT, what) }),
@@ -162,13 +166,13 @@ function readNotedChange(annotations: Annotations): NotedChange | undefined {
 
 function isEntry(value: unknown): value is RevisionEntry {
   if (!isJsonObject(value)) return false;
-  const { at, by, ended, revision, tool, trigger, what, why } = value;
+  const { at, by, ended, revision, tool, trigger, user, what, why } = value;
   const isText = (field: unknown): boolean => field === undefined || typeof field === 'string';
   return (
     typeof revision === 'string' &&
     typeof at === 'string' &&
     TRIGGERS.some((each) => each === trigger) &&
-    [by, tool, what, why].every(isText) &&
+    [by, tool, user, what, why].every(isText) &&
     (ended === undefined || isEnd(ended))
   );
 }

@@ -14,6 +14,7 @@ export const SETTINGS = [
   'freeze',
   'restart-on',
   'history',
+  'fast-track',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 

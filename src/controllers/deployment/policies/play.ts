@@ -101,7 +101,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
-    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    draft.cap = capInPlace(draft, policy, latestOf(draft, draft.living));
     draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
     return play();
   }
@@ -179,7 +179,7 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
-  const stage = decideStage(draft, policy.steps, before);
+  const stage = decideStage(draft, policy, before);
   draft.cap = stage?.cap;
   play();
   if (draft.spec.template !== template) return;

@@ -40,6 +40,8 @@ export interface RolloutPolicy {
   readonly restartOn?: ConfigSelection;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
+  /** A way back to one of so many revisions before passes the steps by. */
+  readonly fastTrack: number;
 }
 
 /** What is wrong with an annotation. */
@@ -120,6 +122,7 @@ export const NO_POLICY: RolloutPolicy = {
   steps: [],
   windows: [],
   history: false,
+  fastTrack: 0,
 };
 
 const READERS: Readonly<Record<Setting, Read>> = {
@@ -183,6 +186,11 @@ const READERS: Readonly<Record<Setting, Read>> = {
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';
+    return undefined;
+  },
+  'fast-track': (text, fields) => {
+    if (!/^\d{1,3}$/.test(text)) return 'is not a number of revisions of at most 999';
+    fields.fastTrack = Number(text);
     return undefined;
   },
 };
