@@ -4,6 +4,7 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { lastServedRevision, revisionOf } from '../revision.js';
+import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
 import { renderDuration } from './durations.js';
 import { APPROVE, STEP } from './names.js';
@@ -26,7 +27,7 @@ export interface Approval {
 }
 
 /** Where in its steps a rollout is: kept on its ReplicaSet, so that another template begins at the first. */
-interface Position {
+export interface Position {
   /** Steps that are behind it. */
   readonly done: number;
   /** When the last of them was over, RFC 3339. */
@@ -85,7 +86,7 @@ function positionOf(
 ): Position | undefined {
   if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
   if (latest && (isGood(latest) || isFastTracked(draft, latest, fastTrack))) return undefined;
-  const begun = latest && isNewest(draft, latest) ? readPosition(latest) : undefined;
+  const begun = latest && isNewest(draft, latest) ? readPosition(latest.annotations) : undefined;
   if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
   return begun ?? { done: 0, since: draft.now, approvals: [] };
 }
@@ -258,8 +259,8 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
 }
 
-/** `undefined` where there is none of this revision, or none that can be read. */
-function readPosition({ annotations }: ReplicaSetDraft): Position | undefined {
+/** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
+export function readPosition(annotations: Annotations): Position | undefined {
   const text = annotations[STEP];
   if (text === undefined) return undefined;
   try {
