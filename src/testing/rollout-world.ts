@@ -1,5 +1,5 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
-import type { DeleteOptions, DeleteResult, WriteOptions } from '@rollkeeper/client/api-client/api-client';
+import type { DeleteOptions, DeleteResult, PatchType, WriteOptions } from '@rollkeeper/client/api-client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { InMemoryApi } from './conformance/in-memory-api.js';
@@ -32,7 +32,7 @@ export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 export const BROKEN_IMAGE = 'app:broken';
 
 /** What the Deployment controller writes. */
-const WRITTEN: ReadonlySet<string> = new Set([DEPLOYMENTS.resource, REPLICA_SETS.resource]);
+const WRITTEN: ReadonlySet<string> = new Set([DEPLOYMENTS.resource, REPLICA_SETS.resource, 'services']);
 
 export interface WorldOptions {
   readonly deployment: Deployment;
@@ -223,6 +223,16 @@ export class GenerationApi extends InMemoryApi {
     const changed = options.subresource === undefined && !semanticEqual(specOf(current), specOf(object));
     const generation = (current.metadata.generation ?? 1) + (changed ? 1 : 0);
     return super.update(type, { ...object, metadata: { ...object.metadata, generation } }, options);
+  }
+
+  override async patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options: WriteOptions = {},
+  ): Promise<T> {
+    this.changes++;
+    return super.patch(type, ref, patch, options);
   }
 
   override async delete<T extends KubernetesObject>(

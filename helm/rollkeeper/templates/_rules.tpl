@@ -22,6 +22,12 @@
   resources: [configmaps, secrets]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.blueGreen }}
+{{- /* Selectors move from one version to the other. */}}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, list, watch, patch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]

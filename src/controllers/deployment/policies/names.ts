@@ -13,6 +13,11 @@ export const SETTINGS = [
   'window',
   'freeze',
   'restart-on',
+  'strategy',
+  'active-service',
+  'preview-service',
+  'auto-promote',
+  'scale-down-delay',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -33,6 +38,11 @@ export const STEP = `${PREFIX}step`;
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
+
+/** On a Service: the Deployment whose rollouts move its selector. */
+export const MANAGED_BY = `${PREFIX}managed-by`;
+/** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
+export const SWITCHED = `${PREFIX}switched`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG];
