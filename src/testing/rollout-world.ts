@@ -1,5 +1,10 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
-import type { DeleteOptions, DeleteResult, PatchType, WriteOptions } from '@rollkeeper/client/api-client/api-client';
+import type {
+  DeleteOptions,
+  DeleteResult,
+  PatchType,
+  WriteOptions,
+} from '@rollkeeper/client/api-client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { InMemoryApi } from './conformance/in-memory-api.js';
@@ -20,6 +25,7 @@ import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
+  SERVICES,
   newControllerRef,
   semanticEqual,
   isPodReady,
@@ -32,7 +38,9 @@ export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 export const BROKEN_IMAGE = 'app:broken';
 
 /** What the Deployment controller writes. */
-const WRITTEN: ReadonlySet<string> = new Set([DEPLOYMENTS.resource, REPLICA_SETS.resource, 'services']);
+const WRITTEN: ReadonlySet<string> = new Set(
+  [DEPLOYMENTS, REPLICA_SETS, SERVICES].map(({ resource }) => resource),
+);
 
 export interface WorldOptions {
   readonly deployment: Deployment;
@@ -87,7 +95,7 @@ export class RolloutWorld {
 
   /** Pods in service: ready and not terminating. */
   get availablePods(): Pod[] {
-    return this.allPods.filter((pod) => isPodReady(pod) && !isTerminating(pod));
+    return this.allPods.filter((pod) => this.isServing(pod));
   }
 
   /** When the last sync wanted to come back. */
@@ -162,6 +170,10 @@ export class RolloutWorld {
     else if (choice === 1 && replicaSet) await this.syncReplicaSet(replicaSet);
     else if (choice === 2 && pod) this.startPod(pod);
     else if (choice === 3 && pod) await this.stopPod(pod);
+  }
+
+  isServing(pod: Pod): boolean {
+    return isPodReady(pod) && !isTerminating(pod);
   }
 
   podsOf(replicaSet: ReplicaSet): Pod[] {

@@ -99,6 +99,26 @@ describe('the plan of a rollout', () => {
     expect(told).toContain('waits for an approval');
   });
 
+  it('plays a blue-green rollout, with the Services that it names taken for given', () => {
+    const annotations = {
+      'rollkeeper.dev/strategy': 'blue-green',
+      'rollkeeper.dev/active-service': 'web',
+      'rollkeeper.dev/preview-service': 'preview',
+    };
+    const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: '100%' } };
+    const plan = simulateRollout(change(aDeployment({ annotations, strategy })));
+    expect(plan).toMatchObject({ completes: true, mostPods: 20, fewestAvailable: 10 });
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toEqual([
+      ...Array.from({ length: 5 }, () => [10, 10]),
+      [10, 0],
+    ]);
+    const told = plan.steps.flatMap(({ actions }) => actions);
+    expect(told[1]).toMatch(/^point Service preview at web-/);
+    expect(told[2]).toContain('waits for an approval');
+    expect(told[3]).toMatch(/^point Service web at web-/);
+    expect(told[4]).toContain('web-old stays until');
+  });
+
   it('refuses what the controller would refuse', () => {
     const wanted = aDeployment({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'some' } } });
     expect(() => simulateRollout({ wanted, replicaSets: [], nowMs })).toThrow('maxSurge');

@@ -14,6 +14,7 @@ import {
 import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { PlannedServices } from './planned-services.js';
 
 /** The input of a simulated rollout: the initial state, and the wanted one. */
 export interface RolloutQuestion {
@@ -101,6 +102,7 @@ class PlannedWorld {
   private deployment: Deployment;
   private replicaSets: ReplicaSet[];
 
+  private readonly services: PlannedServices;
   private nowMs: number;
   private outcome: PolicyOutcome | undefined;
 
@@ -110,6 +112,8 @@ class PlannedWorld {
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
     this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+    const since = toRfc3339(question.nowMs);
+    this.services = new PlannedServices(wanted, question.replicaSets, since);
   }
 
   /** One pass of the controller; returns its writes in words. */
@@ -118,10 +122,14 @@ class PlannedWorld {
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
     const { namespaceAnnotations } = this.question;
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations });
+    const { services } = this;
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services });
     this.outcome = draft.policy;
     const plan = netPlan(draft, []);
-    const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
+    const actions = [
+      ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
+      ...plan.serviceWrites.map((write) => services.write(write)),
+    ];
     const written = plan.status ?? plan.deployment;
     if (written) this.deployment = { ...deployment, ...written, spec: deployment.spec };
     return actions;

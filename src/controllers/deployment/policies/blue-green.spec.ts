@@ -354,7 +354,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
     expect(lab.condition('RolloutPolicy')).toContain('ServicesNotWatched');
   });
 
-  it.each([
+  const WRONG: readonly (Readonly<Record<string, string>> & { readonly says: string })[] = [
     { strategy: 'canary', says: '"canary" is none of rolling, blue-green' },
     { 'preview-service': 'web', says: 'is the same Service as rollkeeper.dev/active-service' },
     { 'active-service': '', says: 'needs rollkeeper.dev/active-service' },
@@ -363,8 +363,10 @@ describe('a blue-green rollout that cannot move its Service', () => {
     { 'scale-down-delay': 'soon', says: '"soon" is not a duration' },
     { steps: '1; approve', says: 'cannot be combined with rollkeeper.dev/strategy: blue-green' },
     { strategy: '', says: 'needs rollkeeper.dev/strategy: blue-green' },
-  ])('has no policy where $says', async ({ says, ...policies }) => {
-    const lab = await running(policies as Record<string, string>);
+  ];
+
+  it.each(WRONG)('has no policy where $says', async ({ says, ...policies }) => {
+    const lab = await running(policies);
     expect(lab.condition('RolloutPolicy')).toContain('False InvalidAnnotation');
     expect(lab.condition('RolloutPolicy')).toContain(says);
   });
