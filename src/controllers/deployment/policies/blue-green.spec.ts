@@ -15,8 +15,13 @@ const WHOLE: DeploymentShape = {
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } },
 };
 
-function putService(lab: PolicyLab, name: string, selector: Record<string, string> = { app: 'web' }): void {
-  const metadata = { namespace: 'default', name, uid: `uid-of-${name}` };
+function putService(
+  lab: PolicyLab,
+  name: string,
+  selector: Record<string, string> = { app: 'web' },
+  annotations: Record<string, string> = {},
+): void {
+  const metadata = { namespace: 'default', name, uid: `uid-of-${name}`, annotations };
   lab.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector } });
 }
 
@@ -211,7 +216,7 @@ describe('a blue-green rollout', () => {
   it('follows a Service that another hand has moved', async () => {
     const lab = await running();
     await lab.image('app:2');
-    putService(lab, 'web', serviceOf(lab, 'preview')?.spec.selector as Record<string, string>);
+    putService(lab, 'web', serviceOf(lab, 'preview')?.spec.selector);
     await lab.rest();
     expect(lab.sizes, 'both for the delay').toEqual({ 'app:1': 4, 'app:2': 4 });
     await lab.pass(30 * SECOND_MS);
@@ -225,11 +230,9 @@ describe('a blue-green rollout', () => {
     await lab.image('app:2');
     await lab.annotate('approve', 'alice');
     lab.clock.move(30 * SECOND_MS);
-    const { get } = lab.world.api;
+    const get = lab.world.api.get.bind(lab.world.api);
     lab.world.api.get = async (type, ref) =>
-      (type.resource === 'services'
-        ? structuredClone(old)
-        : await get.call(lab.world.api, type, ref)) as never;
+      (type.resource === 'services' ? structuredClone(old) : await get(type, ref)) as never;
     await expect(lab.world.sync()).rejects.toThrow('Service web selects pods that were to go');
     expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 4 });
   });
@@ -237,7 +240,7 @@ describe('a blue-green rollout', () => {
   it('makes the move again where the Service has changed meanwhile', async () => {
     const lab = await running();
     await lab.image('app:2');
-    const { patch } = lab.world.api;
+    const patch = lab.world.api.patch.bind(lab.world.api);
     lab.world.api.patch = async () => {
       throw refusal(409);
     };
@@ -297,9 +300,8 @@ describe('a blue-green rollout that cannot move its Service', () => {
         const other = aDeployment({ ...WHOLE, annotations: lab.deployment.metadata.annotations });
         const metadata = { ...other.metadata, name: 'zoo', uid: 'uid-of-other' };
         lab.world.api.seed(DEPLOYMENTS, { ...other, metadata });
-        const service = serviceOf(lab, 'web') as Service;
         const annotations = { [`${P}managed-by`]: 'zoo' };
-        lab.world.api.seed(Service, { ...service, metadata: { ...service.metadata, annotations } });
+        putService(lab, 'web', { app: 'web' }, annotations);
       },
       says: 'Service "web" is moved by the rollouts of Deployment "zoo"',
     },

@@ -92,7 +92,7 @@ function playSeen(pass: BlueGreenPass, active: DeepReadonly<SelectingService>, p
   if (plan.kind === 'beside') promoteOrWait(pass, active, plan.active);
 }
 
-/** What keeps its size whatever the steps would do; `undefined` where pods are replaced in the usual way. */
+/** What keeps its size regardless of the steps; `undefined` where pods are replaced in the usual way. */
 function keptBy(plan: BlueGreenPlan): ReadonlySet<ReplicaSetDraft> | undefined {
   if (plan.kind === 'beside') return new Set([plan.active]);
   if (plan.kind === 'moved') return new Set(plan.kept ? [plan.kept] : []);

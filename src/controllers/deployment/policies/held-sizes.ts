@@ -72,8 +72,8 @@ function grow(draft: RolloutDraft, set: ReplicaSetDraft, all: readonly ReplicaSe
 
 interface Shrinking {
   /** Takes what is not available, and of what is only what the floor does not need. */
-  shrink(set: ReplicaSetDraft, wanted: number): void;
-  hasMoved(): boolean;
+  readonly shrink: (set: ReplicaSetDraft, wanted: number) => void;
+  readonly hasMoved: () => boolean;
 }
 
 function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: RolloutRules): Shrinking {
