@@ -21,6 +21,8 @@ import type { RolloutRules } from './deployment.options.js';
 export interface ObservedPass {
   readonly deployment: DeepReadonly<Deployment>;
   readonly claims: ReplicaSetClaims;
+  /** The field manager that wrote the template last. @default not known */
+  readonly templateManager?: string;
 }
 
 export interface PassDependencies {
@@ -56,7 +58,7 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { claims, deployment }: ObservedPass,
+  { claims, deployment, templateManager }: ObservedPass,
   { clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
@@ -66,7 +68,14 @@ export function decidePass(
   const nowMs = clock.now();
   const { adopt: adopted, owned, release } = claims;
   const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
-  const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
+  const draft = new RolloutDraft({
+    deployment,
+    owned,
+    adopted,
+    now: toRfc3339(nowMs),
+    nowMs,
+    templateManager,
+  });
   decideRollout(draft, {
     podsOf: ({ observed }) => podsOf(observed),
     rules,

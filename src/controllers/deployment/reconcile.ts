@@ -17,6 +17,7 @@ import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.
 import { decidePass, isEmptyPass } from './decide-pass.js';
 import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
+import { readTemplateManager } from './policies/managers.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './recheck-service.js';
 import { validateDeployment } from './limits.js';
@@ -44,7 +45,10 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     if (seen?.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
-    return seen;
+    const { deployment } = seen;
+    const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
+    const templateManager = await readTemplateManager(deployment, defaults, client, signal);
+    return templateManager === undefined ? seen : { ...seen, templateManager };
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {

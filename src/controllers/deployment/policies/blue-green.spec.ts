@@ -278,7 +278,7 @@ describe('a blue-green rollout that cannot move its Service', () => {
   const remove = (lab: PolicyLab, name: string) =>
     lab.world.api.delete(Service, { namespace: 'default', name });
 
-  it.each([
+  const CASES: readonly { name: string; change: (lab: PolicyLab) => unknown; says: string }[] = [
     {
       name: 'is missing',
       change: (lab: PolicyLab) => remove(lab, 'web'),
@@ -305,7 +305,9 @@ describe('a blue-green rollout that cannot move its Service', () => {
       },
       says: 'Service "web" is moved by the rollouts of Deployment "zoo"',
     },
-  ])('is held before it begins where one $name', async ({ change, says }) => {
+  ];
+
+  it.each(CASES)('is held before it begins where one $name', async ({ change, says }) => {
     const lab = await beginning(change);
     expect(lab.sizes).toEqual({ 'app:1': 4 });
     expect(lab.condition()).toBe(`Unknown RolloutHeld The rollout is held: ${says}`);

@@ -18,6 +18,8 @@ export const SETTINGS = [
   'preview-service',
   'auto-promote',
   'scale-down-delay',
+  'history',
+  'fast-track',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -43,9 +45,15 @@ export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 export const MANAGED_BY = `${PREFIX}managed-by`;
 /** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
 export const SWITCHED = `${PREFIX}switched`;
+/** On a Deployment: what the change that led to its template was, by the write that made it. */
+export const CHANGE = `${PREFIX}change`;
+/** On a Deployment: the user who changed its template, where the API names users. */
+export const CHANGED_BY = `${PREFIX}changed-by`;
+/** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
+export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG];
+const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHANGE, CHANGED_BY, REVISIONS];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

@@ -13,6 +13,7 @@ import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
+import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
@@ -82,6 +83,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
     if (policy) playUnder(pass, () => playBlueGreen(pass, play));
     else play();
   }
+  if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, context), outcome);
@@ -111,7 +113,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
-    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    draft.cap = capInPlace(draft, policy, latestOf(draft, draft.living));
     draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
     return play();
   }
@@ -160,7 +162,15 @@ interface GoingBack {
 function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {
   const { draft, outcome, policy } = pass;
   if (policy.onFailure !== 'hold' && isFailureTold(draft)) {
-    draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+    const change = {
+      template: hashOf(draft, target.template),
+      trigger: 'rollback',
+      by: OURS,
+      why: failure.cause,
+    } as const;
+    const restored = restoredAnnotations(draft.annotations, target);
+    const annotations = policy.history ? withNotedChange(restored, change) : restored;
+    draft.replaceMetadata(annotations, withoutHash(target.template));
     const revision = target.annotations[REVISION] ?? '';
     const message = `Rolled back from revision ${failure.revision} to the pods of revision ${revision} (${target.name}): ${failure.cause}`;
     return tellEvent(draft, outcome, warning(ROLLED_BACK, message));
@@ -181,7 +191,7 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
-  const stage = decideStage(draft, policy.steps, before);
+  const stage = decideStage(draft, policy, before);
   draft.cap = stage?.cap;
   play();
   if (draft.spec.template !== template) return;

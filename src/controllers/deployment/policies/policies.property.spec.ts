@@ -13,6 +13,7 @@ import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
 import { createDeploymentController } from '../definition.js';
+import { readRevisionEntries } from './history.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -25,7 +26,8 @@ import { createDeploymentController } from '../definition.js';
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
- * 8. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
+ * 8. The revision that runs in the end says how it came about, and that it is complete.
+ * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
  *    Service has moved away.
  */
 const runs = propertyRuns({ gate: 40 });
@@ -154,7 +156,7 @@ class PolicyWorld {
     if (ref.name !== 'web' || typeof hash !== 'string') return;
     const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
     const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
-    expect(available?.length ?? 0, 'rule 8, a move to nothing').toBeGreaterThan(0);
+    expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
   }
 
   private judge(write: AttemptedWrite): void {
@@ -171,7 +173,7 @@ class PolicyWorld {
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
     const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
     if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
-      expect(written.spec.replicas, 'rule 8, what is served goes').toBeGreaterThanOrEqual(least);
+      expect(written.spec.replicas, 'rule 9, what is served goes').toBeGreaterThanOrEqual(least);
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
@@ -271,6 +273,16 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   return lab;
 }
 
+/** Rule 8. */
+function expectHistory(replicaSet: ReplicaSet | undefined): void {
+  const { annotations } = replicaSet?.metadata ?? {};
+  const [newest] = readRevisionEntries(annotations);
+  expect(newest, 'rule 8').toMatchObject({
+    revision: annotations?.['deployment.kubernetes.io/revision'],
+    ended: { as: 'complete' },
+  });
+}
+
 /** Rule 7. */
 async function restarts(lab: PolicyWorld): Promise<void> {
   const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
@@ -310,6 +322,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
@@ -508,6 +521,7 @@ describe('a process that dies at any of its writes', () => {
         `write ${effect}`,
       ).toEqual([[image, 6]]);
       expect(deployment.spec.template.spec?.containers[0]?.image, `write ${effect}`).toBe(asks);
+      expectHistory(active[0]);
       if (!died) break;
       effects++;
     }
