@@ -23,10 +23,9 @@
   verbs: [list, watch]
 {{- end }}
 {{- if .Values.blueGreen }}
-{{- /* Selectors move from one version to the other. */}}
 - apiGroups: [""]
   resources: [services]
-  verbs: [get, list, watch, patch]
+  verbs: [list, watch]
 {{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
@@ -60,6 +59,12 @@
 - apiGroups: [apps]
   resources: [replicasets]
   verbs: [get, create, update, delete]
+{{- if .Values.blueGreen }}
+{{- /* Selectors move from one version to the other. */}}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, patch]
+{{- end }}
 {{- end }}
 
 {{- define "rollkeeper.rules.replicaset" -}}

@@ -6,7 +6,7 @@ import { activeOf, isObserved, lastingAvailable } from '../draft.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { isGood } from './revisions.js';
 import type { SelectingService } from './selecting-services.js';
-import { hashSelectedBy, switchOf } from './selecting-services.js';
+import { hashSelectedBy, lastSwitchOf, switchOf } from './selecting-services.js';
 
 /**
  * Where the active Service leaves the rollout. Nothing but the Service's selector decides: a process that dies after any of its
@@ -36,7 +36,11 @@ export function planBlueGreen(
   const withPods = activeOf(draft.living).filter(({ observed }) => observed !== undefined);
   const active = withPods.find((set) => hashOfSet(set) === selected);
   const old = withPods.filter((set) => set !== latest);
-  if (!active) return planUnclaimed(old, latest, selected);
+  if (!active) {
+    const noted = withPods.find((set) => hashOfSet(set) === lastSwitchOf(service)?.to);
+    if (selected === undefined && noted && serves(noted)) return { kind: 'claim', at: noted };
+    return planUnclaimed(draft, old, latest, selected);
+  }
   if (active !== latest) return { kind: 'beside', active };
   const moved = switchOf(service);
   // Another hand has moved it: the delay begins with what is seen now.
@@ -49,6 +53,7 @@ export function planBlueGreen(
 
 /** The Service selects all versions, or one that has no pods any more. */
 function planUnclaimed(
+  draft: RolloutDraft,
   old: readonly ReplicaSetDraft[],
   latest: ReplicaSetDraft | undefined,
   selected: string | undefined,
@@ -56,8 +61,10 @@ function planUnclaimed(
   const serving = old.filter(serves);
   const best = steadiest(serving);
   if (!best) return latest?.observed && serves(latest) ? { kind: 'claim', at: latest } : { kind: 'open' };
-  if (selected !== undefined || (serving.length === 1 && !hasPods(latest)))
-    return { kind: 'claim', at: best };
+  const isAlone = serving.length === 1 && !hasPods(latest);
+  // What another hand has let go in the middle of a rollout must not send requests to a version that no one has approved.
+  const isWhole = lastingAvailable(best, OWN_RULES) >= draft.replicas && !(latest && isGood(latest));
+  if (selected !== undefined || isAlone || isWhole) return { kind: 'claim', at: best };
   return hasPods(latest) ? { kind: 'open' } : { kind: 'settle', on: best };
 }
 

@@ -224,6 +224,20 @@ describe('a blue-green rollout', () => {
     expect(served(lab)).toBe('app:2');
   });
 
+  it.each([{ noted: true }, { noted: false }])(
+    'takes the Service back that another hand let go in the middle (the last move is noted: $noted)',
+    async ({ noted }) => {
+      const lab = await running();
+      await lab.image('app:2');
+      const annotations = noted ? serviceOf(lab, 'web')?.metadata.annotations : {};
+      putService(lab, 'web', { app: 'web' }, annotations);
+      await lab.rest();
+      expect(served(lab)).toBe('app:1');
+      expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 4 });
+      expect(lab.condition()).toContain('WaitingForApproval');
+    },
+  );
+
   it('asks the API for the selector before it removes pods', async () => {
     const lab = await running();
     const old = serviceOf(lab, 'web');

@@ -146,13 +146,19 @@ export function ownSelectorOf({ selector = {} }: DeepReadonly<SelectingService>)
 
 /** The last move, if it led to what the Service selects now; another hand may have moved it since. */
 export function switchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
+  const last = lastSwitchOf(service);
+  return last?.to === hashSelectedBy(service) ? last : undefined;
+}
+
+/** The last move that a policy made. */
+export function lastSwitchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
   const text = service.metadata.annotations?.[SWITCHED];
   if (text === undefined) return undefined;
   try {
     const read: unknown = parseJson(text);
     if (!isJsonObject(read)) return undefined;
     const { at, by, from, to } = read;
-    if (typeof at !== 'string' || typeof to !== 'string' || to !== hashSelectedBy(service)) return undefined;
+    if (typeof at !== 'string' || typeof to !== 'string') return undefined;
     return {
       ...{ to, at },
       ...(typeof from === 'string' && { from }),
