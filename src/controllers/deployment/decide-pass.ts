@@ -11,7 +11,10 @@ import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
 import type { Configuration } from './policies/config-digests.js';
+import type { WatchedServices } from './policies/selecting-services.js';
 import { progressCheckAfterMs } from './progress.js';
+import type { Unserved } from './recheck-service.js';
+import { unservedBy } from './recheck-service.js';
 import type { RolloutRules } from './deployment.options.js';
 
 /** The input of a pass. */
@@ -30,6 +33,8 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
   /** What ConfigMaps and Secrets hold. @default not known */
   readonly configuration?: Configuration;
+  /** The Services that blue-green rollouts move. @default not known */
+  readonly services?: WatchedServices;
 }
 
 /** The decision of a pass. */
@@ -41,6 +46,8 @@ export interface DecidedPass {
    * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
+  /** What a Service must not select when the plan is executed. */
+  readonly unserved?: Unserved;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** Time of the decision, RFC 3339. */
@@ -52,7 +59,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { claims, deployment, templateManager }: ObservedPass,
-  { clock, configuration, defaultsOf, pods, rules }: PassDependencies,
+  { clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -74,11 +81,13 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     configuration,
+    services,
   });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
+    unserved: unservedBy(draft),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),

@@ -19,6 +19,11 @@ import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
+import {
+  SERVICES_OF_POLICY,
+  selectingServices,
+  watchSelectingServices,
+} from './policies/selecting-services.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
@@ -48,7 +53,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, blueGreen, neighbours, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -68,7 +73,10 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       }
       const defaultsOf = namespaceDefaults(informers);
       const configuration = restartOnConfig ? configContents(informers) : 'off';
-      const reconciler = new DeploymentReconciler({ ...caches, clock, configuration, defaultsOf, rules });
+      const listers = [deployments, ...others].map(({ lister }) => lister);
+      const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
+      const known = { configuration, defaultsOf, services } as const;
+      const reconciler = new DeploymentReconciler({ ...caches, ...known, clock, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -82,12 +90,14 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
+          ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],
         indexes: [
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
           ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
+          ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
         whileLeading: () =>

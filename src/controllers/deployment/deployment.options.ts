@@ -70,6 +70,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   restartOnConfig?: boolean;
+  /**
+   * Watches Services and moves their selectors, for Deployments with `strategy: blue-green` (docs/ROLLOUTS.md).
+   * @default false
+   */
+  blueGreen?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -80,6 +85,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly blueGreen: boolean;
   readonly rules: RolloutRules;
 }
 
@@ -89,6 +95,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  blueGreen: z.boolean().default(false),
   rules: z
     .object({
       floor: z.boolean(),

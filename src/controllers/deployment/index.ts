@@ -35,11 +35,14 @@ export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY } from './policies/names.js';
+
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { readPosition } from './policies/stages.js';
 export { renderStep } from './policies/steps.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, SWITCHED } from './policies/names.js';
+export type { SelectingService, Services } from './policies/selecting-services.js';
+export type { ServiceWrite } from './policies/service-writes.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
   ROLLED_BACK,

@@ -152,6 +152,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'restartOnConfig' },
   }),
+  'blue-green': onOrOff({
+    help: 'watch Services, and move their selectors, for Deployments with the strategy blue-green (docs/ROLLOUTS.md); needs the rights to get, list, watch and patch them',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'blueGreen' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

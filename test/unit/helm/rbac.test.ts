@@ -25,8 +25,10 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
+const ofDeployments = rightsNeededBy('controllers', 'deployment');
+const isService = ({ resource }: Right): boolean => resource === 'services';
 const deployment = unique([
-  ...rightsNeededBy('controllers', 'deployment'),
+  ...ofDeployments.filter((right) => !isService(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -183,6 +185,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ restartOnConfig: true, namespaces })).filter(isConfiguration);
       expect(text(given)).toEqual(text(ask));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isConfiguration)).toEqual([]);
+    }
+  });
+
+  it('reach Services only where rollouts move them, and there to look and to move their selectors', () => {
+    const watched = rightsToWatch(createDeploymentController({ blueGreen: true }));
+    const ask = unique([...watched, ...ofDeployments].filter(isService));
+    expect(text(ask)).toEqual(['get services', 'list services', 'patch services', 'watch services']);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ blueGreen: true, namespaces })).filter(isService);
+      expect(text(given)).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isService)).toEqual([]);
     }
   });
 

@@ -10,8 +10,8 @@ import type { RolloutPolicy } from './policy.js';
 import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from './revisions.js';
 
 /** Whether anything ever goes back, or passes its steps by, because a revision was good. */
-export function needsGoodRevisions({ onFailure, steps }: RolloutPolicy): boolean {
-  return onFailure !== 'none' || steps.length > 0;
+export function needsGoodRevisions({ blueGreen, onFailure, steps }: RolloutPolicy): boolean {
+  return onFailure !== 'none' || steps.length > 0 || blueGreen !== undefined;
 }
 
 /**

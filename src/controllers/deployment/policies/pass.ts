@@ -3,6 +3,7 @@ import type { PodsOf } from '../recreate.js';
 import type { Configuration } from './config-digests.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
+import type { WatchedServices } from './selecting-services.js';
 
 /** A pass under a policy. */
 export interface Pass {
@@ -11,4 +12,5 @@ export interface Pass {
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
+  readonly services?: WatchedServices;
 }

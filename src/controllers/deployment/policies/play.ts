@@ -18,9 +18,13 @@ import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
 import type { Pass } from './pass.js';
+import { letGoOfServices, playBlueGreen } from './blue-green.js';
+import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
+import type { WatchedServices } from './selecting-services.js';
+import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
@@ -45,6 +49,8 @@ export interface PolicyContext {
   readonly namespaceAnnotations?: Annotations;
   /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
   readonly configuration?: Configuration;
+  /** The Services that blue-green rollouts move. @default not known here, and not asked about */
+  readonly services?: WatchedServices;
   readonly podsOf: PodsOf;
 }
 
@@ -60,9 +66,10 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { configuration } = context;
+  const { configuration, podsOf, services } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
+    maxSurge: maxSurgeOf(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
@@ -70,24 +77,29 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const policy = policyOf(compiled, draft.annotations);
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
-  if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration }, play);
+  const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, podsOf, configuration, services };
+  if (draft.observed.metadata.deletionTimestamp !== undefined) play();
+  else if (!letGoOfServices(pass)) {
+    if (policy) playUnder(pass, () => playBlueGreen(pass, play));
+    else play();
+  }
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
-  tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
+  tellProblem(draft, problemOf(draft, compiled, context), outcome);
 }
 
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  configuration: Configuration | undefined,
+  { configuration, services }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
-  return trouble === undefined ? undefined : { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  return blueGreenTrouble(draft, compiled.policy.blueGreen, services);
 }
 
 /** A person may ask to go back or to try again without any policy. */

@@ -6,7 +6,8 @@ import { PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
-import { ConfigMap } from '../../../runtime/index.js';
+import { ConfigMap, Service } from '../../../runtime/index.js';
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
@@ -26,6 +27,8 @@ import { readRevisionEntries } from './history.js';
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
  * 8. The revision that runs in the end says how it came about, and that it is complete.
+ * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
+ *    Service has moved away.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -47,6 +50,7 @@ const scenario = fc.record({
     '50%; wait 1m; 80%',
   ),
   restartOn: fc.constantFrom(undefined, 'config'),
+  blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -66,6 +70,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, steps: undefined, restartOn: undefined },
+    blueGreen: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -75,11 +80,12 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%', restartOn: undefined },
+    blueGreen: undefined,
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
 
-const WATCHING = createDeploymentController({ restartOnConfig: true });
+const WATCHING = createDeploymentController({ restartOnConfig: true, blueGreen: true });
 
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -88,7 +94,7 @@ class PolicyWorld {
   refusing = false;
   private frozenImages: ReadonlySet<string> | undefined;
 
-  constructor(drawn: Scenario) {
+  constructor(private readonly drawn: Scenario) {
     this.random = new SeededRandom(drawn.seed);
     this.world = new JudgedRollout({
       deployment: deploymentOf(drawn),
@@ -101,6 +107,7 @@ class PolicyWorld {
           throw refusal(write.type === REPLICA_SETS ? 409 : 500);
       },
     });
+    if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
   }
 
   async apply(change: Change): Promise<void> {
@@ -132,8 +139,30 @@ class PolicyWorld {
     return new Set(this.world.replicaSets.map(imageOf));
   }
 
-  private judge({ object, type, verb }: AttemptedWrite): void {
+  /** As a person makes it, who does not know of the hash. */
+  private putService(name: string): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-service-${name}` };
+    const spec = { selector: { app: 'web' } };
+    this.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+  }
+
+  private get activeHash(): string | undefined {
+    const services = this.world.api.all<Service>(Service);
+    return services.find(({ metadata }) => metadata.name === 'web')?.spec.selector?.[POD_TEMPLATE_HASH];
+  }
+
+  private judgeMove({ object, ref }: AttemptedWrite): void {
+    const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
+    if (ref.name !== 'web' || typeof hash !== 'string') return;
+    const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
+    const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
+    expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
+  }
+
+  private judge(write: AttemptedWrite): void {
+    const { object, type, verb } = write;
     const { deployment, replicaSets } = this.world;
+    if (type.resource === Service.resource) return this.judgeMove(write);
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -142,6 +171,9 @@ class PolicyWorld {
     const written = object as ReplicaSet;
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
+    const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
+    if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
+      expect(written.spec.replicas, 'rule 9, what is served goes').toBeGreaterThanOrEqual(least);
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
@@ -166,12 +198,20 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } = drawn;
+  const { bakeTime, blueGreen, failAfter, maxUnavailable, onFailure, replicas, restartOn } = drawn;
+  const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
+  const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    ...(blueGreen && {
+      strategy: 'blue-green',
+      'active-service': 'web',
+      'preview-service': 'preview',
+      'auto-promote': blueGreen,
+    }),
     steps,
   };
   const annotations = Object.fromEntries(
@@ -199,6 +239,10 @@ function applyTo(deployment: Deployment, change: Change): void {
 function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
   const { [P + name]: _before, ...others } = metadata.annotations ?? {};
   metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+function hashOf({ metadata }: ReplicaSet): string | undefined {
+  return metadata.labels?.[POD_TEMPLATE_HASH];
 }
 
 function imageOf({ spec }: ReplicaSet): string {
@@ -245,8 +289,11 @@ async function restarts(lab: PolicyWorld): Promise<void> {
   const before = new Set(uids());
   await lab.apply({ config: 'last' });
   await rest(lab);
-  await lab.apply({ minutes: 1 });
-  await rest(lab);
+  // The change waits for more of them, and what a Service has left stays for its delay.
+  for (let minute = 0; minute < 2; minute++) {
+    await lab.apply({ minutes: 1 });
+    await rest(lab);
+  }
   expect(uids().filter((uid) => before.has(uid))).toEqual([]);
   const settled = uids();
   await lab.apply({ minutes: 1 });
@@ -264,10 +311,13 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
+        if (drawn.blueGreen) annotate(deployment, 'auto-promote', 'true');
         deployment.spec.paused = false;
         deployment.spec.replicas = drawn.replicas;
         setImage(deployment, 'app:last');
       });
+      await rest(lab);
+      await lab.apply({ minutes: 1 });
       await rest(lab);
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
@@ -283,7 +333,10 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       scenario,
       fc.array(fc.constantFrom('app:2', 'app:3', 'app:4'), { minLength: 1, maxLength: 4 }),
       async (drawn, images) => {
-        const lab = new PolicyWorld({ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' });
+        const lab = new PolicyWorld({
+          ...{ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' },
+          blueGreen: undefined,
+        });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
         await rest(lab);
@@ -348,6 +401,7 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
+  blueGreen: undefined,
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -433,6 +487,26 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:1',
       asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of a move between two versions, and of the way back',
+      settings: { blueGreen: 'false', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ ask: 'abort' });
+        await go();
+        await lab.apply({ image: 'app:3' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:3',
+      asks: 'app:3',
     },
   ];
 
