@@ -10,6 +10,8 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
+import type { HostRule } from './policies/checks/check-hosts.js';
+import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
@@ -18,6 +20,8 @@ import type { RolloutRules } from './deployment.options.js';
 export interface ObservedPass {
   readonly deployment: DeepReadonly<Deployment>;
   readonly claims: ReplicaSetClaims;
+  /** The definitions of its checks, once they have been read. */
+  readonly checks?: CheckDefinitions;
 }
 
 export interface PassDependencies {
@@ -28,6 +32,8 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
   /** What ConfigMaps and Secrets hold. @default not known */
   readonly configuration?: Configuration;
+  /** Where requests of checks may go. @default no checks are measured */
+  readonly checkHosts?: readonly HostRule[];
 }
 
 /** The decision of a pass. */
@@ -39,6 +45,8 @@ export interface DecidedPass {
    * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
+  /** What its checks need. */
+  readonly checks?: CheckNeeds;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** Time of the decision, RFC 3339. */
@@ -49,8 +57,8 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { claims, deployment }: ObservedPass,
-  { clock, configuration, defaultsOf, pods, rules }: PassDependencies,
+  { checks, claims, deployment }: ObservedPass,
+  { checkHosts, clock, configuration, defaultsOf, pods, rules }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -65,11 +73,13 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     configuration,
+    checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
+    ...(draft.policy?.checks && { checks: draft.policy.checks }),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),
@@ -80,8 +90,16 @@ export function decidePass(
  * Whether there is nothing to write, record or wait for. An unfinished rollout is never done after a pass, because its
  * deadline has to be watched.
  */
-export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {
-  return isEmptyPlan(plan) && recheckAfterMs === undefined;
+export function isEmptyPass({ checks, plan, recheckAfterMs }: DecidedPass): boolean {
+  return isEmptyPlan(plan) && recheckAfterMs === undefined && checks === undefined;
+}
+
+function checksContext(
+  hosts: readonly HostRule[] | undefined,
+  definitions: CheckDefinitions | undefined,
+): ChecksContext {
+  if (!hosts) return { kind: 'off' };
+  return definitions ? { kind: 'known', definitions, hosts } : { kind: 'unread' };
 }
 
 /** No deadline runs while a policy waits. */

@@ -18,6 +18,8 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import { CheckMeasuring } from './policies/checks/check-measuring.js';
+import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
@@ -48,7 +50,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -68,7 +70,12 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       }
       const defaultsOf = namespaceDefaults(informers);
       const configuration = restartOnConfig ? configContents(informers) : 'off';
-      const reconciler = new DeploymentReconciler({ ...caches, clock, configuration, defaultsOf, rules });
+      const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
+      const checkHosts = checks && (checks.hosts ?? []);
+      const reconciler = new DeploymentReconciler({
+        ...{ ...caches, clock, configuration, defaultsOf, rules },
+        ...{ measuring, checkHosts },
+      });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),

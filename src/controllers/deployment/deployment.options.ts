@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
+import type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
 import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';
@@ -70,6 +71,8 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   restartOnConfig?: boolean;
+  /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
+  checks?: RolloutChecksOptions;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -80,6 +83,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
 
@@ -89,6 +93,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({
       floor: z.boolean(),

@@ -1,5 +1,6 @@
 import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
+import type { ChecksContext } from './checks/check-needs.js';
 import type { Configuration } from './config-digests.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
@@ -11,4 +12,5 @@ export interface Pass {
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
+  readonly checks: ChecksContext;
 }

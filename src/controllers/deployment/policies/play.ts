@@ -11,6 +11,9 @@ import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reason
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
+import type { ChecksContext } from './checks/check-needs.js';
+import { capUnder, openGates, tellGates } from './checks/gates.js';
+import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
@@ -44,8 +47,12 @@ export interface PolicyContext {
   readonly namespaceAnnotations?: Annotations;
   /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
   readonly configuration?: Configuration;
+  /** What is known of checks. @default their recorded results alone */
+  readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
 }
+
+const BY_RESULTS: ChecksContext = { kind: 'unread' };
 
 /** Its own write brings it back; this covers a watch that misses it. */
 const RETRY_LOOKS_AGAIN_MS = 1000;
@@ -59,7 +66,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { configuration } = context;
+  const { checks = BY_RESULTS, configuration } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
@@ -70,7 +77,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration }, play);
+  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration, checks }, play);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
@@ -85,7 +92,8 @@ function problemOf(
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
-  return trouble === undefined ? undefined : { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  return checkProblem(draft);
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -169,13 +177,15 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
-  const stage = decideStage(draft, policy.steps, before);
-  draft.cap = stage?.cap;
+  const gates = openGates(pass, before);
+  const stage = decideStage(draft, policy.steps, before, gates);
+  draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;
   const latest = latestOf(draft, draft.living);
   if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
-  dropNeedlessApproval(draft, stage, outcome);
+  const isApproved = gates !== undefined && tellGates(pass, gates, { stage, latest });
+  if (!isApproved) dropNeedlessApproval(draft, stage, outcome);
   if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
 }
 
