@@ -22,6 +22,8 @@ export interface ObservedPass {
   readonly claims: ReplicaSetClaims;
   /** The definitions of its checks, once they have been read. */
   readonly checks?: CheckDefinitions;
+  /** The field manager that wrote the template last. @default not known */
+  readonly templateManager?: string;
 }
 
 export interface PassDependencies {
@@ -57,7 +59,7 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { checks, claims, deployment }: ObservedPass,
+  { checks, claims, deployment, templateManager }: ObservedPass,
   { checkHosts, clock, configuration, defaultsOf, pods, rules }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
@@ -67,7 +69,14 @@ export function decidePass(
   const nowMs = clock.now();
   const { adopt: adopted, owned, release } = claims;
   const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
-  const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
+  const draft = new RolloutDraft({
+    deployment,
+    owned,
+    adopted,
+    now: toRfc3339(nowMs),
+    nowMs,
+    templateManager,
+  });
   decideRollout(draft, {
     podsOf: ({ observed }) => podsOf(observed),
     rules,

@@ -82,6 +82,8 @@ export interface DraftInput {
   readonly adopted: readonly DeepReadonly<ReplicaSet>[];
   readonly now: string;
   readonly nowMs: number;
+  /** The field manager that wrote the template last. @default not known */
+  readonly templateManager?: string;
 }
 
 /**
@@ -92,6 +94,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
+  readonly templateManager?: string;
   spec: DeepReadonly<DeploymentSpec>;
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
@@ -115,6 +118,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.observed = input.deployment;
     this.now = input.now;
     this.nowMs = input.nowMs;
+    this.templateManager = input.templateManager;
     this.spec = input.deployment.spec;
     this.annotations = { ...input.deployment.metadata.annotations };
     this.status = input.deployment.status ?? {};

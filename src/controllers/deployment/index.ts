@@ -25,15 +25,17 @@ export {
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
-export { equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
+export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
 export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
+export { readRevisionEntries, withNotedChange } from './policies/history.js';
+export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, RETRY } from './policies/names.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
@@ -44,6 +46,8 @@ export {
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';
+export { changesOfTemplate, renderChange } from './policies/template-changes.js';
+export type { TemplateChange } from './policies/template-changes.js';
 export { failureSentence } from './policies/tell-failure.js';
 export { readRevision } from './revision.js';
 export { stepRollback } from './rollback.js';

@@ -21,6 +21,7 @@ import { invalidDeploymentNote, selectingAllNote } from './events.js';
 import type { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
+import { readTemplateManager } from './policies/managers.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { validateDeployment } from './limits.js';
 
@@ -49,7 +50,11 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     if (seen?.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
-    return this.withDefinitions(seen, { client, signal });
+    const { deployment } = seen;
+    const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
+    const templateManager = await readTemplateManager(deployment, defaults, client, signal);
+    const managed = templateManager === undefined ? seen : { ...seen, templateManager };
+    return this.withDefinitions(managed, { client, signal });
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {

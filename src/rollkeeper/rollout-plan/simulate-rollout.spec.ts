@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { renderPlan } from './render-plan.js';
 import { simulateRollout } from './simulate-rollout.js';
@@ -97,6 +97,25 @@ describe('the plan of a rollout', () => {
     const told = plan.steps.flatMap(({ actions }) => actions).join('; ');
     expect(told).toContain('step 2 of 4 (wait 5m)');
     expect(told).toContain('waits for an approval');
+  });
+
+  it('names the pods that would go, in the order of the ReplicaSet controller, where it knows them', () => {
+    const { replicaSets, wanted } = change(aDeployment({ replicas: 3 }));
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-old', uid: 'uid-of-web-old' };
+    const pod = (name: string, isReady: boolean): Pod => ({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name, namespace: 'default', ownerReferences: [{ ...owner, controller: true }] },
+      spec: { containers: [], nodeName: `node-of-${name}` },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+    });
+    const livePods = [pod('healthy-1', true), pod('ill', false), pod('healthy-2', true)];
+    const plan = simulateRollout({ wanted, replicaSets, livePods, nowMs });
+    const removed = plan.steps.flatMap(({ removes }) => removes);
+    expect(removed[0]).toBe('ill');
+    expect(removed.toSorted()).toEqual(['healthy-1', 'healthy-2', 'ill']);
+    expect(renderPlan(plan)).toContain('scale web-old from 3 to 2: ill goes');
+    const unknown = simulateRollout({ wanted, replicaSets, nowMs });
+    expect(unknown.steps.flatMap(({ removes }) => removes)).toEqual([]);
   });
 
   it('refuses what the controller would refuse', () => {

@@ -7,6 +7,16 @@ export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './
 export type { Print } from './reporters.js';
 export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
-export { renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
-export type { RolloutTarget } from './rollout-verbs.js';
+export type { ChangeNote } from './change-note.js';
+export { rolloutHistory } from './rollout-history.js';
+export type { RevisionReport, RevisionResult } from './rollout-history.js';
+export {
+  diffRevisions,
+  prepareUndo,
+  readHistory,
+  renderHistory,
+  restartRollout,
+  setPaused,
+} from './rollout-verbs.js';
+export type { RolloutTarget, Undo } from './rollout-verbs.js';
 export { WatchedRollout } from './watched-rollout.js';

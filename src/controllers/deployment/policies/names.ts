@@ -15,6 +15,8 @@ export const SETTINGS = [
   'window',
   'freeze',
   'restart-on',
+  'history',
+  'fast-track',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -38,8 +40,18 @@ export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
+/** On a Deployment: what the change that led to its template was, by the write that made it. */
+export const CHANGE = `${PREFIX}change`;
+/** On a Deployment: the user who changed its template, where the API names users. */
+export const CHANGED_BY = `${PREFIX}changed-by`;
+/** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
+export const REVISIONS = `${PREFIX}revisions`;
+
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CHECK_RESULTS, CONFIG];
+const KEPT_STATE = [
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[CHANGE, CHANGED_BY, REVISIONS],
+];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

@@ -16,6 +16,7 @@ import { capUnder, openGates, tellGates } from './checks/gates.js';
 import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
+import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
@@ -78,6 +79,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
   else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration, checks }, play);
+  if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
@@ -107,7 +109,7 @@ function playUnder(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
-    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    draft.cap = capInPlace(draft, policy, latestOf(draft, draft.living));
     draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
     return play();
   }
@@ -156,7 +158,15 @@ interface GoingBack {
 function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {
   const { draft, outcome, policy } = pass;
   if (policy.onFailure !== 'hold' && isFailureTold(draft)) {
-    draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+    const change = {
+      template: hashOf(draft, target.template),
+      trigger: 'rollback',
+      by: OURS,
+      why: failure.cause,
+    } as const;
+    const restored = restoredAnnotations(draft.annotations, target);
+    const annotations = policy.history ? withNotedChange(restored, change) : restored;
+    draft.replaceMetadata(annotations, withoutHash(target.template));
     const revision = target.annotations[REVISION] ?? '';
     const message = `Rolled back from revision ${failure.revision} to the pods of revision ${revision} (${target.name}): ${failure.cause}`;
     return tellEvent(draft, outcome, warning(ROLLED_BACK, message));
@@ -178,7 +188,7 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
   const gates = openGates(pass, before);
-  const stage = decideStage(draft, policy.steps, before, gates);
+  const stage = decideStage(draft, policy, before, gates);
   draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;

@@ -16,6 +16,7 @@ import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
 import { createDeploymentController } from '../definition.js';
+import { readRevisionEntries } from './history.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -28,7 +29,8 @@ import { createDeploymentController } from '../definition.js';
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
- * 8. A version whose check has not passed is not larger than the step before that check, however the check is measured.
+ * 8. The revision that runs in the end says how it came about, and that it is complete.
+ * 9. A version whose check has not passed is not larger than the step before that check, however the check is measured.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -272,6 +274,16 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   return lab;
 }
 
+/** Rule 8. */
+function expectHistory(replicaSet: ReplicaSet | undefined): void {
+  const { annotations } = replicaSet?.metadata ?? {};
+  const [newest] = readRevisionEntries(annotations);
+  expect(newest, 'rule 8').toMatchObject({
+    revision: annotations?.['deployment.kubernetes.io/revision'],
+    ended: { as: 'complete' },
+  });
+}
+
 /** Rule 7. */
 async function restarts(lab: PolicyWorld): Promise<void> {
   const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
@@ -306,6 +318,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
@@ -368,7 +381,7 @@ describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () =
           prometheus[query] = answer;
           for (let moves = 0; moves < 15; moves++) {
             await world.move();
-            expect(sizeOf('app:2'), 'rule 8').toBeLessThanOrEqual(allowed);
+            expect(sizeOf('app:2'), 'rule 9').toBeLessThanOrEqual(allowed);
           }
           await lab.apply({ minutes: 1 });
         }
@@ -573,6 +586,7 @@ describe('a process that dies at any of its writes', () => {
         `write ${effect}`,
       ).toEqual([[image, 6]]);
       expect(deployment.spec.template.spec?.containers[0]?.image, `write ${effect}`).toBe(asks);
+      expectHistory(active[0]);
       if (!died) break;
       effects++;
     }

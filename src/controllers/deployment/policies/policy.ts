@@ -14,6 +14,7 @@ import type { Step } from './steps.js';
 import { parseSteps } from './steps.js';
 import type { RolloutWindow } from './windows.js';
 import { parseWindows } from './windows.js';
+import { shortenedTo } from '../../shared/index.js';
 
 /** What becomes of a rollout that failed. */
 export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
@@ -42,6 +43,10 @@ export interface RolloutPolicy {
   readonly freeze?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
+  /** Whether it is kept who asked for a revision, why, and how it ended. */
+  readonly history: boolean;
+  /** A way back to one of so many revisions before passes the steps by. */
+  readonly fastTrack: number;
 }
 
 /** What is wrong with an annotation. */
@@ -103,13 +108,13 @@ export function compilePolicy(
   if (problems.length > 0) return { kind: 'invalid', problems };
   return given.length === 0 && !reloader.selection
     ? NONE
-    : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
+    : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
 }
 
 /** `rollkeeper.dev/steps: "20%%": …` */
 export function renderProblems(problems: readonly PolicyProblem[]): string {
   return problems
-    .map(({ annotation, value, why }) => `${annotation}: "${shortened(value)}" ${why}`)
+    .map(({ annotation, value, why }) => `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${why}`)
     .join('; ');
 }
 
@@ -123,6 +128,8 @@ export const NO_POLICY: RolloutPolicy = {
   checks: [],
   checksFrom: 'rollkeeper-checks',
   windows: [],
+  history: false,
+  fastTrack: 0,
 };
 
 const READERS: Readonly<Record<Setting, Read>> = {
@@ -194,8 +201,20 @@ const READERS: Readonly<Record<Setting, Read>> = {
     fields.restartOn = parsed;
     return undefined;
   },
+  history: (text, fields) => {
+    if (text !== 'on' && text !== 'off') return 'is neither on nor off';
+    fields.history = text === 'on';
+    return undefined;
+  },
+  'fast-track': (text, fields) => {
+    if (!/^\d{1,3}$/.test(text)) return 'is not a number of revisions of at most 999';
+    fields.fastTrack = Number(text);
+    return undefined;
+  },
 };
 
+/** Of a wrong value, in a message. Characters. */
+const LONGEST_VALUE = 80;
 const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
 
 function joined(own: ConfigSelection | undefined, added: ConfigSelection): ConfigSelection {
@@ -226,9 +245,4 @@ function unknownNames(deployment: Annotations | undefined): PolicyProblem[] {
   return Object.entries(deployment ?? {})
     .filter(([name]) => isPolicyAnnotation(name) && !isKnown(name))
     .map(([annotation, value]) => ({ annotation, value, why: `is under a name that is not known` }));
-}
-
-function shortened(value: string): string {
-  const longest = 80;
-  return value.length > longest ? `${value.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : value;
 }

@@ -5,6 +5,7 @@ import { restoredAnnotations } from '../rollback.js';
 import { retryFailedChecks } from './checks/retry-checks.js';
 import type { FailedTemplate } from './failed-templates.js';
 import { addFailure, readFailures, withFailures } from './failed-templates.js';
+import { withNotedChange } from './history.js';
 import { ABORT, RETRY } from './names.js';
 import type { Pass } from './pass.js';
 import { hashOf, isGood, lastGood, refOf, replacesOthers } from './revisions.js';
@@ -67,7 +68,9 @@ function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const isRolledBack = failed.to?.template === current;
   const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
   if (isRolledBack && replicaSet) {
-    const annotations = restoredAnnotations(draft.annotations, replicaSet);
+    const change = { template: failed.template, trigger: 'retry', by } as const;
+    const restored = restoredAnnotations(draft.annotations, replicaSet);
+    const annotations = pass.policy.history ? withNotedChange(restored, change) : restored;
     draft.replaceMetadata(annotations, withoutHash(replicaSet.template));
     tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, `Trying ${replicaSet.name} again, asked by ${by}`));
   } else {

@@ -3,6 +3,7 @@ import { parseTimeMs } from '../../shared/index.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
+import { lastServedRevision, revisionOf } from '../revision.js';
 import { REVISION } from '../annotations.js';
 import type { Gate } from './checks/gate.js';
 import { isOverridable } from './checks/gate.js';
@@ -11,6 +12,7 @@ import { APPROVE, STEP } from './names.js';
 import type { PolicyOutcome, Standing } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';
 import { resolvePodCount } from './pod-counts.js';
+import type { RolloutPolicy } from './policy.js';
 import { isGood, isNewest, replacesOthers } from './revisions.js';
 import type { Step } from './steps.js';
 import { renderStep } from './steps.js';
@@ -52,6 +54,8 @@ export interface StepGates {
   /** @param step counted from 1 */
   at(check: string, step: number): Gate;
 }
+/** What of a policy says where a rollout waits. */
+type SteppedPolicy = Pick<RolloutPolicy, 'fastTrack' | 'steps'>;
 
 /** How far the rollout may go in this pass. */
 export interface Stage {
@@ -69,15 +73,16 @@ export interface Stage {
 
 /**
  * Where the steps hold the rollout; `undefined` where it goes on without: nothing is replaced, it began without steps, or it goes
- * to a revision that was good before.
+ * to a revision that was good before, or that was there a few revisions ago.
  */
 export function decideStage(
   draft: RolloutDraft,
-  steps: readonly Step[],
+  policy: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
   gates?: StepGates,
 ): Stage | undefined {
-  const position = positionOf(draft, steps, latest);
+  const { steps } = policy;
+  const position = positionOf(draft, policy, latest);
   if (position) return advance({ draft, steps, latest, gates, isTail: false }, position);
   const tail = tailOf(draft, steps, latest);
   return tail && advance({ draft, steps, latest, gates, isTail: true }, tail);
@@ -86,23 +91,33 @@ export function decideStage(
 /** How large the new ReplicaSet may be while the rollout stays where it is. */
 export function capInPlace(
   draft: RolloutDraft,
-  steps: readonly Step[],
+  policy: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
 ): number | undefined {
-  const position = positionOf(draft, steps, latest);
-  return position && capAt(steps, position.done, draft.replicas);
+  const position = positionOf(draft, policy, latest);
+  return position && capAt(policy.steps, position.done, draft.replicas);
 }
 
 function positionOf(
   draft: RolloutDraft,
-  steps: readonly Step[],
+  { fastTrack, steps }: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
 ): Position | undefined {
   if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
-  if (latest && isGood(latest)) return undefined;
+  if (latest && (isGood(latest) || isFastTracked(draft, latest, fastTrack))) return undefined;
   const begun = latest && isNewest(draft, latest) ? readPosition(latest) : undefined;
   if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
   return begun ?? { done: 0, since: draft.now, approvals: [] };
+}
+
+/** Whether it goes back to one of so many revisions before. Its annotations remember which it was, after it has a new number too. */
+export function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: number): boolean {
+  if (revisions === 0 || !latest.observed) return false;
+  const others = draft.living.filter((set) => set !== latest).map(revisionOf);
+  const newest = others.reduce((most, each) => (each > most ? each : most), 0n);
+  const own = revisionOf(latest);
+  const was = own > newest ? lastServedRevision(latest.annotations) : own;
+  return was !== undefined && was > 0n && newest - was <= BigInt(revisions);
 }
 
 /** Where a rollout is whose last pods have been replaced, and that has checks before it: they are about what runs. */

@@ -6,10 +6,11 @@ import { REVISION } from '../../annotations.js';
 import { APPROVE, RETRY } from '../names.js';
 import type { CheckProblem, PolicyOutcome, Standing } from '../outcome.js';
 import { lookAgainAfter } from '../outcome.js';
+import type { RolloutPolicy } from '../policy.js';
 import type { Pass } from '../pass.js';
 import { isGood, isNewest, replacesOthers } from '../revisions.js';
 import type { Stage, StepGates } from '../stages.js';
-import { stepName } from '../stages.js';
+import { isFastTracked, stepName } from '../stages.js';
 import type { Step } from '../steps.js';
 import { WAITING_FOR_CHECK, normal, tellEvent, tellProgress } from '../tell.js';
 import { newRun } from './add-measurement.js';
@@ -31,7 +32,7 @@ export interface Gates extends StepGates {
 export function openGates(pass: Pass, latest: ReplicaSetDraft | undefined): Gates | undefined {
   const { checks: context, draft, policy } = pass;
   const hasChecks = policy.checks.length > 0 || policy.steps.some(({ kind }) => kind === 'check');
-  if (!hasChecks || !isUnderChecks(draft, latest)) return undefined;
+  if (!hasChecks || !isUnderChecks(draft, policy, latest)) return undefined;
   const view: GateView = { draft, latest, context, configMap: policy.checksFrom };
   const asked = new Map<string, Gate>();
   const ask = (check: string, step?: number): Gate => {
@@ -60,8 +61,14 @@ export function openGates(pass: Pass, latest: ReplicaSetDraft | undefined): Gate
   };
 }
 
-function isUnderChecks(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): boolean {
+function isUnderChecks(
+  draft: RolloutDraft,
+  { fastTrack }: RolloutPolicy,
+  latest: ReplicaSetDraft | undefined,
+): boolean {
   if (draft.replicas === 0 || (latest && isGood(latest))) return false;
+  // A way back waits for nothing.
+  if (latest && isFastTracked(draft, latest, fastTrack)) return false;
   if (replacesOthers(draft, latest)) return true;
   return latest !== undefined && isNewest(draft, latest) && readResults(latest.annotations) !== undefined;
 }
