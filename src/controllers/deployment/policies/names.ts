@@ -10,6 +10,8 @@ export const SETTINGS = [
   'bake-time',
   'max-restarts',
   'steps',
+  'checks',
+  'checks-from',
   'window',
   'freeze',
   'restart-on',
@@ -36,6 +38,8 @@ export const GOOD_SINCE = `${PREFIX}good-since`;
 export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 /** On a ReplicaSet: where in its steps the rollout of its revision is. */
 export const STEP = `${PREFIX}step`;
+/** On a ReplicaSet: what the checks of its revision have measured. */
+export const CHECK_RESULTS = `${PREFIX}check-results`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
@@ -53,7 +57,10 @@ export const CHANGED_BY = `${PREFIX}changed-by`;
 export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHANGE, CHANGED_BY, REVISIONS];
+const KEPT_STATE = [
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[CHANGE, CHANGED_BY, REVISIONS],
+];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
