@@ -31,6 +31,8 @@ export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND 
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
+export { readCheckResults } from './policies/checks/check-results.js';
+export type { CheckRun } from './policies/checks/check-results.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';

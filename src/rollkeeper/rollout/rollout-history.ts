@@ -1,9 +1,10 @@
 import type { Deployment, Int64, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy, parseInt64, exactInteger } from '@rollkeeper/machinery/kubernetes';
-import type { RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
+import type { CheckRun, RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
 import {
   GOOD_SINCE,
   equalIgnoringHash,
+  readCheckResults,
   readFailures,
   readPosition,
   readRevision,
@@ -40,6 +41,8 @@ export interface RevisionReport {
   readonly tookMs?: number;
   readonly goodSince?: string;
   readonly approvals: readonly { readonly step: number; readonly by: string; readonly at: string }[];
+  /** What its checks came to, with their last measurements. */
+  readonly checks: readonly CheckRun[];
   readonly pods: number;
   readonly images: readonly string[];
 }
@@ -92,6 +95,7 @@ function currentReport(
     ...(goodSince !== undefined && { goodSince }),
     ...(failure && { cause: failure.cause }),
     approvals: readPosition(annotations ?? {})?.approvals ?? [],
+    checks: readCheckResults(replicaSet),
     result: failure ? 'failed' : resultOf(entry, isCurrent, goodSince !== undefined),
   };
 }
@@ -108,6 +112,7 @@ function earlierReport(replicaSet: ReplicaSet, entry: RevisionEntry): RevisionRe
     isCurrent: false,
     pods: 0,
     approvals: [],
+    checks: [],
     result: resultOf(entry, false, false),
   };
 }

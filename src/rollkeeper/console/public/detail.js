@@ -12,7 +12,7 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
-import { revisions, track } from '/console/rollout.js';
+import { checks, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
@@ -33,7 +33,7 @@ export function detail(state, actions) {
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
-      <div>${causes(why)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
+      <div>${causes(why)} ${checks(view)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;

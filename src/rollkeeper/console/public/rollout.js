@@ -1,5 +1,5 @@
 // How a rollout looks after itself: its steps, its history, and what a person can say to it.
-import { html, nothing } from '/console/lit-html.js';
+import { html, nothing, svg } from '/console/lit-html.js';
 import { ago, nameOf } from '/console/parts.js';
 
 const WORDS = {
@@ -52,6 +52,59 @@ export function track(item, view, why, actions) {
       )}
     </div>
   </div>`;
+}
+
+const CHART = { width: 132, height: 34 };
+
+/** The checks of the newest revision, each with its last values as a small chart. */
+export function checks(view) {
+  const current = view?.history.find(({ isCurrent }) => isCurrent);
+  if (!current || current.checks.length === 0) return nothing;
+  return html`<h3 class="title">Checks</h3>
+    <ul class="checks">
+      ${current.checks.map(
+        ({ check, measurements, state, step, why }) =>
+          html`<li class=${state}>
+            <div>
+              <b>${check}</b>
+              <span class="quiet">${step === undefined ? 'all the way' : `step ${step}`} · ${state}</span>
+              ${why ? html`<p class=${state === 'failed' ? 'error' : 'quiet'}>${why}</p>` : nothing}
+            </div>
+            ${chart(check, measurements)}
+          </li>`,
+      )}
+    </ul>`;
+}
+
+/** A line of the values, with a point for each measurement in the colour of its verdict. */
+function chart(check, measurements) {
+  if (measurements.length === 0) return nothing;
+  const values = measurements.map(({ value }) => value ?? 0);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const x = (index) => 6 + (index * (CHART.width - 12)) / Math.max(1, values.length - 1);
+  const y = (value) => CHART.height - 7 - ((value - low) / (high - low || 1)) * (CHART.height - 14);
+  const last = measurements.at(-1);
+  const said = `${check}: ${measurements.length} measurements, the last ${last.verdict}${last.value === undefined ? '' : `, ${last.value}`}`;
+  return html`<figure>
+    <svg
+      role="img"
+      aria-label=${said}
+      viewBox="0 0 ${CHART.width} ${CHART.height}"
+      width=${CHART.width}
+      height=${CHART.height}
+    >
+      <polyline points=${values.map((value, index) => `${x(index)},${y(value)}`).join(' ')} />
+      ${measurements.map(
+        ({ at, verdict }, index) =>
+          svg`<circle class=${verdict} cx=${x(index)} cy=${y(values[index])} r="3.5"><title>${at} ${verdict} ${measurements[index].value ?? ''}</title></circle>`,
+      )}
+    </svg>
+    ${last.value === undefined ? nothing : html`<figcaption>${shortNumber(last.value)}</figcaption>`}
+  </figure>`;
+}
+
+function shortNumber(value) {
+  return Number.isInteger(value) ? String(value) : value.toPrecision(3);
 }
 
 /** The revisions, newest first. */
@@ -133,7 +186,7 @@ export function rolloutDialog({ asked }, actions) {
                     html`<li>
                       <span>${field}</span>
                       ${from === undefined ? html`<ins>added</ins>` : from === '…' ? nothing : html`<del>${from}</del>`}
-                      ${to === undefined ? html`<del>removed</del>` : to === '…' ? html`<ins>changed</ins>` : html`<ins>${to}</ins>`}
+                      ${to === undefined ? html`<span class="gone">removed</span>` : to === '…' ? html`<ins>changed</ins>` : html`<ins>${to}</ins>`}
                     </li>`,
                 )}
                 ${changes.length === 0 ? html`<li>Nothing differs.</li>` : nothing}
