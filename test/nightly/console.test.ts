@@ -263,7 +263,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.click('.dialog button[type=submit]');
     await page.fill('.dialog input[name=token]', await up.adminToken());
     await page.click('.dialog button[type=submit]');
-    await page.waitForFunction(`document.querySelectorAll('.rollout-track .done').length === 3`);
+    await page.locator('.rollout-track .done').nth(2).waitFor();
     expect(await text('.rollout-track .steps')).toContain('Anna');
     await page.click('#ask-abort');
     await page.click('.dialog button[type=submit]');
@@ -283,7 +283,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.click('.dialog button[type=submit]');
     await page.fill('.dialog input[name=token]', await up.adminToken());
     await page.click('.dialog button[type=submit]');
-    await page.waitForFunction(`document.querySelector('.set.new .image')?.textContent === 'web:1'`);
+    await page.waitForSelector('.set.new .image >> text=web:1');
   });
 
   it('gives way to the pages that the same client opens after it, and goes on when somebody turns to it', async () => {
