@@ -22,6 +22,11 @@
   resources: [configmaps, secrets]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.respectDisruptionBudgets }}
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [list, watch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]
@@ -54,6 +59,15 @@
 - apiGroups: [apps]
   resources: [replicasets]
   verbs: [get, create, update, delete]
+{{- if .Values.respectDisruptionBudgets }}
+{{- /* A rollout takes from a budget as an eviction does. */}}
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets/status]
+  verbs: [update]
+{{- end }}
 {{- end }}
 
 {{- define "rollkeeper.rules.replicaset" -}}

@@ -10,6 +10,7 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
+import type { Budgets } from './policies/budgets.js';
 import type { Configuration } from './policies/config-digests.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
@@ -28,6 +29,8 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
   /** What ConfigMaps and Secrets hold. @default not known */
   readonly configuration?: Configuration;
+  /** The PodDisruptionBudgets. @default not known */
+  readonly budgets?: Budgets;
 }
 
 /** The decision of a pass. */
@@ -50,7 +53,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { claims, deployment }: ObservedPass,
-  { clock, configuration, defaultsOf, pods, rules }: PassDependencies,
+  { budgets, clock, configuration, defaultsOf, pods, rules }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -65,6 +68,7 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     configuration,
+    budgets,
   });
   const plan = netPlan(draft, release);
   return {

@@ -3,9 +3,11 @@ import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollke
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
+  LABEL_INDEX,
   ORPHAN_INDEX,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
+  labelIndex,
   orphanIndex,
   selectorIndex,
   templateIndex,
@@ -18,6 +20,9 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import type { Budgets } from './policies/budgets.js';
+import { budgetSource, watchBudgets } from './policies/budgets.js';
+import type { Configuration } from './policies/config-digests.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
@@ -48,7 +53,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, neighbours, respectDisruptionBudgets, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -67,8 +72,10 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         other.addIndex(TEMPLATE_INDEX, templateIndex);
       }
       const defaultsOf = namespaceDefaults(informers);
-      const configuration = restartOnConfig ? configContents(informers) : 'off';
-      const reconciler = new DeploymentReconciler({ ...caches, clock, configuration, defaultsOf, rules });
+      const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
+      const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
+      const policies = { configuration, budgets, defaultsOf };
+      const reconciler = new DeploymentReconciler({ ...caches, ...policies, clock, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -82,12 +89,14 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
+          ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],
         indexes: [
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
           ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
+          ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
         whileLeading: () =>

@@ -70,6 +70,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   restartOnConfig?: boolean;
+  /**
+   * Watches PodDisruptionBudgets, for Deployments whose rollouts respect them (docs/ROLLOUTS.md), and takes from them.
+   * @default false
+   */
+  respectDisruptionBudgets?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -80,6 +85,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly respectDisruptionBudgets: boolean;
   readonly rules: RolloutRules;
 }
 
@@ -89,6 +95,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  respectDisruptionBudgets: z.boolean().default(false),
   rules: z
     .object({
       floor: z.boolean(),

@@ -29,7 +29,8 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
     const only = active[0] ?? latest ?? old.at(-1);
     if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
   } else if (latest && isSaturated(draft, latest, rules)) {
-    for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
+    // This ends a rollout, also a paused one, and is not what a change of the size asks for.
+    for (const replicaSet of activeOf(old).reverse()) draft.shrink(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {
     return scaleInProportion(draft, active, latest, rules);
   }

@@ -152,6 +152,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'restartOnConfig' },
   }),
+  'respect-disruption-budgets': onOrOff({
+    help: 'watch PodDisruptionBudgets, and take from them as evictions do, for Deployments whose rollouts respect them (docs/ROLLOUTS.md); needs the rights to list and watch them, and to update their status',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'respectDisruptionBudgets' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

@@ -57,7 +57,10 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const deploymentApis = readDeploymentApis(compiled['deployment-api']);
   const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
   const selected = withSigningAuthority(
-    forDeploymentApis(chosen, deploymentApis, { restartOnConfig: compiled['restart-on-config'] }),
+    forDeploymentApis(chosen, deploymentApis, {
+      restartOnConfig: compiled['restart-on-config'],
+      respectDisruptionBudgets: compiled['respect-disruption-budgets'],
+    }),
     signingAuthorityOf(compiled),
   );
   const file = compiled['leader-migration-config'];

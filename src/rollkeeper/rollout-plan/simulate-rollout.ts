@@ -134,6 +134,10 @@ class PlannedWorld {
     if (standing.code === 'waits-for-approval') {
       const annotations = { ...this.deployment.metadata.annotations, [APPROVE]: 'the plan' };
       this.deployment = { ...this.deployment, metadata: { ...this.deployment.metadata, annotations } };
+    } else if (standing.code === 'waits-for-budget') {
+      // Taken for given: the live Deployment said so, and the plan has no budgets.
+      const conditions = this.deployment.status?.conditions?.filter(({ type }) => type !== 'Progressing');
+      this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } };
     } else if (recheckAfterMs !== undefined) {
       this.nowMs += recheckAfterMs;
     } else {

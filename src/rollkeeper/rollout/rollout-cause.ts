@@ -18,6 +18,7 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'waits-for-approval',
   'waits-in-step',
   'rollout-held',
+  'waits-for-budget',
   'failed-template',
   'rolled-back',
   'invalid-policy',

@@ -236,6 +236,7 @@ export class Supervisor {
       'controller',
       '--standalone',
       '--restart-on-config',
+      '--respect-disruption-budgets',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

@@ -25,8 +25,10 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
+/** Of an option that is off by default. */
+const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 const deployment = unique([
-  ...rightsNeededBy('controllers', 'deployment'),
+  ...rightsNeededBy('controllers', 'deployment').filter((right) => !isBudget(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -183,6 +185,22 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ restartOnConfig: true, namespaces })).filter(isConfiguration);
       expect(text(given)).toEqual(text(ask));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isConfiguration)).toEqual([]);
+    }
+  });
+
+  it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
+    const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
+      isBudget,
+    );
+    const write = rightsNeededBy('controllers', 'deployment').filter(isBudget);
+    // After a write that came to no answer.
+    const read = { group: 'policy', resource: 'poddisruptionbudgets', verb: 'get' };
+    expect(text(write)).toEqual(['update poddisruptionbudgets/status.policy']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { respectDisruptionBudgets: true, namespaces, controllers: 'deployment' };
+      const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
+      expect(text(given)).toEqual(text([...ask, ...write, read]));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
     }
   });
 

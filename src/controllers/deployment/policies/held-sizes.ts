@@ -35,8 +35,9 @@ export function sizeHeld(draft: RolloutDraft, sets: CompleteRolloutSets, rules: 
     const lasting = lastingAvailable(set, rules);
     const idle = Math.min(excess, set.replicas - lasting);
     const serving = Math.max(0, Math.min(excess - idle, spare));
-    spare -= serving;
-    if (idle + serving > 0) moved = draft.scale(set, set.replicas - idle - serving) || moved;
+    const taken = idle + serving > 0 ? draft.shrink(set, set.replicas - idle - serving) : 0;
+    spare -= Math.max(0, taken - idle);
+    moved ||= taken > 0;
   };
   for (const set of active) if (set !== stable) shrink(set, 0);
   shrink(stable, kept);

@@ -1,3 +1,5 @@
+import { FIRST_TO_GO } from '../../shared/index.js';
+
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
 
@@ -13,6 +15,7 @@ export const SETTINGS = [
   'window',
   'freeze',
   'restart-on',
+  'disruption-budgets',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -35,7 +38,7 @@ export const CONFIG = `${PREFIX}config`;
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG];
+const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, FIRST_TO_GO];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

@@ -4,6 +4,7 @@ export type StandingCode =
   | 'waits-for-approval'
   | 'waits-in-step'
   | 'rollout-held'
+  | 'waits-for-budget'
   | 'failed-template'
   | 'rolled-back';
 

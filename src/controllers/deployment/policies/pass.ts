@@ -1,6 +1,7 @@
 import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { Configuration } from './config-digests.js';
+import type { Budgets } from './budgets.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
 
@@ -11,4 +12,5 @@ export interface Pass {
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
+  readonly budgets?: Budgets;
 }

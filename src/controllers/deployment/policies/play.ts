@@ -11,6 +11,7 @@ import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reason
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
+import type { Budgets } from './budgets.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
@@ -21,10 +22,12 @@ import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
+import { budgetTrouble, respectBudgets } from './respect-budgets.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import type { Problem } from './tell.js';
 import {
+  BUDGETS_NOT_WATCHED,
   CONFIGURATION_NOT_WATCHED,
   INVALID_ANNOTATION,
   ROLLED_BACK,
@@ -44,6 +47,8 @@ export interface PolicyContext {
   readonly namespaceAnnotations?: Annotations;
   /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
   readonly configuration?: Configuration;
+  /** The PodDisruptionBudgets. @default not known here: what the status says of them is taken for true */
+  readonly budgets?: Budgets;
   readonly podsOf: PodsOf;
 }
 
@@ -59,7 +64,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { configuration } = context;
+  const { budgets, configuration } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
@@ -70,22 +75,24 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration }, play);
+  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration, budgets }, play);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
-  tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
+  tellProblem(draft, problemOf(draft, compiled, context), outcome);
 }
 
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  configuration: Configuration | undefined,
+  { budgets, configuration }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
-  return trouble === undefined ? undefined : { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  const unwatched = budgetTrouble(compiled.policy, budgets);
+  return unwatched === undefined ? undefined : { reason: BUDGETS_NOT_WATCHED, message: unwatched };
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -96,6 +103,11 @@ function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPo
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
+  respectBudgets(pass, () => playVersions(pass, play));
+}
+
+/** Decides which version the steps are played for. */
+function playVersions(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {

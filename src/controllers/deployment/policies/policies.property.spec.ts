@@ -2,15 +2,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
 import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  isPodReady,
+  isTerminating,
+} from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
+import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap } from '../../../runtime/index.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
+import { DESIRED_REPLICAS } from '../annotations.js';
 import { createDeploymentController } from '../definition.js';
 
 /*
@@ -24,10 +33,14 @@ import { createDeploymentController } from '../definition.js';
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
+ * 8. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
+ *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
+
+type BudgetSpec = Parameters<typeof aBudget>[0];
 
 const scenario = fc.record({
   seed: fc.integer(),
@@ -45,6 +58,14 @@ const scenario = fc.record({
     '50%; wait 1m; 80%',
   ),
   restartOn: fc.constantFrom(undefined, 'config'),
+  budget: fc.constantFrom<BudgetSpec | undefined>(
+    undefined,
+    { minAvailable: 1 },
+    { minAvailable: 5 },
+    { minAvailable: '75%' },
+    { maxUnavailable: 1 },
+    { maxUnavailable: '30%' },
+  ),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -63,7 +84,13 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: undefined, restartOn: undefined },
+    ...{
+      failAfter: undefined,
+      bakeTime: undefined,
+      steps: undefined,
+      restartOn: undefined,
+      budget: undefined,
+    },
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -72,12 +99,18 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%', restartOn: undefined },
+    ...{
+      failAfter: undefined,
+      bakeTime: undefined,
+      steps: '50%; wait 1m; 80%',
+      restartOn: undefined,
+      budget: undefined,
+    },
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
 
-const WATCHING = createDeploymentController({ restartOnConfig: true });
+const WATCHING = createDeploymentController({ restartOnConfig: true, respectDisruptionBudgets: true });
 
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -96,9 +129,10 @@ class PolicyWorld {
       onWrite: (write) => {
         this.judge(write);
         if (this.refusing && this.random.next() < drawn.refusals)
-          throw refusal(write.type === REPLICA_SETS ? 409 : 500);
+          throw refusal(write.type === DEPLOYMENTS ? 500 : 409);
       },
     });
+    if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
   }
 
   async apply(change: Change): Promise<void> {
@@ -126,12 +160,31 @@ class PolicyWorld {
     else if (isThere) await api.delete(ConfigMap, metadata);
   }
 
+  /** Rule 8. What follows a change of `replicas` is no rollout: it is known by the size that the ReplicaSet was a part of. */
+  private judgeBudget(written: ReplicaSet, before: ReplicaSet): void {
+    const { budgets, deployment, replicaSets } = this.world;
+    const { replicas = 1 } = deployment.spec;
+    if (before.metadata.annotations?.[DESIRED_REPLICAS] !== String(replicas)) return;
+    const after = replicaSets.map((set) => (set.metadata.uid === before.metadata.uid ? written : set));
+    const [left, was] = [this.ready(after), this.ready(replicaSets)];
+    for (const budget of left < was ? budgets : [])
+      expect(left, 'rule 8').toBeGreaterThanOrEqual(wantedBy(budget, replicas));
+  }
+
+  private ready(replicaSets: readonly ReplicaSet[]): number {
+    return replicaSets.reduce((sum, set) => {
+      const ready = this.world.podsOf(set).filter((pod) => isPodReady(pod) && !isTerminating(pod)).length;
+      return sum + Math.min(ready, set.spec.replicas ?? 1);
+    }, 0);
+  }
+
   private images(): ReadonlySet<string> {
     return new Set(this.world.replicaSets.map(imageOf));
   }
 
   private judge({ object, type, verb }: AttemptedWrite): void {
     const { deployment, replicaSets } = this.world;
+    if (type === PodDisruptionBudget) return;
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -139,12 +192,20 @@ class PolicyWorld {
     if (verb !== 'create' && verb !== 'update') return;
     const written = object as ReplicaSet;
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
+    if (before) this.judgeBudget(written, before);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
       expect(failedSets(deployment, replicaSets), 'rule 2').not.toContain(before.metadata.name);
   }
+}
+
+/** How many pods the budget wants, by its spec and not by its status. */
+function wantedBy({ spec }: PodDisruptionBudget, replicas: number): number {
+  const { maxUnavailable, minAvailable = 0 } = spec ?? {};
+  if (maxUnavailable === undefined) return scaledValue(minAvailable, replicas, Math.ceil);
+  return Math.max(0, replicas - scaledValue(maxUnavailable, replicas, Math.ceil));
 }
 
 function isEnforced({ metadata }: Deployment): boolean {
@@ -164,12 +225,14 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } = drawn;
+  const { bakeTime, budget, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } =
+    drawn;
   const settings = {
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    'disruption-budgets': budget && 'respect',
     steps,
   };
   const annotations = Object.fromEntries(
@@ -249,6 +312,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const lab = await live(drawn, drawnChanges);
       await rest(lab);
       await lab.apply({ freeze: false });
+      for (const { metadata } of lab.world.budgets) await lab.world.api.delete(PodDisruptionBudget, metadata);
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
@@ -270,7 +334,10 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       scenario,
       fc.array(fc.constantFrom('app:2', 'app:3', 'app:4'), { minLength: 1, maxLength: 4 }),
       async (drawn, images) => {
-        const lab = new PolicyWorld({ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' });
+        const lab = new PolicyWorld({
+          ...drawn,
+          ...{ onFailure: 'none', steps: '20%; approve; 50%; approve', budget: undefined },
+        });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
         await rest(lab);
@@ -335,6 +402,7 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
+  budget: undefined,
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -398,6 +466,19 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:1',
       asks: 'app:1',
+    },
+    {
+      name: 'is gone on from where it takes from a disruption budget',
+      settings: { budget: { minAvailable: 5 }, onFailure: 'none', maxSurge: 0, maxUnavailable: '50%' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        // Of what a process took that died over it.
+        await lab.apply({ minutes: 3 });
+        await go();
+      },
+      image: 'app:2',
+      asks: 'app:2',
     },
     {
       name: 'is gone on from in the middle of a restart on its configuration, and of the failure of one',

@@ -37,6 +37,8 @@ export interface RolloutPolicy {
   readonly freeze?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
+  /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
+  readonly respectsBudgets: boolean;
 }
 
 /** What is wrong with an annotation. */
@@ -116,6 +118,7 @@ export const NO_POLICY: RolloutPolicy = {
   bakeMs: 0,
   steps: [],
   windows: [],
+  respectsBudgets: false,
 };
 
 const READERS: Readonly<Record<Setting, Read>> = {
@@ -174,6 +177,11 @@ const READERS: Readonly<Record<Setting, Read>> = {
     const parsed = parseRestartOn(text);
     if (typeof parsed === 'string') return parsed;
     fields.restartOn = parsed;
+    return undefined;
+  },
+  'disruption-budgets': (text, fields) => {
+    if (text !== 'respect' && text !== 'ignore') return 'is neither respect nor ignore';
+    fields.respectsBudgets = text === 'respect';
     return undefined;
   },
 };

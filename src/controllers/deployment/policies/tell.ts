@@ -11,6 +11,8 @@ export const ROLLOUT_HELD = 'RolloutHeld';
 export const WAITING_IN_STEP = 'WaitingInStep';
 /** Progressing: the same, until a person approves. */
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
+/** Progressing, and an Event: no old pod may go, because of a PodDisruptionBudget. */
+export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be tried again. */
@@ -19,6 +21,8 @@ export const ROLLOUT_RETRIED = 'RolloutRetried';
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
 /** Of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks for it. */
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
+/** Of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
+export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -26,6 +30,7 @@ const WAITS: ReadonlySet<string> = new Set([
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_BUDGET,
   ROLLOUT_RETRIED,
 ]);
 
@@ -89,7 +94,7 @@ export function isFailureTold(draft: RolloutDraft): boolean {
 
 /** What keeps the policies, or one of them, from being followed. */
 export interface Problem {
-  readonly reason: typeof INVALID_ANNOTATION | typeof CONFIGURATION_NOT_WATCHED;
+  readonly reason: typeof INVALID_ANNOTATION | typeof CONFIGURATION_NOT_WATCHED | typeof BUDGETS_NOT_WATCHED;
   readonly message: string;
 }
 
