@@ -24,6 +24,24 @@ describe('what the policies of a rollout wait for', () => {
     expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
   });
 
+  it('says what a disruption budget forbids, as the status has it, and foresees no size until then', () => {
+    const input = under({ [`${P}disruption-budgets`]: 'respect' });
+    const told = { type: 'Progressing', status: 'Unknown' as const, reason: 'WaitingForBudget' };
+    const message = 'No old pod may go: PodDisruptionBudget "web" needs 3 healthy pods';
+    const status = { ...input.deployment.status, conditions: [{ ...told, message }] };
+    const replicaSets = input.replicaSets.map((set) => ({
+      ...set,
+      status: { ...set.status, replicas: set.spec.replicas ?? 1, availableReplicas: set.spec.replicas ?? 1 },
+    }));
+    const deployment = { ...input.deployment, status } as ExplainInput['deployment'];
+    const explanation = explainDeployment({ ...input, deployment, replicaSets });
+    const finding = explanation.waitsFor.find(({ cause }) => cause === 'waits-for-budget');
+    expect(finding).toMatchObject({ severity: 'waits' });
+    expect(finding?.summary).toContain('PodDisruptionBudget "web" needs 3 healthy pods');
+    const sizes = explanation.replicaSets.map(({ nextSize, size }) => nextSize - size);
+    expect(sizes.every((change) => change === 0)).toBe(true);
+  });
+
   it('names what holds a version that has not begun, by a default of the Namespace as well', () => {
     const before = under({}, { namespaceAnnotations: { [`${P}freeze`]: 'inventory' } });
     const replicaSets = before.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));

@@ -146,6 +146,12 @@ describe('the phase of a rollout', () => {
       says: 'inventory',
     },
     {
+      name: 'a disruption budget forbids to take old pods',
+      shape: { reason: 'WaitingForBudget', message: 'No old pod may go: web', updated: 1 },
+      phase: 'held',
+      says: 'No old pod may go',
+    },
+    {
       name: 'the deadline has passed',
       shape: { reason: 'ProgressDeadlineExceeded', updated: 2 },
       phase: 'failed',
