@@ -113,9 +113,9 @@ export class RolloutWorld {
     return this.run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
   }
 
-  /** One sync of the Deployment. */
-  async sync(): Promise<void> {
-    await this.run.once(this.deployment.metadata);
+  /** One sync of the Deployment, or of another one. */
+  async sync(ref: ObjectRef = this.deployment.metadata): Promise<void> {
+    await this.run.once(ref);
   }
 
   /** One sync of a ReplicaSet: its status counts the pods from before it created or deleted some. */

@@ -12,6 +12,7 @@ import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
 import type { Budgets } from './policies/budgets.js';
 import type { Configuration } from './policies/config-digests.js';
+import type { Turns } from './policies/take-turns.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
 
@@ -31,6 +32,8 @@ export interface PassDependencies {
   readonly configuration?: Configuration;
   /** The PodDisruptionBudgets. @default not known */
   readonly budgets?: Budgets;
+  /** The queue of rollouts. @default not known */
+  readonly turns?: Turns;
 }
 
 /** The decision of a pass. */
@@ -53,7 +56,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { claims, deployment }: ObservedPass,
-  { budgets, clock, configuration, defaultsOf, pods, rules }: PassDependencies,
+  { budgets, clock, configuration, defaultsOf, pods, rules, turns }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -69,6 +72,7 @@ export function decidePass(
     namespaceAnnotations,
     configuration,
     budgets,
+    turns,
   });
   const plan = netPlan(draft, release);
   return {

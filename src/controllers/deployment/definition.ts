@@ -1,4 +1,10 @@
-import type { ContentTrim, ControllerDefinition, ControllerTraits, Kind } from '@rollkeeper/runtime';
+import type {
+  Informer,
+  ContentTrim,
+  ControllerDefinition,
+  ControllerTraits,
+  Kind,
+} from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
@@ -25,6 +31,8 @@ import { budgetSource, watchBudgets } from './policies/budgets.js';
 import type { Configuration } from './policies/config-digests.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
+import type { Turns } from './policies/take-turns.js';
+import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
 import { DeploymentReconciler } from './reconcile.js';
@@ -53,7 +61,8 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, neighbours, respectDisruptionBudgets, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig, rules, waits, workers } =
+    compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -74,7 +83,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       const defaultsOf = namespaceDefaults(informers);
       const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
       const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
-      const policies = { configuration, budgets, defaultsOf };
+      const turns = turnSource(maxRollouts, [deployments, ...others]);
+      const policies = { configuration, budgets, defaultsOf, turns };
       const reconciler = new DeploymentReconciler({ ...caches, ...policies, clock, rules });
       return {
         ...workOf(reconciler),
@@ -111,6 +121,19 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       };
     },
   );
+}
+
+/** The queue of rollouts, of all APIs. */
+function turnSource(
+  maxRollouts: number | 'off',
+  informers: readonly Pick<Informer<Deployment>, 'addIndex' | 'lister'>[],
+): Turns {
+  if (maxRollouts === 'off') return 'off';
+  for (const informer of informers) informer.addIndex(TURN_INDEX, turnIndex);
+  return {
+    ...(maxRollouts > 0 && { clusterLimit: maxRollouts }),
+    queued: () => queuedIn(...informers.map(({ lister }) => lister)),
+  };
 }
 
 /** The Deployment controller with its default options. */

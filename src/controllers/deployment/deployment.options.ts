@@ -75,6 +75,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   respectDisruptionBudgets?: boolean;
+  /**
+   * How many Deployments may roll out at once in the cluster, 0 for any number; either way the limits of Namespaces count
+   * (docs/ROLLOUTS.md). It needs the controller that {@link createTurnsController} makes. @default off: no limits are kept
+   */
+  maxRollouts?: number | 'off';
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -86,6 +91,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
   readonly respectDisruptionBudgets: boolean;
+  readonly maxRollouts: number | 'off';
   readonly rules: RolloutRules;
 }
 
@@ -96,6 +102,7 @@ const schema = z.object({
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
   respectDisruptionBudgets: z.boolean().default(false),
+  maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   rules: z
     .object({
       floor: z.boolean(),

@@ -22,6 +22,9 @@ export {
   replicasOf,
   validateDeployment,
 } from './limits.js';
+export { createTurnsController } from './turns-controller.js';
+export { placeInQueue, queuedRollout } from './policies/turns.js';
+export type { QueuedRollout } from './policies/turns.js';
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
@@ -42,6 +45,7 @@ export {
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

@@ -158,6 +158,13 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'respectDisruptionBudgets' },
   }),
+  'max-rollouts': text({
+    help: 'how many Deployments roll out at once in the cluster, 0 for any number; either way the limits of Namespaces count (docs/ROLLOUTS.md). off: no limits are kept',
+    value: 'number',
+    default: 'off',
+    pattern: { matches: /^(off|\d{1,6})$/, says: 'must be off, or a number from 0 to 999999' },
+    chart: { path: 'maxRollouts', schema: { pattern: '^(off|[0-9]{1,6})$' } },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

@@ -60,6 +60,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     forDeploymentApis(chosen, deploymentApis, {
       restartOnConfig: compiled['restart-on-config'],
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
+      maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
     }),
     signingAuthorityOf(compiled),
   );

@@ -10,6 +10,7 @@ import {
   RolloutDraft,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -131,6 +132,7 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
   [WAITING_FOR_BUDGET]: 'held',
+  [WAITING_FOR_TURN]: 'held',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {

@@ -19,6 +19,7 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'waits-in-step',
   'rollout-held',
   'waits-for-budget',
+  'waits-for-turn',
   'failed-template',
   'rolled-back',
   'invalid-policy',

@@ -237,6 +237,7 @@ export class Supervisor {
       '--standalone',
       '--restart-on-config',
       '--respect-disruption-budgets',
+      ...['--max-rollouts', '0'],
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

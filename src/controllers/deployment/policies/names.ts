@@ -16,6 +16,8 @@ export const SETTINGS = [
   'freeze',
   'restart-on',
   'disruption-budgets',
+  'max-rollouts',
+  'rollout-priority',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -32,13 +34,15 @@ export const GOOD_SINCE = `${PREFIX}good-since`;
 export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 /** On a ReplicaSet: where in its steps the rollout of its revision is. */
 export const STEP = `${PREFIX}step`;
+/** On a Deployment: its place in the queue of rollouts. */
+export const TURN = `${PREFIX}turn`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, FIRST_TO_GO];
+const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, FIRST_TO_GO, TURN];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

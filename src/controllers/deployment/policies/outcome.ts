@@ -5,6 +5,7 @@ export type StandingCode =
   | 'waits-in-step'
   | 'rollout-held'
   | 'waits-for-budget'
+  | 'waits-for-turn'
   | 'failed-template'
   | 'rolled-back';
 

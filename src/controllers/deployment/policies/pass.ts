@@ -2,6 +2,7 @@ import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { Configuration } from './config-digests.js';
 import type { Budgets } from './budgets.js';
+import type { Turns } from './take-turns.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
 
@@ -13,4 +14,5 @@ export interface Pass {
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
   readonly budgets?: Budgets;
+  readonly turns?: Turns;
 }

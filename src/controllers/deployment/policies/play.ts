@@ -31,6 +31,7 @@ import {
   CONFIGURATION_NOT_WATCHED,
   INVALID_ANNOTATION,
   ROLLED_BACK,
+  ROLLOUTS_NOT_LIMITED,
   inKubernetesWords,
   isFailureTold,
   progressReason,
@@ -39,6 +40,8 @@ import {
   tellProblem,
   warning,
 } from './tell.js';
+import type { Turns } from './take-turns.js';
+import { giveTurnBack, keepTurn, tellTurn, turnTrouble, waitForTurn } from './take-turns.js';
 import { tellFailure } from './tell-failure.js';
 import { markServedGood } from './good-revisions.js';
 
@@ -49,6 +52,8 @@ export interface PolicyContext {
   readonly configuration?: Configuration;
   /** The PodDisruptionBudgets. @default not known here: what the status says of them is taken for true */
   readonly budgets?: Budgets;
+  /** The queue of rollouts. @default not known here: what the status says of it is taken for true */
+  readonly turns?: Turns;
   readonly podsOf: PodsOf;
 }
 
@@ -64,18 +69,20 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { budgets, configuration } = context;
+  const { budgets, configuration, podsOf, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
   inKubernetesWords(draft);
-  const policy = policyOf(compiled, draft.annotations);
+  const isLimited = turns !== undefined && turns !== 'off' && turns.clusterLimit !== undefined;
+  const policy = policyOf(compiled, draft.annotations, isLimited);
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration, budgets }, play);
+  else playUnder({ draft, policy, outcome, podsOf, configuration, budgets, turns }, play);
+  if (!policy && turns !== undefined) giveTurnBack(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, context), outcome);
@@ -84,7 +91,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { budgets, configuration }: PolicyContext,
+  { budgets, configuration, turns }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
@@ -92,14 +99,20 @@ function problemOf(
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
   if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
   const unwatched = budgetTrouble(compiled.policy, budgets);
-  return unwatched === undefined ? undefined : { reason: BUDGETS_NOT_WATCHED, message: unwatched };
+  if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
+  const unlimited = turnTrouble(compiled.policy, turns);
+  return unlimited === undefined ? undefined : { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
 }
 
 /** A person may ask to go back or to try again without any policy. */
-function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPolicy | undefined {
+function policyOf(
+  compiled: CompiledPolicy,
+  annotations: Annotations,
+  isLimited: boolean,
+): RolloutPolicy | undefined {
   if (compiled.kind === 'policy') return compiled.policy;
   const isAsked = [ABORT, RETRY, APPROVE, FAILED].some((name) => annotations[name] !== undefined);
-  return compiled.kind === 'none' && isAsked ? NO_POLICY : undefined;
+  return compiled.kind === 'none' && (isAsked || isLimited) ? NO_POLICY : undefined;
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
@@ -133,14 +146,24 @@ function playVersions(pass: Pass, play: PlaySteps): void {
     tellRetry(pass);
     return lookAgainAfter(pass.outcome, RETRY_LOOKS_AGAIN_MS);
   }
-  if (goesBack) return goBack(pass, { failure, target }, play);
+  if (goesBack) {
+    if (pass.turns !== undefined) giveTurnBack(draft);
+    return goBack(pass, { failure, target }, play);
+  }
   const held = before ? undefined : holdOfStart(policy, draft.nowMs);
   const served = held && revisionInForce(draft);
   if (held && served) {
+    if (pass.turns !== undefined) giveTurnBack(draft);
     runInstead(draft, served, play);
     return tellHeld(pass, held);
   }
+  const wait = waitForTurn(pass, before);
+  if (wait) {
+    runInstead(draft, wait.served, play);
+    return tellTurn(pass, wait.message);
+  }
   rollOut(pass, { before, current, failures }, play);
+  keepTurn(pass, latestOf(draft, draft.living));
 }
 
 /** An abort counts without a policy as well: a person asked for it. */

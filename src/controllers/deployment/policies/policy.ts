@@ -11,6 +11,7 @@ import type { PodCount } from './pod-counts.js';
 import { parsePodCount } from './pod-counts.js';
 import type { Step } from './steps.js';
 import { parseSteps } from './steps.js';
+import { parseMaxRollouts, parsePriority } from './turns.js';
 import type { RolloutWindow } from './windows.js';
 import { parseWindows } from './windows.js';
 
@@ -39,6 +40,8 @@ export interface RolloutPolicy {
   readonly restartOn?: ConfigSelection;
   /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
   readonly respectsBudgets: boolean;
+  /** So many Deployments of the Namespace may roll out at once. @default any number */
+  readonly maxRollouts?: number;
 }
 
 /** What is wrong with an annotation. */
@@ -88,6 +91,13 @@ export function compilePolicy(
   const reloader = readsReloader ? readReloader(deployment ?? {}) : NO_RELOADER;
   problems.push(...reloader.problems);
   if (reloader.selection) fields.restartOn = joined(fields.restartOn, reloader.selection);
+  const ownLimit = deployment?.[annotationOf('max-rollouts')];
+  if (ownLimit !== undefined && ownLimit.trim() !== '')
+    problems.push({
+      annotation: annotationOf('max-rollouts'),
+      value: ownLimit,
+      why: 'belongs on the Namespace',
+    });
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -184,6 +194,12 @@ const READERS: Readonly<Record<Setting, Read>> = {
     fields.respectsBudgets = text === 'respect';
     return undefined;
   },
+  'max-rollouts': (text, fields) => {
+    fields.maxRollouts = parseMaxRollouts(text);
+    return fields.maxRollouts === undefined ? 'is not a number of rollouts above 0' : undefined;
+  },
+  'rollout-priority': (text) =>
+    parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
 };
 
 const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';

@@ -13,6 +13,8 @@ export const WAITING_IN_STEP = 'WaitingInStep';
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
 /** Progressing, and an Event: no old pod may go, because of a PodDisruptionBudget. */
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
+/** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
+export const WAITING_FOR_TURN = 'WaitingForTurn';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be tried again. */
@@ -23,6 +25,8 @@ export const INVALID_ANNOTATION = 'InvalidAnnotation';
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
 /** Of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
 export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
+/** Of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
+export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -31,6 +35,7 @@ const WAITS: ReadonlySet<string> = new Set([
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   ROLLOUT_RETRIED,
 ]);
 
@@ -94,7 +99,11 @@ export function isFailureTold(draft: RolloutDraft): boolean {
 
 /** What keeps the policies, or one of them, from being followed. */
 export interface Problem {
-  readonly reason: typeof INVALID_ANNOTATION | typeof CONFIGURATION_NOT_WATCHED | typeof BUDGETS_NOT_WATCHED;
+  readonly reason:
+    | typeof INVALID_ANNOTATION
+    | typeof CONFIGURATION_NOT_WATCHED
+    | typeof BUDGETS_NOT_WATCHED
+    | typeof ROLLOUTS_NOT_LIMITED;
   readonly message: string;
 }
 
