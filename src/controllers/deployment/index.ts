@@ -36,7 +36,7 @@ export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, RETRY } from './policies/names.js';
+export { ABORT, APPROVE, RETRY, annotationOf } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';

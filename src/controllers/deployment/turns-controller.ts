@@ -52,17 +52,20 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
       };
       const find = ({ name, namespace, turn }: QueuedRollout) =>
         listers
-          .map(({ kind, lister }) => ({ kind, deployment: lister.get(`${namespace}/${name}`) }))
+          .map(({ kind, lister }) => ({
+            deploymentType: kind,
+            deployment: lister.get(`${namespace}/${name}`),
+          }))
           .find(({ deployment }) => readTurn(deployment?.metadata.annotations ?? {})?.asked === turn.asked);
       return {
         objectOf: (key) => (key === QUEUE.name ? QUEUE_OBJECT : undefined),
         async reconcile(_request, { client, signal }) {
           const next = decideTurns(queuedIn(...listers.map(({ lister }) => lister)), limits);
           for (const rollout of next) {
-            const { deployment, kind } = find(rollout) ?? {};
-            if (!deployment || !kind) continue;
+            const { deployment, deploymentType } = find(rollout) ?? {};
+            if (!deployment || !deploymentType) continue;
             const turn = renderTurn({ ...rollout.turn, granted: toRfc3339(clock.now()) });
-            await client.update(kind, withTurn(deployment, turn), { signal });
+            await client.update(deploymentType, withTurn(deployment, turn), { signal });
           }
         },
         indexes: kinds.map((kind) => indexBy<Deployment>(kind, TURN_INDEX, turnIndex)),

@@ -32,7 +32,7 @@ export function registerRolloutCommand(program: Command): void {
     .option('--until-approval', 'for wait and status: end where an approval is waited for')
     .option(
       '--until-held',
-      'for wait and status: end where a window, a freeze or a disruption budget holds the rollout',
+      'for wait and status: end where a window, a freeze, a disruption budget or the queue of rollouts holds the rollout',
     )
     .option(
       '--bake-time <duration>',

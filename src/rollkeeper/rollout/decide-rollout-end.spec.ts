@@ -152,6 +152,12 @@ describe('the phase of a rollout', () => {
       says: 'No old pod may go',
     },
     {
+      name: 'it is not its turn, since as many others roll out as may',
+      shape: { reason: 'WaitingForTurn', message: 'It is not its turn: at most 1', updated: 0 },
+      phase: 'held',
+      says: 'not its turn',
+    },
+    {
       name: 'the deadline has passed',
       shape: { reason: 'ProgressDeadlineExceeded', updated: 2 },
       phase: 'failed',

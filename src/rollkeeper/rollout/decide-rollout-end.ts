@@ -32,7 +32,7 @@ import { decideRolloutState } from './decide-rollout-state.js';
  * Where a rollout is.
  *
  * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
- * - `waiting-for-approval`, `held`: a person, a window, a freeze or a disruption budget decides when it goes on
+ * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it goes on
  * - `baking`: complete, and watched until its bake time is over
  * - `rolling-back`: it failed, and what ran before is on its way back
  * - `complete`, `failed`, `rolled-back`: over

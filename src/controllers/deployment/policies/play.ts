@@ -41,7 +41,14 @@ import {
   warning,
 } from './tell.js';
 import type { Turns } from './take-turns.js';
-import { giveTurnBack, keepTurn, tellTurn, turnTrouble, waitForTurn } from './take-turns.js';
+import {
+  giveTurnBack,
+  isLimitedInCluster,
+  keepTurn,
+  tellTurn,
+  turnTrouble,
+  waitForTurn,
+} from './take-turns.js';
 import { tellFailure } from './tell-failure.js';
 import { markServedGood } from './good-revisions.js';
 
@@ -76,8 +83,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
   inKubernetesWords(draft);
-  const isLimited = turns !== undefined && turns !== 'off' && turns.clusterLimit !== undefined;
-  const policy = policyOf(compiled, draft.annotations, isLimited);
+  const policy = policyOf(compiled, draft.annotations, isLimitedInCluster(draft, turns));
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
   if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();

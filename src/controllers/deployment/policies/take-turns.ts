@@ -32,6 +32,12 @@ export function turnTrouble({ maxRollouts }: RolloutPolicy, turns: Turns | undef
   return `${annotationOf('max-rollouts')} is given on the Namespace, and no turns are given: start the controller with --max-rollouts`;
 }
 
+/** Whether a limit counts for a Deployment of which no annotation says so; where it is not known, as the status has it. */
+export function isLimitedInCluster(draft: RolloutDraft, turns: Turns | undefined): boolean {
+  if (turns === undefined) return observedProgress(draft)?.reason === WAITING_FOR_TURN;
+  return turns !== 'off' && turns.clusterLimit !== undefined;
+}
+
 /** Why a version does not begin. */
 export interface WaitForTurn {
   /** The version that runs meanwhile. */
