@@ -125,9 +125,10 @@ export class RolloutWorld {
     for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
     const named = readFirstToGo(replicaSet, wanted);
     const isFirst = (pod: Pod): boolean => named !== undefined && isNamed(named, pod);
-    const victims = [...pods].sort(
-      (a, b) => Number(isPodReady(a)) - Number(isPodReady(b)) || Number(isFirst(b)) - Number(isFirst(a)),
-    );
+    const byReadiness = (a: Pod, b: Pod): number => Number(isPodReady(a)) - Number(isPodReady(b));
+    const byName = (a: Pod, b: Pod): number => Number(isFirst(b)) - Number(isFirst(a));
+    const [first, second] = named?.beforeUnready ? [byName, byReadiness] : [byReadiness, byName];
+    const victims = [...pods].sort((a, b) => first(a, b) || second(a, b));
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
     const status = {

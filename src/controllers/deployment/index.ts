@@ -25,6 +25,8 @@ export {
 export { createTurnsController } from './turns-controller.js';
 export { placeInQueue, queuedRollout } from './policies/turns.js';
 export type { QueuedRollout } from './policies/turns.js';
+export { decideRemoval, parseVictims, renderVictims } from './remove-pods.js';
+export type { NamedVictim, Removal } from './remove-pods.js';
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
@@ -36,7 +38,7 @@ export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, RETRY, annotationOf } from './policies/names.js';
+export { ABORT, APPROVE, REMOVE_PODS, RETRY, annotationOf } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';

@@ -9,7 +9,7 @@ import type {
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isEmptySelector } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
@@ -17,6 +17,7 @@ import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.
 import { decidePass, isEmptyPass } from './decide-pass.js';
 import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
+import { recheckNamedPods } from './remove-pods.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { validateDeployment } from './limits.js';
 
@@ -42,6 +43,10 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const seen = this.look(key);
     if (seen?.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
+    const { pods } = this.dependencies;
+    const { namespace } = seen.deployment.metadata;
+    const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
+    await recheckNamedPods(seen.deployment, isCached, client, signal);
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
     return seen;
   }

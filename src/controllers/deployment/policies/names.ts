@@ -25,6 +25,8 @@ export type Setting = (typeof SETTINGS)[number];
 export const APPROVE = `${PREFIX}approve`;
 export const ABORT = `${PREFIX}abort`;
 export const RETRY = `${PREFIX}retry`;
+/** Set together with `spec.replicas`: the pods that are to go with it. */
+export const REMOVE_PODS = `${PREFIX}remove-pods`;
 
 /** On a Deployment: the templates that failed, newest first. */
 export const FAILED = `${PREFIX}failed`;
@@ -43,7 +45,7 @@ export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, FIRST_TO_GO, TURN];
-const REQUESTS = [APPROVE, ABORT, RETRY];
+const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
 const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion'].map((name) => PREFIX + name);
