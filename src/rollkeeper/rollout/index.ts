@@ -9,4 +9,6 @@ export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
 export { renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
 export type { RolloutTarget } from './rollout-verbs.js';
+export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
+export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { WatchedRollout } from './watched-rollout.js';
