@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS, isPodActive } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -70,7 +70,7 @@ describe('scaling down by name', () => {
     await client.create(REPLICA_SETS, {
       ...{ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata },
       spec: { replicas: 3, selector: spec.selector, template: spec.template },
-    } as ReplicaSet);
+    });
     await waitFor(async () => (await pods('alone')).length === 3, { what: 'its pods' });
     const [, second = ''] = await pods('alone');
     expect(await scale('rs/alone', '--replicas', '2', '--remove', `pod/${second}`)).toMatchObject({

@@ -12,7 +12,7 @@ import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
 import type { Budgets } from './policies/budgets.js';
 import type { Configuration } from './policies/config-digests.js';
-import type { Turns } from './policies/take-turns.js';
+import type { Turns } from './policies/turns.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { RolloutRules } from './deployment.options.js';
 

@@ -31,7 +31,7 @@ import { budgetSource, watchBudgets } from './policies/budgets.js';
 import type { Configuration } from './policies/config-digests.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
-import type { Turns } from './policies/take-turns.js';
+import type { Turns } from './policies/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';

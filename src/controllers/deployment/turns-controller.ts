@@ -1,6 +1,6 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import type { ControllerDefinition, Kind, ResourceEvent } from '@rollkeeper/runtime';
+import type { ControllerDefinition, ResourceEvent } from '@rollkeeper/runtime';
 import { defineController, indexBy, watch } from '@rollkeeper/runtime';
 import type { DeploymentApi } from './deployment-api.js';
 import { deploymentTypeOf } from './deployment-api.js';
@@ -23,7 +23,7 @@ export interface TurnsControllerOptions {
   readonly clusterLimit?: number;
 }
 
-/** The one key: whoever has it decides alone, and sees all that was decided before. */
+/** The one key: the replica that has it decides alone, and sees all that was decided before. */
 const QUEUE = { name: 'turns' };
 const QUEUE_OBJECT: KubernetesObject = {
   apiVersion: 'rollkeeper.dev/v1',
@@ -41,7 +41,7 @@ export function createTurnsController({ apis, clusterLimit }: TurnsControllerOpt
   const [first] = kinds;
   if (!first) throw new RangeError('no API of Deployments');
   return defineController<KubernetesObject>(
-    { name: 'rollout-turns', for: first as Kind, workers: 1, serviceAccount: 'deployment-controller' },
+    { name: 'rollout-turns', for: first, workers: 1, serviceAccount: 'deployment-controller' },
     ({ clock, informers }) => {
       const defaultsOf = namespaceDefaults(informers);
       const listers = kinds.map((kind) => ({ kind, lister: informers.informerFor<Deployment>(kind).lister }));

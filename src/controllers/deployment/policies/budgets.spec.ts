@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS, isPodReady } from '../../../machinery/kubernetes/index.js';
+import { PODS, isPodReady } from '../../../machinery/kubernetes/index.js';
 import { aBudget } from '../../../testing/budget-builder.js';
-import { MINUTE_MS, PolicyLab, imageOf } from '../../../testing/policy-lab.js';
+import { MINUTE_MS, PolicyLab } from '../../../testing/policy-lab.js';
 import { PodDisruptionBudget, withGranted } from '../../shared/index.js';
 import { createDeploymentController } from '../definition.js';
 
@@ -219,7 +219,7 @@ describe('a rollout that respects disruption budgets', () => {
     lab.world.api.seed(PodDisruptionBudget, {
       ...used,
       status: { ...status, conditions },
-    } as PodDisruptionBudget);
+    });
     lab.world.change(({ spec }) => void (spec.template.spec!.containers[0]!.image = 'app:2'));
     await lab.world.sync();
     expect(lab.condition()).not.toContain('WaitingForBudget');

@@ -2,7 +2,7 @@ import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { Configuration } from './config-digests.js';
 import type { Budgets } from './budgets.js';
-import type { Turns } from './take-turns.js';
+import type { Turns } from './turns.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
 

@@ -40,7 +40,7 @@ import {
   tellProblem,
   warning,
 } from './tell.js';
-import type { Turns } from './take-turns.js';
+import type { Turns } from './turns.js';
 import {
   giveTurnBack,
   isLimitedInCluster,

@@ -13,18 +13,8 @@ import {
   tellEvent,
   tellProgress,
 } from './tell.js';
-import type { QueuedRollout, Turn } from './turns.js';
+import type { Turn, TurnSource, Turns } from './turns.js';
 import { nextRound, placeInQueue, readTurn, renderTurn } from './turns.js';
-
-/** The queue of rollouts, as the caches show it. */
-export interface TurnSource {
-  /** How many may roll out at once in the cluster. @default any number: the Namespaces' limits alone count */
-  readonly clusterLimit?: number;
-  queued(): readonly QueuedRollout[];
-}
-
-/** `off`: nothing gives turns. */
-export type Turns = TurnSource | 'off';
 
 /** Why a limit is not kept; `undefined` where it is, or there is none. */
 export function turnTrouble({ maxRollouts }: RolloutPolicy, turns: Turns | undefined): string | undefined {

@@ -238,7 +238,7 @@ describe('a rollout under a limit', () => {
     [{ 'max-rollouts': '3' }, 'belongs on the Namespace'],
     [{ 'rollout-priority': 'high' }, 'is not a whole number'],
   ])('refuses %j', async (policies, why) => {
-    const lab = await PolicyLab.rolledOut(policies as Record<string, string>, {}, { controller });
+    const lab = await PolicyLab.rolledOut(policies, {}, { controller });
     expect(lab.condition('RolloutPolicy')).toContain(why);
   });
 });

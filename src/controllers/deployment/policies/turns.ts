@@ -33,6 +33,16 @@ export interface TurnLimits {
   readonly namespaceOf: (namespace: string) => number | undefined;
 }
 
+/** The queue of rollouts, as the caches show it. */
+export interface TurnSource {
+  /** How many may roll out at once in the cluster. @default any number: the Namespaces' limits alone count */
+  readonly clusterLimit?: number;
+  queued(): readonly QueuedRollout[];
+}
+
+/** `off`: nothing gives turns. */
+export type Turns = TurnSource | 'off';
+
 /** Name of the index that finds the Deployments with a turn. */
 export const TURN_INDEX = 'rollout-turns';
 const ALL = 'all';
