@@ -84,7 +84,7 @@ export function forDeploymentApis(
   apis: readonly DeploymentApi[],
   options: Pick<
     DeploymentControllerOptions,
-    'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
+    'blueGreen' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
   > = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {

@@ -27,6 +27,11 @@
   resources: [poddisruptionbudgets]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.blueGreen }}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [list, watch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]
@@ -67,6 +72,12 @@
 - apiGroups: [policy]
   resources: [poddisruptionbudgets/status]
   verbs: [update]
+{{- end }}
+{{- if .Values.blueGreen }}
+{{- /* Selectors move from one version to the other. */}}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, patch]
 {{- end }}
 {{- end }}
 

@@ -96,6 +96,7 @@ export class Admission {
       ...dependencies,
       accounts: followed.objects(qualifiedResource(SERVICE_ACCOUNTS)),
       unknownAccounts,
+      namespaces: this.namespaces,
       limits: followed.objects('limitranges'),
       priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, Pod, StorageClass } from '../../machinery/kubernetes/index.js';
+import type { KubernetesObject, Namespace, Pod, StorageClass } from '../../machinery/kubernetes/index.js';
 import { aPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
@@ -40,12 +40,14 @@ async function pluginsOfPods() {
   const { followed: priorities } = await followedOf<PriorityClass>('priorityclasses.scheduling.k8s.io');
   const { followed: storageClasses } = await followedOf<StorageClass>('storageclasses.storage.k8s.io');
   const { followed: ingressClasses } = await followedOf<KubernetesObject>('ingressclasses.networking.k8s.io');
+  const { followed: namespaces } = await followedOf<Namespace>('namespaces');
   const classes = { priorities, storageClasses, ingressClasses };
   const known = {
     ...dependenciesOn(storage),
     ...classes,
     accounts,
     limits,
+    namespaces,
     unknownAccounts: 'warn',
     access: { decide: () => ({ allowed: false, reason: '' }) },
   } as const;

@@ -1,5 +1,11 @@
-import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '@rollkeeper/machinery/kubernetes';
-import type { Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
+import {
+  CLAIM_PROTECTION,
+  DEPLOYMENTS,
+  ROLLKEEPER_DEPLOYMENTS,
+  VOLUME_PROTECTION,
+  qualifiedResource,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Namespace, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { refused } from './attributes.js';
 import type { WriteAttributes } from './attributes.js';
@@ -10,6 +16,7 @@ import {
   nameRequestor,
   restrictSubject,
 } from './plugins/certificate-requests.js';
+import { nameChangeAuthor } from './plugins/change-author.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { addDefaultTolerations } from './plugins/default-tolerations.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
@@ -40,6 +47,7 @@ export interface PluginKnowledge {
   readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedObjects<LimitRange>;
+  readonly namespaces: FollowedObjects<Namespace>;
   readonly priorities: FollowedObjects<PriorityClass>;
   readonly storageClasses: FollowedObjects<StorageClass>;
   readonly ingressClasses: FollowedObjects;
@@ -122,9 +130,17 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
     },
     ...certificatePlugins(known),
+    ...DEPLOYMENT_RESOURCES.map((resource) => ({
+      name: 'ChangeAuthor',
+      resource,
+      mutate: (attributes: WriteAttributes) =>
+        nameChangeAuthor(attributes, known.namespaces.get('', attributes.namespace)),
+    })),
   ];
 }
 
+/** Of both APIs. */
+const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
 const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
 function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {

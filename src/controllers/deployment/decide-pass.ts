@@ -11,15 +11,24 @@ import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
 import type { Budgets } from './policies/budgets.js';
+import type { HostRule } from './policies/checks/check-hosts.js';
+import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
+import type { WatchedServices } from './policies/selecting-services.js';
 import type { Turns } from './policies/turns.js';
 import { progressCheckAfterMs } from './progress.js';
+import type { Unserved } from './recheck-service.js';
+import { unservedBy } from './recheck-service.js';
 import type { RolloutRules } from './deployment.options.js';
 
 /** The input of a pass. */
 export interface ObservedPass {
   readonly deployment: DeepReadonly<Deployment>;
   readonly claims: ReplicaSetClaims;
+  /** The definitions of its checks, once they have been read. */
+  readonly checks?: CheckDefinitions;
+  /** The field manager that wrote the template last. @default not known */
+  readonly templateManager?: string;
 }
 
 export interface PassDependencies {
@@ -34,6 +43,10 @@ export interface PassDependencies {
   readonly budgets?: Budgets;
   /** The queue of rollouts. @default not known */
   readonly turns?: Turns;
+  /** The Services that blue-green rollouts move. @default not known */
+  readonly services?: WatchedServices;
+  /** Where requests of checks may go. @default no checks are measured */
+  readonly checkHosts?: readonly HostRule[];
 }
 
 /** The decision of a pass. */
@@ -45,6 +58,10 @@ export interface DecidedPass {
    * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
+  /** What a Service must not select when the plan is executed. */
+  readonly unserved?: Unserved;
+  /** What its checks need. */
+  readonly checks?: CheckNeeds;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** Time of the decision, RFC 3339. */
@@ -55,9 +72,11 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { claims, deployment }: ObservedPass,
-  { budgets, clock, configuration, defaultsOf, pods, rules, turns }: PassDependencies,
+  { checks, claims, deployment, templateManager }: ObservedPass,
+  dependencies: PassDependencies,
 ): DecidedPass {
+  const { budgets, checkHosts, clock, configuration, defaultsOf, pods, rules, services, turns } =
+    dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
@@ -65,7 +84,14 @@ export function decidePass(
   const nowMs = clock.now();
   const { adopt: adopted, owned, release } = claims;
   const namespaceAnnotations = defaultsOf?.(deployment.metadata.namespace ?? '');
-  const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
+  const draft = new RolloutDraft({
+    deployment,
+    owned,
+    adopted,
+    now: toRfc3339(nowMs),
+    nowMs,
+    templateManager,
+  });
   decideRollout(draft, {
     podsOf: ({ observed }) => podsOf(observed),
     rules,
@@ -73,11 +99,15 @@ export function decidePass(
     configuration,
     budgets,
     turns,
+    services,
+    checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
+    unserved: unservedBy(draft),
+    ...(draft.policy?.checks && { checks: draft.policy.checks }),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),
@@ -88,8 +118,16 @@ export function decidePass(
  * Whether there is nothing to write, record or wait for. An unfinished rollout is never done after a pass, because its
  * deadline has to be watched.
  */
-export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {
-  return isEmptyPlan(plan) && recheckAfterMs === undefined;
+export function isEmptyPass({ checks, plan, recheckAfterMs }: DecidedPass): boolean {
+  return isEmptyPlan(plan) && recheckAfterMs === undefined && checks === undefined;
+}
+
+function checksContext(
+  hosts: readonly HostRule[] | undefined,
+  definitions: CheckDefinitions | undefined,
+): ChecksContext {
+  if (!hosts) return { kind: 'off' };
+  return definitions ? { kind: 'known', definitions, hosts } : { kind: 'unread' };
 }
 
 /** No deadline runs while a policy waits. */

@@ -28,8 +28,15 @@ import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './
 import { findCondition } from './conditions.js';
 import type { Budgets } from './policies/budgets.js';
 import { budgetSource, watchBudgets } from './policies/budgets.js';
+import { CheckMeasuring } from './policies/checks/check-measuring.js';
+import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
 import type { Configuration } from './policies/config-digests.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
+import {
+  SERVICES_OF_POLICY,
+  selectingServices,
+  watchSelectingServices,
+} from './policies/selecting-services.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import type { Turns } from './policies/turns.js';
 import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns.js';
@@ -61,8 +68,9 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig, rules, waits, workers } =
+  const { api, blueGreen, checks, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig } =
     compiled;
+  const { rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -82,10 +90,17 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       }
       const defaultsOf = namespaceDefaults(informers);
       const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
+      const listers = [deployments, ...others].map(({ lister }) => lister);
+      const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
+      const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
+      const checkHosts = checks && (checks.hosts ?? []);
       const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
       const turns = turnSource(maxRollouts, [deployments, ...others]);
-      const policies = { configuration, budgets, defaultsOf, turns };
-      const reconciler = new DeploymentReconciler({ ...caches, ...policies, clock, rules });
+      const known = { budgets, configuration, defaultsOf, services, turns } as const;
+      const reconciler = new DeploymentReconciler({
+        ...{ ...caches, ...known, clock, rules },
+        ...{ measuring, checkHosts },
+      });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -100,6 +115,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
           ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
+          ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],
@@ -107,6 +123,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
           ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
           ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
+          ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
         whileLeading: () =>

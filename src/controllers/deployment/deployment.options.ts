@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
+import type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
 import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';
@@ -80,6 +81,13 @@ export interface DeploymentControllerOptions {
    * (docs/ROLLOUTS.md). It needs the controller that {@link createTurnsController} makes. @default off: no limits are kept
    */
   maxRollouts?: number | 'off';
+  /**
+   * Watches Services and moves their selectors, for Deployments with `strategy: blue-green` (docs/ROLLOUTS.md).
+   * @default false
+   */
+  blueGreen?: boolean;
+  /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
+  checks?: RolloutChecksOptions;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -92,6 +100,8 @@ export interface CompiledDeploymentControllerOptions {
   readonly restartOnConfig: boolean;
   readonly respectDisruptionBudgets: boolean;
   readonly maxRollouts: number | 'off';
+  readonly blueGreen: boolean;
+  readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
 
@@ -103,6 +113,8 @@ const schema = z.object({
   restartOnConfig: z.boolean().default(false),
   respectDisruptionBudgets: z.boolean().default(false),
   maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
+  blueGreen: z.boolean().default(false),
+  checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({
       floor: z.boolean(),

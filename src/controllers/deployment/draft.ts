@@ -17,6 +17,7 @@ import { maxTotalReplicas, replicasOf } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
 import type { PolicyOutcome } from './policies/outcome.js';
 import type { PodDisruptionBudget } from '../shared/index.js';
+import type { ServiceWrite } from './policies/service-writes.js';
 
 /**
  * A ReplicaSet as a pass would leave it. Mutable parts are copies of the observed object, which stays unchanged; the
@@ -70,6 +71,13 @@ export interface PolicyLimits {
   keepsRevisions?: boolean;
   /** Of versions that failed: a change of size must not give them more pods. */
   mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
+  /**
+   * Those that keep all of `replicas` beside the new one; of the others, what the floor does not need goes at once.
+   * @default pods are replaced one after the other
+   */
+  keptWhole?: ReadonlySet<ReplicaSetDraft>;
+  /** The Service that sends its requests to one of the ReplicaSets alone. */
+  servedBy?: { readonly service: string };
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
   shrinkLimit?: ShrinkLimit;
@@ -96,6 +104,8 @@ export interface DraftInput {
   readonly adopted: readonly DeepReadonly<ReplicaSet>[];
   readonly now: string;
   readonly nowMs: number;
+  /** The field manager that wrote the template last. @default not known */
+  readonly templateManager?: string;
 }
 
 /**
@@ -106,6 +116,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   readonly observed: DeepReadonly<Deployment>;
   readonly now: string;
   readonly nowMs: number;
+  readonly templateManager?: string;
   spec: DeepReadonly<DeploymentSpec>;
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
@@ -121,6 +132,10 @@ export class RolloutDraft implements Draft, PolicyLimits {
   mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   keptForRollback?: ReplicaSetDraft;
   shrinkLimit?: ShrinkLimit;
+  keptWhole?: ReadonlySet<ReplicaSetDraft>;
+  servedBy?: { readonly service: string };
+  /** Writes to Services, in order. */
+  readonly serviceWrites: ServiceWrite[] = [];
   /** What the policies have come to, where there are any. */
   policy?: PolicyOutcome;
   private readonly sets: ReplicaSetDraft[];
@@ -130,6 +145,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.observed = input.deployment;
     this.now = input.now;
     this.nowMs = input.nowMs;
+    this.templateManager = input.templateManager;
     this.spec = input.deployment.spec;
     this.annotations = { ...input.deployment.metadata.annotations };
     this.status = input.deployment.status ?? {};
@@ -187,6 +203,10 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.annotations = annotations;
     if (template !== this.spec.template) this.spec = { ...this.spec, template };
     this.changes++;
+  }
+
+  writeService(write: ServiceWrite): void {
+    this.serviceWrites.push(write);
   }
 
   note(note: EventNote): void {

@@ -1,5 +1,6 @@
 import type {
   Decided,
+  EventNote,
   Lister,
   ReconcileContext,
   ReconcileRequest,
@@ -18,13 +19,20 @@ import { decidePass, isEmptyPass } from './decide-pass.js';
 import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
 import { recheckNamedPods } from './remove-pods.js';
+import type { CheckMeasuring } from './policies/checks/check-measuring.js';
+import { readDefinitions } from './policies/checks/read-definitions.js';
+import { mayUseChecks } from './policies/checks/uses-checks.js';
+import { readTemplateManager } from './policies/managers.js';
 import { recheckOldPods } from './recheck-old-pods.js';
+import { recheckService } from './recheck-service.js';
 import { validateDeployment } from './limits.js';
 
 export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly deployments: Lister<Deployment>;
   /** With ORPHAN_INDEX. */
   readonly replicaSets: Lister<ReplicaSet>;
+  /** @default no checks are measured */
+  readonly measuring?: CheckMeasuring;
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
@@ -48,7 +56,11 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
     await recheckNamedPods(seen.deployment, isCached, client, signal);
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
-    return seen;
+    const { deployment } = seen;
+    const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
+    const templateManager = await readTemplateManager(deployment, defaults, client, signal);
+    const managed = templateManager === undefined ? seen : { ...seen, templateManager };
+    return this.withDefinitions(managed, { client, signal });
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
@@ -61,7 +73,8 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
     if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
     if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
-    return this.carryOut(plan.deployment, plan.pass, context);
+    const result = await this.carryOut(plan.deployment, plan.pass, context);
+    return this.measureChecks(plan, result, context);
   }
 
   /**
@@ -84,13 +97,27 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     return { as: 'valid', deployment, claims };
   }
 
+  /** With what its checks are, where one of them is open: they are read when they are needed, and not watched. */
+  private async withDefinitions(
+    seen: Extract<SeenDeployment, { as: 'valid' }>,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<SeenDeployment> {
+    const { checkHosts, defaultsOf } = this.dependencies;
+    const { annotations, namespace = '' } = seen.deployment.metadata;
+    if (!checkHosts || !mayUseChecks(annotations, defaultsOf?.(namespace))) return seen;
+    const name = decidePass(seen, this.dependencies).checks?.definitions;
+    if (name === undefined) return seen;
+    return { ...seen, checks: await readDefinitions(client, { namespace, name }, signal) };
+  }
+
   private async carryOut(
     deployment: DeepReadonly<Deployment>,
-    { mustHaveEnded, now, plan, recheckAfterMs }: DecidedPass,
+    { mustHaveEnded, now, plan, recheckAfterMs, unserved }: DecidedPass,
     { client, events, signal }: Context,
   ): Promise<ReconcileResult> {
     const { rules } = this.dependencies;
     await recheckOldPods(deployment, mustHaveEnded, client, signal);
+    if (unserved) await recheckService(deployment, unserved, client, signal);
     try {
       const outcome = await applyPlan(deployment, plan, { client, signal, events, now, rules });
       return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : recheckAfterMs };
@@ -99,6 +126,25 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
       if (isNamespaceTerminating(error)) return {};
       throw error;
     }
+  }
+
+  /** After all writes: a slow answer holds none of them up. */
+  private async measureChecks(
+    { deployment, pass }: Extract<PlannedPass, { as: 'valid' }>,
+    result: ReconcileResult,
+    { client, events, signal }: Context,
+  ): Promise<ReconcileResult> {
+    const { clock, measuring, replicaSets } = this.dependencies;
+    const { due = [], replicaSet: name } = pass.checks ?? {};
+    const { namespace } = deployment.metadata;
+    const replicaSet = replicaSets.get(keyOf({ namespace, name: name ?? '' }));
+    if (!measuring || due.length === 0 || !replicaSet) return result;
+    const tell = (note: EventNote): void => events.record(deployment, note);
+    const { lookAgainAfterMs } = await measuring.measure(due, replicaSet, {
+      ...{ client, signal, tell },
+      nowMs: () => clock.now(),
+    });
+    return { ...result, requeueAfterMs: Math.min(result.requeueAfterMs ?? Infinity, lookAgainAfterMs) };
   }
 
   /** An empty selector would take every pod of the namespace: nothing is done until it is changed. */

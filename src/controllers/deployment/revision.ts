@@ -1,4 +1,4 @@
-import { setField } from '@rollkeeper/machinery/kubernetes';
+import { parseInt64, setField } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';
@@ -86,6 +86,12 @@ export function newReplicaSetAnnotations(
 /** The ReplicaSet's current revision; `undefined` if the annotation is not a revision. */
 export function servedRevision(annotations: Annotations): bigint | undefined {
   return annotations[REVISION] ? readRevision(annotations) : 0n;
+}
+
+/** The revision that the ReplicaSet had before it came back; `undefined` for one that has not. */
+export function lastServedRevision(annotations: Annotations): bigint | undefined {
+  const last = annotations[REVISION_HISTORY]?.split(',').at(-1);
+  return last === undefined ? undefined : parseInt64(last);
 }
 
 /** Appends the revision to a history, dropping the beginning beyond the allowed length. */

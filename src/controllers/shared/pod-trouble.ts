@@ -1,5 +1,6 @@
 import type { ClassifiedPod, PodState } from './classify-pod.js';
 import { byPodName } from './classify-pod.js';
+import { shortenedTo } from './shortened.js';
 
 /** The states that waiting does not resolve, in the order in which a person should look at them. */
 export const POD_TROUBLES = [
@@ -44,8 +45,5 @@ export function describeReason({ message, reason }: Pick<ClassifiedPod, 'message
 }
 
 function oneLine(text: string, longest: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= longest) return line;
-  // Never half of a surrogate pair: the server would store something else.
-  return `${line.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return shortenedTo(longest, text.replaceAll(/\s+/g, ' ').trim());
 }

@@ -40,6 +40,7 @@ async function plan(flags: PlanFlags): Promise<string> {
   const rollout = simulateRollout({
     wanted: live ? applied(wanted, live.deployment) : wanted,
     replicaSets: live?.replicaSets ?? [],
+    livePods: live?.pods,
     namespaceAnnotations: live?.namespaceAnnotations,
     pods: flags.podByPod ? 'one-by-one' : 'batch',
     nowMs: new SystemClock().now(),

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce, runUntilStopped } from '@rollkeeper/machinery/process';
-import type { RolloutTarget } from '../rollout/index.js';
+import type { TemplateChange } from '@rollkeeper/controllers/deployment';
+import type { ChangeNote, RolloutTarget } from '../rollout/index.js';
 import type { ProgressFlags } from './rollout-progress.js';
 import { DEFAULT_TIMEOUT, progressModeOf, showProgress } from './rollout-progress.js';
 import { addApiOptions } from './shared-options.js';
@@ -14,6 +15,10 @@ type Verb = (typeof VERBS)[number];
 interface RolloutFlags extends ProgressFlags, TargetFlags {
   readonly revision?: string;
   readonly toRevision?: string;
+  readonly diff?: readonly string[];
+  readonly reason?: string;
+  readonly by?: string;
+  readonly dryRun?: boolean;
 }
 
 /** `rollkeeper rollout`: what `kubectl rollout` is for apps/v1, for Deployments of either API; and a wait that ends with a reason. */
@@ -25,8 +30,18 @@ export function registerRolloutCommand(program: Command): void {
     .argument('<verb>', VERBS.join(', '))
     .argument('<name...>', TARGET_HELP)
     .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
-    .option('--revision <number>', 'for history: show the pod template of this one')
+    .option('--revision <number>', 'for history: show all that is known of this one, and its pod template')
+    .option(
+      '--diff <numbers...>',
+      'for history, after the name: show what differs between two revisions, or between one and what runs',
+    )
     .option('--to-revision <number>', 'for undo (default: the one before)')
+    .option('--dry-run', 'for undo: show what it would change, and change nothing')
+    .option('--reason <text>', 'for undo and restart: why, for the history')
+    .option(
+      '--by <who>',
+      'for undo and restart: who asks, for the history (default: as the API names the user)',
+    )
     .option('-w, --watch [boolean]', 'for status: false looks once and ends (default: true)')
     .option('--timeout <duration>', `for wait and status: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
     .option('--until-approval', 'for wait and status: end where an approval is waited for')
@@ -38,7 +53,10 @@ export function registerRolloutCommand(program: Command): void {
       '--bake-time <duration>',
       'for wait and status: how long a complete rollout is watched; 0 for not at all (default: as rollkeeper.dev/bake-time says)',
     )
-    .option('-o, --output <form>', 'for wait and status: text, or json for one object for each change')
+    .option(
+      '-o, --output <form>',
+      'text or json; for wait and status one object for each change, for history one with all revisions',
+    )
     .option(
       '--github',
       'for wait and status: annotations for GitHub Actions (default: where GITHUB_ACTIONS is true)',
@@ -65,6 +83,10 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
   const compiled = {
     revision: readRevisionFlag('revision', flags.revision),
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
+    diff: readDiffFlag(flags.diff),
+    json: readOutputFlag(flags.output),
+    dryRun: flags.dryRun ?? false,
+    note: { reason: readText('reason', flags.reason), by: readText('by', flags.by) },
   };
   // Imported lazily to keep other commands small.
   const { findDeployment, withApi } = await import('./live-deployment.js');
@@ -77,23 +99,50 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
 interface CompiledFlags {
   readonly revision?: bigint;
   readonly toRevision?: bigint;
+  readonly diff?: readonly [from: bigint, to?: bigint];
+  readonly json: boolean;
+  readonly dryRun: boolean;
+  readonly note: ChangeNote;
 }
 
-async function carryOut(
-  verb: ChangeVerb,
-  target: RolloutTarget,
-  { revision, toRevision }: CompiledFlags,
-): Promise<void> {
-  const { renderHistory, restartRollout, setPaused, undoRollout } = await import('../rollout/index.js');
+async function carryOut(verb: ChangeVerb, target: RolloutTarget, flags: CompiledFlags): Promise<void> {
+  const { restartRollout, setPaused } = await import('../rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const report = (line: string): void => console.log(line);
-  if (verb === 'history') return report(await renderHistory(target, revision));
-  if (verb === 'undo') await undoRollout(target, toRevision);
-  else if (verb === 'restart') await restartRollout(target, new SystemClock());
+  if (verb === 'history') return showHistory(target, flags);
+  if (verb === 'undo') {
+    if (!(await undo(target, flags))) return;
+  } else if (verb === 'restart') await restartRollout(target, new SystemClock(), flags.note);
   else await setPaused(target, verb === 'pause');
   const { qualifiedResource } = await import('@rollkeeper/machinery/kubernetes');
   const done = { undo: 'rolled back', restart: 'restarted', pause: 'paused', resume: 'resumed' }[verb];
-  report(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
+  console.log(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
+}
+
+async function showHistory(target: RolloutTarget, { diff, json, revision }: CompiledFlags): Promise<void> {
+  const { diffRevisions, readHistory, renderHistory } = await import('../rollout/index.js');
+  const { stringifyJson } = await import('@rollkeeper/machinery/kubernetes');
+  if (diff) {
+    const changes = await diffRevisions(target, ...diff);
+    return console.log(json ? stringifyJson(changes, 2) : await linesOf(changes));
+  }
+  if (!json) return console.log(await renderHistory(target, revision));
+  const all = await readHistory(target);
+  const asked = all.filter((each) => revision === undefined || BigInt(each.revision) === revision);
+  console.log(stringifyJson(asked, 2));
+}
+
+/** Shows what it changes before it does. Returns whether it did. */
+async function undo(target: RolloutTarget, { dryRun, note, toRevision }: CompiledFlags): Promise<boolean> {
+  const { prepareUndo } = await import('../rollout/index.js');
+  const prepared = await prepareUndo(target, toRevision, note);
+  console.log(await linesOf(prepared.changes));
+  if (!dryRun) await prepared.apply();
+  return !dryRun;
+}
+
+async function linesOf(changes: readonly TemplateChange[]): Promise<string> {
+  const { renderChange } = await import('@rollkeeper/controllers/deployment');
+  return changes.length === 0 ? 'nothing differs' : changes.map(renderChange).join('\n');
 }
 
 function readRevisionFlag(option: string, text: string | undefined): bigint | undefined {
@@ -101,4 +150,22 @@ function readRevisionFlag(option: string, text: string | undefined): bigint | un
   if (!/^\d{1,18}$/.test(text))
     throw new InvalidOptionError(option, `"${text}" is not the number of a revision`);
   return BigInt(text);
+}
+
+function readDiffFlag(texts: readonly string[] | undefined): readonly [bigint, bigint?] | undefined {
+  const [from, to] = (texts ?? []).map((text) => readRevisionFlag('diff', text));
+  if ((texts?.length ?? 0) > 2)
+    throw new InvalidOptionError('diff', 'takes one or two revisions, and comes after the name');
+  return from === undefined ? undefined : [from, to];
+}
+
+function readOutputFlag(text = 'text'): boolean {
+  if (text !== 'json' && text !== 'text')
+    throw new InvalidOptionError('output', `"${text}" is neither text nor json`);
+  return text === 'json';
+}
+
+function readText(option: string, text: string | undefined): string | undefined {
+  if (text?.trim() === '') throw new InvalidOptionError(option, 'is empty');
+  return text;
 }

@@ -165,6 +165,12 @@ export const REPLICA_OPTIONS_TABLE = {
     pattern: { matches: /^(off|\d{1,6})$/, says: 'must be off, or a number from 0 to 999999' },
     chart: { path: 'maxRollouts', schema: { pattern: '^(off|[0-9]{1,6})$' } },
   }),
+  'blue-green': onOrOff({
+    help: 'watch Services, and move their selectors, for Deployments with the strategy blue-green (docs/ROLLOUTS.md); needs the rights to get, list, watch and patch them',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'blueGreen' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

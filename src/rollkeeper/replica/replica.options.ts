@@ -58,9 +58,10 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
-      restartOnConfig: compiled['restart-on-config'],
-      respectDisruptionBudgets: compiled['respect-disruption-budgets'],
+      blueGreen: compiled['blue-green'],
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
+      respectDisruptionBudgets: compiled['respect-disruption-budgets'],
+      restartOnConfig: compiled['restart-on-config'],
     }),
     signingAuthorityOf(compiled),
   );

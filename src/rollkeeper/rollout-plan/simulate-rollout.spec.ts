@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Deployment, ReplicaSet } from '../../machinery/kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { renderPlan } from './render-plan.js';
 import { simulateRollout } from './simulate-rollout.js';
@@ -119,6 +119,45 @@ describe('the plan of a rollout', () => {
     const plan = simulateRollout({ ...question, wanted: waiting, replicaSets: [old, empty] });
     expect(plan.completes).toBe(true);
     expect(plan.steps[0]?.actions).toEqual(['no old pod may go: budget "web"']);
+  });
+
+  it('plays a blue-green rollout, with the Services that it names taken for given', () => {
+    const annotations = {
+      'rollkeeper.dev/strategy': 'blue-green',
+      'rollkeeper.dev/active-service': 'web',
+      'rollkeeper.dev/preview-service': 'preview',
+    };
+    const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: '100%' } };
+    const plan = simulateRollout(change(aDeployment({ annotations, strategy })));
+    expect(plan).toMatchObject({ completes: true, mostPods: 20, fewestAvailable: 10 });
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toEqual([
+      ...Array.from({ length: 5 }, () => [10, 10]),
+      [10, 0],
+    ]);
+    const told = plan.steps.flatMap(({ actions }) => actions);
+    expect(told[1]).toMatch(/^point Service preview at web-/);
+    expect(told[2]).toContain('waits for an approval');
+    expect(told[3]).toMatch(/^point Service web at web-/);
+    expect(told[4]).toContain('web-old stays until');
+  });
+
+  it('names the pods that would go, in the order of the ReplicaSet controller, where it knows them', () => {
+    const { replicaSets, wanted } = change(aDeployment({ replicas: 3 }));
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-old', uid: 'uid-of-web-old' };
+    const pod = (name: string, isReady: boolean): Pod => ({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name, namespace: 'default', ownerReferences: [{ ...owner, controller: true }] },
+      spec: { containers: [], nodeName: `node-of-${name}` },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+    });
+    const livePods = [pod('healthy-1', true), pod('ill', false), pod('healthy-2', true)];
+    const plan = simulateRollout({ wanted, replicaSets, livePods, nowMs });
+    const removed = plan.steps.flatMap(({ removes }) => removes);
+    expect(removed[0]).toBe('ill');
+    expect(removed.toSorted()).toEqual(['healthy-1', 'healthy-2', 'ill']);
+    expect(renderPlan(plan)).toContain('scale web-old from 3 to 2: ill goes');
+    const unknown = simulateRollout({ wanted, replicaSets, nowMs });
+    expect(unknown.steps.flatMap(({ removes }) => removes)).toEqual([]);
   });
 
   it('refuses what the controller would refuse', () => {

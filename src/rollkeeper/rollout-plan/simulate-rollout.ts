@@ -13,7 +13,9 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { PlannedPods, renderVictims } from './planned-pods.js';
+import { PlannedServices } from './planned-services.js';
 
 /** The input of a simulated rollout: the initial state, and the wanted one. */
 export interface RolloutQuestion {
@@ -21,6 +23,8 @@ export interface RolloutQuestion {
   readonly wanted: DeepReadonly<Deployment>;
   /** The ReplicaSets that it controls now; none: it would be created. */
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** That run now, by which the plan names those that would go. @default none are named */
+  readonly livePods?: readonly DeepReadonly<Pod>[];
   /** Of the Namespace, which are defaults for the rollout. @default none */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** Whether all pods that start become ready together, or one by one. @default 'batch' */
@@ -33,6 +37,8 @@ export interface PlannedStep {
   readonly step: number;
   /** One sentence per write. */
   readonly actions: readonly string[];
+  /** Names of the pods that go, in order, where they are known. */
+  readonly removes: readonly string[];
   readonly newSize: number;
   readonly oldSize: number;
   readonly total: number;
@@ -73,12 +79,12 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   const world = new PlannedWorld(question);
   const steps: PlannedStep[] = [];
   for (let turn = 0; turn < MAX_STEPS; turn++) {
-    const actions = world.decide();
-    if (actions.length > 0) steps.push({ step: steps.length + 1, actions, ...world.counts() });
+    const { actions, removes } = world.decide();
+    if (actions.length > 0) steps.push({ step: steps.length + 1, actions, removes, ...world.counts() });
     if (world.letPodsMove() || actions.length > 0) continue;
     const waited = world.waitOut();
     if (waited === undefined) break;
-    steps.push({ step: steps.length + 1, actions: [waited], ...world.counts() });
+    steps.push({ step: steps.length + 1, actions: [waited], removes: [], ...world.counts() });
   }
   const { name, namespace = 'default' } = wanted.metadata;
   const replicas = replicasOf(wanted.spec);
@@ -101,8 +107,11 @@ class PlannedWorld {
   private deployment: Deployment;
   private replicaSets: ReplicaSet[];
 
+  private readonly services: PlannedServices;
   private nowMs: number;
   private outcome: PolicyOutcome | undefined;
+  private readonly pods: PlannedPods;
+  private removes: string[] = [];
 
   constructor(private readonly question: RolloutQuestion) {
     this.nowMs = question.nowMs;
@@ -110,21 +119,29 @@ class PlannedWorld {
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
     this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+    const since = toRfc3339(question.nowMs);
+    this.services = new PlannedServices(wanted, question.replicaSets, since);
+    this.pods = new PlannedPods(question.livePods ?? []);
   }
 
-  /** One pass of the controller; returns its writes in words. */
-  decide(): string[] {
+  /** One pass of the controller: its writes in words, and the pods that go by them. */
+  decide(): Pick<PlannedStep, 'actions' | 'removes'> {
+    this.removes = [];
     const { deployment, nowMs } = this;
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
     const { namespaceAnnotations } = this.question;
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations });
+    const { services } = this;
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services });
     this.outcome = draft.policy;
     const plan = netPlan(draft, []);
-    const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
+    const actions = [
+      ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
+      ...plan.serviceWrites.map((write) => services.write(write)),
+    ];
     const written = plan.status ?? plan.deployment;
     if (written) this.deployment = { ...deployment, ...written, spec: deployment.spec };
-    return actions;
+    return { actions, removes: this.removes };
   }
 
   /** Passes by what the policies wait for: the time, or an approval. Undefined where they wait for neither. */
@@ -156,12 +173,13 @@ class PlannedWorld {
       const available = moved && this.question.pods === 'one-by-one' ? before : before + starts;
       if (available === set.status?.availableReplicas && set.status.replicas === size) continue;
       moved = true;
+      this.pods.grow(set, available, this.nowMs);
       set.status = statusOf(set, size, available);
     }
     return moved;
   }
 
-  counts(): Omit<PlannedStep, 'step' | 'actions'> {
+  counts(): Omit<PlannedStep, 'step' | 'actions' | 'removes'> {
     const replicas = replicasOf(this.deployment.spec);
     const sizes = this.replicaSets.map((set) => set.spec.replicas ?? 1);
     const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -220,7 +238,10 @@ class PlannedWorld {
     const written = verb === 'resize' ? { ...before, spec: { ...before.spec, replicas } } : object;
     this.replicaSets[index] = { ...written, status };
     const sizeBefore = before.spec.replicas ?? 1;
-    return sizeBefore === size ? [] : [`scale ${name} from ${sizeBefore} to ${size}`];
+    if (sizeBefore === size) return [];
+    const victims = this.pods.shrink(object, size, this.nowMs);
+    this.removes.push(...victims);
+    return [`scale ${name} from ${sizeBefore} to ${size}${renderVictims(victims)}`];
   }
 }
 

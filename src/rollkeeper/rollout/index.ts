@@ -7,8 +7,20 @@ export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './
 export type { Print } from './reporters.js';
 export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
-export { renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
-export type { RolloutTarget } from './rollout-verbs.js';
+export { rolloutTrack } from './rollout-track.js';
+export type { RolloutTrack, TrackedStep } from './rollout-track.js';
+export type { ChangeNote } from './change-note.js';
+export { rolloutHistory } from './rollout-history.js';
+export type { RevisionReport, RevisionResult } from './rollout-history.js';
+export {
+  diffRevisions,
+  prepareUndo,
+  readHistory,
+  renderHistory,
+  restartRollout,
+  setPaused,
+} from './rollout-verbs.js';
+export type { RolloutTarget, Undo } from './rollout-verbs.js';
 export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
 export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { WatchedRollout } from './watched-rollout.js';

@@ -21,6 +21,11 @@ export interface Revision {
   readonly template: PodTemplateSpec;
 }
 
+/** With the defaults that the API gives to a Deployment of its own, so that its template compares with those of ReplicaSets. */
+export function completed(deployment: Deployment): Deployment {
+  return isCustomDeployment(deployment) ? completeDeployment(structuredClone(deployment)) : deployment;
+}
+
 /** The revisions available for a rollback, oldest first. */
 export function revisionsOf(deployment: Deployment, replicaSets: readonly ReplicaSet[]): readonly Revision[] {
   return replicaSets
@@ -44,10 +49,13 @@ export function rolledBack(
   revision: bigint,
 ): Deployment {
   const owned = replicaSets.filter((replicaSet) => isControlledBy(replicaSet, deployment));
-  const completed = isCustomDeployment(deployment)
-    ? completeDeployment(structuredClone(deployment))
-    : deployment;
-  const draft = new RolloutDraft({ deployment: completed, owned, adopted: [], now: '', nowMs: 0 });
+  const draft = new RolloutDraft({
+    deployment: completed(deployment),
+    owned,
+    adopted: [],
+    now: '',
+    nowMs: 0,
+  });
   stepRollback(draft, rolloutSetsOf(draft), revision, OWN_RULES);
   const outcome = draft.notes.at(-1);
   if (outcome?.reason !== ROLLBACK_DONE)

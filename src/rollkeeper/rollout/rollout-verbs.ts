@@ -1,11 +1,17 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import type { Deployment, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, PodTemplateSpec, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { Revision } from './revisions.js';
-import { revisionsOf, rolledBack } from './revisions.js';
+import type { TemplateChange } from '@rollkeeper/controllers/deployment';
+import { changesOfTemplate } from '@rollkeeper/controllers/deployment';
+import type { ChangeNote } from './change-note.js';
+import { noteChange } from './change-note.js';
+import { renderRevision, renderRevisions } from './render-history.js';
+import type { RevisionReport } from './rollout-history.js';
+import { rolloutHistory } from './rollout-history.js';
+import { completed, revisionsOf, rolledBack } from './revisions.js';
 
 /** A Deployment and its API. */
 export interface RolloutTarget {
@@ -16,36 +22,93 @@ export interface RolloutTarget {
 
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-/**
- * The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for an
- * unknown one
- */
-export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
-  const revisions = revisionsOf(target.deployment, await replicaSetsOf(target));
-  if (revision === undefined) return listed(revisions);
-  const one = revisions.find(({ number }) => number === revision);
-  if (!one) throw new UnsupportedError(`there is no revision ${revision}`);
-  return stringifyJson(one.template, 2);
+/** The revisions that are kept, oldest first. */
+export async function readHistory(target: RolloutTarget): Promise<readonly RevisionReport[]> {
+  return rolloutHistory(completed(target.deployment), await replicaSetsOf(target));
 }
 
-/** @throws UnsupportedError if it is paused, or has no revision to go back to */
-export async function undoRollout(target: RolloutTarget, revision = 0n): Promise<void> {
+/** The revisions as a table, or what is known of one, and its template. @throws UnsupportedError for an unknown one */
+export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
+  const replicaSets = await replicaSetsOf(target);
+  const reports = rolloutHistory(completed(target.deployment), replicaSets);
+  if (revision === undefined) return renderRevisions(reports);
+  const template = templateOf(target, replicaSets, revision);
+  const report = reports.find((each) => BigInt(each.revision) === revision);
+  return `${report ? `${renderRevision(report)}\n\n` : ''}${stringifyJson(template, 2)}`;
+}
+
+/**
+ * What differs between two revisions, or between one and what the Deployment asks for.
+ * @throws UnsupportedError for an unknown one
+ */
+export async function diffRevisions(
+  target: RolloutTarget,
+  from: bigint,
+  to?: bigint,
+): Promise<readonly TemplateChange[]> {
+  const replicaSets = await replicaSetsOf(target);
+  const before = templateOf(target, replicaSets, from);
+  const after =
+    to === undefined ? completed(target.deployment).spec.template : templateOf(target, replicaSets, to);
+  return changesOfTemplate(before, after);
+}
+
+/** By a number that it has, or had before its template came back. */
+function templateOf(
+  { deployment }: RolloutTarget,
+  replicaSets: readonly ReplicaSet[],
+  revision: bigint,
+): PodTemplateSpec {
+  const earlier = rolloutHistory(completed(deployment), replicaSets).find(
+    (each) => BigInt(each.revision) === revision,
+  )?.nowRevision;
+  const number = earlier === undefined ? revision : BigInt(earlier);
+  const one = revisionsOf(deployment, replicaSets).find((each) => each.number === number);
+  if (!one) throw new UnsupportedError(`there is no revision ${revision}`);
+  return one.template;
+}
+
+/** A rollback, and what it changes. */
+export interface Undo {
+  readonly changes: readonly TemplateChange[];
+  /** Carries it out. */
+  apply(): Promise<void>;
+}
+
+/**
+ * A rollback that is carried out only when asked to, so that what it changes can be looked at before.
+ * @throws UnsupportedError if it is paused, or has no revision to go back to
+ */
+export async function prepareUndo(
+  target: RolloutTarget,
+  revision = 0n,
+  note: ChangeNote = {},
+): Promise<Undo> {
   const { client, deployment, type } = target;
   assertNotPaused(deployment, 'be rolled back');
-  await client.update(type, rolledBack(deployment, await replicaSetsOf(target), revision));
+  const wanted = rolledBack(deployment, await replicaSetsOf(target), revision);
+  noteChange(wanted, 'undo', note);
+  const changes = changesOfTemplate(completed(deployment).spec.template, completed(wanted).spec.template);
+  return { changes, apply: async () => void (await client.update(type, wanted)) };
 }
 
 /** Replaces every pod, by a new annotation of the template. @throws UnsupportedError if it is paused */
 export async function restartRollout(
   { client, deployment, type }: RolloutTarget,
   clock: Clock,
+  note: ChangeNote = {},
 ): Promise<void> {
   assertNotPaused(deployment, 'be restarted');
-  const metadata = { annotations: { [RESTARTED_AT]: toRfc3339(clock.now()) } };
-  await client.patch(type, deployment.metadata, {
-    type: 'merge',
-    body: { spec: { template: { metadata } } },
-  });
+  const wanted = structuredClone(deployment);
+  const { template } = wanted.spec;
+  const annotations = { ...template.metadata?.annotations, [RESTARTED_AT]: toRfc3339(clock.now()) };
+  template.metadata = { ...template.metadata, annotations };
+  noteChange(wanted, 'restart', note);
+  const body = {
+    metadata: { annotations: wanted.metadata.annotations ?? {} },
+    spec: { template: { metadata: { annotations } } },
+  };
+  await client.patch(type, deployment.metadata, { type: 'merge', body });
 }
 
 /** @throws UnsupportedError if it is so already */
@@ -64,11 +127,4 @@ async function replicaSetsOf({ client, deployment }: RolloutTarget): Promise<rea
 function assertNotPaused({ metadata, spec }: Deployment, what: string): void {
   if (spec.paused)
     throw new UnsupportedError(`${metadata.name} is paused and cannot ${what}: resume it first`);
-}
-
-function listed(revisions: readonly Revision[]): string {
-  const rows = revisions.map(({ changeCause, number }) => [String(number), changeCause ?? '<none>'] as const);
-  return [['REVISION', 'CHANGE-CAUSE'] as const, ...rows]
-    .map(([number, cause]) => `${number.padEnd(10)}${cause}`)
-    .join('\n');
 }

@@ -6,7 +6,8 @@ import { REPLICA_SETS, ROLLKEEPER_DEPLOYMENTS, newControllerRef } from '../../ma
 import { completeDeployment } from '../../controllers/deployment/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { decideRolloutState } from './decide-rollout-state.js';
-import { renderHistory, restartRollout, setPaused, undoRollout } from './rollout-verbs.js';
+import type { RolloutTarget } from './rollout-verbs.js';
+import { diffRevisions, prepareUndo, renderHistory, restartRollout, setPaused } from './rollout-verbs.js';
 
 const REVISION = 'deployment.kubernetes.io/revision';
 const CAUSE = 'kubernetes.io/change-cause';
@@ -41,11 +42,21 @@ function started() {
   return { target, deployment, image };
 }
 
+async function undoRollout(target: RolloutTarget, revision?: bigint): Promise<void> {
+  const undo = await prepareUndo(target, revision, { reason: 'it was better' });
+  await undo.apply();
+}
+
 describe('rollkeeper rollout', () => {
   it('lists the revisions and why they were made, and shows the template of one', async () => {
     const { target } = started();
     expect(await renderHistory(target())).toBe(
-      ['REVISION  CHANGE-CAUSE', '1         <none>', '2         the good one', '3         <none>'].join('\n'),
+      [
+        'REVISION  STARTED  BY      TRIGGER  RESULT   TOOK    CHANGE-CAUSE',
+        '1         <none>   <none>  <none>   unknown  <none>  <none>',
+        '2         <none>   <none>  <none>   unknown  <none>  the good one',
+        '3 *       <none>   <none>  <none>   unknown  <none>  <none>',
+      ].join('\n'),
     );
     expect(await renderHistory(target(), 1n)).toContain('"image": "app:0"');
     await expect(renderHistory(target(), 9n)).rejects.toThrow('there is no revision 9');
@@ -55,11 +66,24 @@ describe('rollkeeper rollout', () => {
     const { deployment, image, target } = started();
     await undoRollout(target());
     expect(image()).toBe('app:1');
-    expect(deployment().metadata.annotations).toMatchObject({ [CAUSE]: 'the good one' });
+    expect(deployment().metadata.annotations).toMatchObject({ [CAUSE]: 'it was better' });
+    expect(deployment().metadata.annotations?.['rollkeeper.dev/change']).toMatch(
+      /"trigger":"undo","why":"it was better"/,
+    );
     await undoRollout(target(), 1n);
     expect(image()).toBe('app:0');
     await expect(undoRollout(target(), 9n)).rejects.toThrow('Unable to find the revision to rollback to.');
     await expect(undoRollout(target(), 1n)).rejects.toThrow(/contains the same template/);
+  });
+
+  it('shows what an undo changes, and what differs between revisions, without changing anything', async () => {
+    const { image, target } = started();
+    const undo = await prepareUndo(target());
+    expect(undo.changes).toMatchObject([{ from: 'app:2', to: 'app:1' }]);
+    expect(await diffRevisions(target(), 1n, 2n)).toMatchObject([{ from: 'app:0', to: 'app:1' }]);
+    expect(await diffRevisions(target(), 1n)).toMatchObject([{ from: 'app:0', to: 'app:2' }]);
+    await expect(diffRevisions(target(), 9n)).rejects.toThrow('there is no revision 9');
+    expect(image()).toBe('app:2');
   });
 
   it('pauses and resumes once, and undoes or restarts nothing that is paused', async () => {

@@ -238,6 +238,7 @@ export class Supervisor {
       '--restart-on-config',
       '--respect-disruption-budgets',
       ...['--max-rollouts', '0'],
+      '--blue-green',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

@@ -25,10 +25,12 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
-/** Of an option that is off by default. */
+/** Of options that are off by default. */
 const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
+const isService = ({ resource }: Right): boolean => resource === 'services';
+const ofDeployments = rightsNeededBy('controllers', 'deployment');
 const deployment = unique([
-  ...rightsNeededBy('controllers', 'deployment').filter((right) => !isBudget(right)),
+  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -201,6 +203,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
       expect(text(given)).toEqual(text([...ask, ...write, read]));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
+    }
+  });
+
+  it('reach Services only where rollouts move them, and there to look and to move their selectors', () => {
+    const watched = rightsToWatch(createDeploymentController({ blueGreen: true }));
+    const ask = unique([...watched, ...ofDeployments].filter(isService));
+    expect(text(ask)).toEqual(['get services', 'list services', 'patch services', 'watch services']);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ blueGreen: true, namespaces })).filter(isService);
+      expect(text(given)).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isService)).toEqual([]);
     }
   });
 

@@ -9,11 +9,13 @@ import { MISSING, MOST_SOURCES, readConfigRecord, renderConfigRecord } from './c
 import type { ConfigSelection } from './config-selection.js';
 import type { SourceName } from './config-sources.js';
 import { configReferences, parseSource } from './config-sources.js';
+import { OURS, withNotedChange } from './history.js';
 import { CONFIG, CONFIG_DIGEST, annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import { hashOf } from './revisions.js';
 import { normal, tellEvent } from './tell.js';
+import { shortenedTo } from '../../shared/index.js';
 
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 /** A change waits so long for more of them. */
@@ -90,9 +92,15 @@ export function restartOnChange(
   }
   rollOut(draft, seen);
   const what = compared.changes.map(({ words }) => words).join('; ');
-  const cause = shortened(`configuration changed: ${what}`);
-  draft.replaceMetadata({ ...draft.annotations, [CHANGE_CAUSE]: cause }, draft.spec.template);
-  tellEvent(draft, outcome, normal('ConfigurationChanged', shortened(`Restarting its pods: ${what}`)));
+  const cause = shortenedTo(LONGEST_CAUSE, `configuration changed: ${what}`);
+  const change = { template: hashOf(draft), trigger: 'configuration', by: OURS, why: what } as const;
+  const annotations = policy.history ? withNotedChange(draft.annotations, change) : draft.annotations;
+  draft.replaceMetadata({ ...annotations, [CHANGE_CAUSE]: cause }, draft.spec.template);
+  tellEvent(
+    draft,
+    outcome,
+    normal('ConfigurationChanged', shortenedTo(LONGEST_CAUSE, `Restarting its pods: ${what}`)),
+  );
   return true;
 }
 
@@ -235,8 +243,4 @@ function wordsFor(source: SourceName, before: RecordedSource, now: RecordedSourc
   if (told.length === 0) return `${source} changed`;
   const more = told.length - MOST_KEYS_TOLD;
   return `${source}: ${told.slice(0, MOST_KEYS_TOLD).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function shortened(text: string): string {
-  return text.length <= LONGEST_CAUSE ? text : `${text.slice(0, LONGEST_CAUSE - 1)}…`;
 }

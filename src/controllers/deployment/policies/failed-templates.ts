@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import { FAILED } from './names.js';
+import { shortenedTo } from '../../shared/index.js';
 
 /** A revision, as far as people and later passes need to know which one is meant. */
 export interface RevisionRef {
@@ -56,13 +57,8 @@ export function addFailure(
   added: FailedTemplate,
 ): readonly FailedTemplate[] {
   const others = failures.filter(({ template }) => template !== added.template);
-  const cause = shortened(added.cause);
+  const cause = shortenedTo(LONGEST_CAUSE, added.cause);
   return [{ ...added, cause }, ...others].slice(0, MOST_KEPT);
-}
-
-function shortened(cause: string): string {
-  if (cause.length <= LONGEST_CAUSE) return cause;
-  return `${cause.slice(0, LONGEST_CAUSE - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function isFailure(value: unknown): value is FailedTemplate {

@@ -12,12 +12,21 @@ export const SETTINGS = [
   'bake-time',
   'max-restarts',
   'steps',
+  'checks',
+  'checks-from',
   'window',
   'freeze',
   'restart-on',
   'disruption-budgets',
   'max-rollouts',
   'rollout-priority',
+  'strategy',
+  'active-service',
+  'preview-service',
+  'auto-promote',
+  'scale-down-delay',
+  'history',
+  'fast-track',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -38,13 +47,29 @@ export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 export const STEP = `${PREFIX}step`;
 /** On a Deployment: its place in the queue of rollouts. */
 export const TURN = `${PREFIX}turn`;
+/** On a ReplicaSet: what the checks of its revision have measured. */
+export const CHECK_RESULTS = `${PREFIX}check-results`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
+/** On a Service: the Deployment whose rollouts move its selector. */
+export const MANAGED_BY = `${PREFIX}managed-by`;
+/** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
+export const SWITCHED = `${PREFIX}switched`;
+/** On a Deployment: what the change that led to its template was, by the write that made it. */
+export const CHANGE = `${PREFIX}change`;
+/** On a Deployment: the user who changed its template, where the API names users. */
+export const CHANGED_BY = `${PREFIX}changed-by`;
+/** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
+export const REVISIONS = `${PREFIX}revisions`;
+
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, FIRST_TO_GO, TURN];
+const KEPT_STATE = [
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
+];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

@@ -12,15 +12,23 @@ import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
 import type { Budgets } from './budgets.js';
+import type { ChecksContext } from './checks/check-needs.js';
+import { capUnder, openGates, tellGates } from './checks/gates.js';
+import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
+import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
 import type { Pass } from './pass.js';
+import { letGoOfServices, playBlueGreen } from './blue-green.js';
+import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
+import type { WatchedServices } from './selecting-services.js';
+import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { budgetTrouble, respectBudgets } from './respect-budgets.js';
 import { runInstead } from './run-instead.js';
@@ -61,8 +69,14 @@ export interface PolicyContext {
   readonly budgets?: Budgets;
   /** The queue of rollouts. @default not known here: what the status says of it is taken for true */
   readonly turns?: Turns;
+  /** The Services that blue-green rollouts move. @default not known here, and not asked about */
+  readonly services?: WatchedServices;
+  /** What is known of checks. @default their recorded results alone */
+  readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
 }
+
+const BY_RESULTS: ChecksContext = { kind: 'unread' };
 
 /** Its own write brings it back; this covers a watch that misses it. */
 const RETRY_LOOKS_AGAIN_MS = 1000;
@@ -76,9 +90,10 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { budgets, configuration, podsOf, turns } = context;
+  const { budgets, checks = BY_RESULTS, configuration, podsOf, services, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
+    maxSurge: maxSurgeOf(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
@@ -86,9 +101,15 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const policy = policyOf(compiled, draft.annotations, isLimitedInCluster(draft, turns));
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
-  if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf, configuration, budgets, turns }, play);
+  const known = { budgets, checks, configuration, podsOf, services, turns };
+  const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
+  if (draft.observed.metadata.deletionTimestamp !== undefined) play();
+  else if (!letGoOfServices(pass)) {
+    if (policy) playUnder(pass, () => playBlueGreen(pass, play));
+    else play();
+  }
   if (!policy && turns !== undefined) giveTurnBack(draft);
+  if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, context), outcome);
@@ -97,7 +118,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { budgets, configuration, turns }: PolicyContext,
+  { budgets, configuration, services, turns }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
@@ -107,7 +128,8 @@ function problemOf(
   const unwatched = budgetTrouble(compiled.policy, budgets);
   if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
   const unlimited = turnTrouble(compiled.policy, turns);
-  return unlimited === undefined ? undefined : { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
+  if (unlimited !== undefined) return { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
+  return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -130,7 +152,7 @@ function playVersions(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
-    draft.cap = capInPlace(draft, policy.steps, latestOf(draft, draft.living));
+    draft.cap = capInPlace(draft, policy, latestOf(draft, draft.living));
     draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
     return play();
   }
@@ -189,7 +211,15 @@ interface GoingBack {
 function goBack(pass: Pass, { failure, target }: GoingBack, play: PlaySteps): void {
   const { draft, outcome, policy } = pass;
   if (policy.onFailure !== 'hold' && isFailureTold(draft)) {
-    draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+    const change = {
+      template: hashOf(draft, target.template),
+      trigger: 'rollback',
+      by: OURS,
+      why: failure.cause,
+    } as const;
+    const restored = restoredAnnotations(draft.annotations, target);
+    const annotations = policy.history ? withNotedChange(restored, change) : restored;
+    draft.replaceMetadata(annotations, withoutHash(target.template));
     const revision = target.annotations[REVISION] ?? '';
     const message = `Rolled back from revision ${failure.revision} to the pods of revision ${revision} (${target.name}): ${failure.cause}`;
     return tellEvent(draft, outcome, warning(ROLLED_BACK, message));
@@ -210,13 +240,15 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
-  const stage = decideStage(draft, policy.steps, before);
-  draft.cap = stage?.cap;
+  const gates = openGates(pass, before);
+  const stage = decideStage(draft, policy, before, gates);
+  draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;
   const latest = latestOf(draft, draft.living);
   if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
-  dropNeedlessApproval(draft, stage, outcome);
+  const isApproved = gates !== undefined && tellGates(pass, gates, { stage, latest });
+  if (!isApproved) dropNeedlessApproval(draft, stage, outcome);
   if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
 }
 

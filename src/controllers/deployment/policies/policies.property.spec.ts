@@ -8,12 +8,18 @@ import {
   REPLICA_SETS,
   isPodReady,
   isTerminating,
+  stringifyJson,
 } from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
-import { ConfigMap } from '../../../runtime/index.js';
+import { ConfigMap, Service } from '../../../runtime/index.js';
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import { parseHostRules } from './checks/check-hosts.js';
+import { readCheckResults } from './checks/check-results.js';
+import type { HttpSender } from './checks/http-sender.js';
+import { NoAnswerError } from './checks/http-sender.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
@@ -21,6 +27,7 @@ import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-wo
 import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
 import { DESIRED_REPLICAS } from '../annotations.js';
 import { createDeploymentController } from '../definition.js';
+import { readRevisionEntries } from './history.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -33,7 +40,11 @@ import { createDeploymentController } from '../definition.js';
  * 5. The size that the Deployment asks for is never changed.
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
- * 8. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
+ * 8. The revision that runs in the end says how it came about, and that it is complete.
+ * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
+ *    Service has moved away.
+ * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
+ * 11. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
  *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  */
 const runs = propertyRuns({ gate: 40 });
@@ -56,7 +67,9 @@ const scenario = fc.record({
     '1; approve; 50%; wait 2m',
     'approve; 30%; approve',
     '50%; wait 1m; 80%',
+    'check slo; 1; check slo; 50%; approve; 100%; check slo',
   ),
+  checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
   budget: fc.constantFrom<BudgetSpec | undefined>(
     undefined,
@@ -66,6 +79,7 @@ const scenario = fc.record({
     { maxUnavailable: 1 },
     { maxUnavailable: '30%' },
   ),
+  blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -75,6 +89,7 @@ const change = fc.oneof(
   fc.record({ paused: fc.boolean() }),
   fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
   fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
   fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
 );
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
@@ -84,13 +99,9 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{
-      failAfter: undefined,
-      bakeTime: undefined,
-      steps: undefined,
-      restartOn: undefined,
-      budget: undefined,
-    },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    ...{ blueGreen: undefined, budget: undefined },
+    steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -99,18 +110,35 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{
-      failAfter: undefined,
-      bakeTime: undefined,
-      steps: '50%; wait 1m; 80%',
-      restartOn: undefined,
-      budget: undefined,
-    },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    ...{ blueGreen: undefined, budget: undefined },
+    steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
 
-const WATCHING = createDeploymentController({ restartOnConfig: true, respectDisruptionBudgets: true });
+/** What Prometheus says to each query; undefined: it is away. */
+const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
+const sender: HttpSender = {
+  async send({ url }) {
+    const value = prometheus[new URL(url).searchParams.get('query') ?? ''];
+    if (value === undefined) throw new NoAnswerError('away');
+    const data = { resultType: 'scalar', result: [1, value] };
+    return { status: 200, body: stringifyJson({ status: 'success', data }) };
+  },
+};
+const CHECKS = Object.fromEntries(
+  ['slo', 'later'].map((query) => {
+    const asked = { address: 'http://prometheus.test', query, condition: '< 1' };
+    return [query, stringifyJson({ prometheus: asked, interval: '1m' })];
+  }),
+);
+const WATCHING = createDeploymentController({
+  restartOnConfig: true,
+  respectDisruptionBudgets: true,
+  blueGreen: true,
+  checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
+});
 
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -119,7 +147,8 @@ class PolicyWorld {
   refusing = false;
   private frozenImages: ReadonlySet<string> | undefined;
 
-  constructor(drawn: Scenario) {
+  constructor(private readonly drawn: Scenario) {
+    Object.assign(prometheus, { slo: '0', later: '0' });
     this.random = new SeededRandom(drawn.seed);
     this.world = new JudgedRollout({
       deployment: deploymentOf(drawn),
@@ -133,12 +162,16 @@ class PolicyWorld {
       },
     });
     if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
+    if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
+    const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
+    this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
   }
 
   async apply(change: Change): Promise<void> {
     if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
     if ('lost' in change) return this.lose(change.lost);
     if ('config' in change) return this.configure(change.config);
+    if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
   }
@@ -154,13 +187,13 @@ class PolicyWorld {
   private async configure(value: string | undefined): Promise<void> {
     const { api } = this.world;
     const metadata = { namespace: 'default', name: 'web' };
-    const isThere = api.all(ConfigMap).length > 0;
+    const isThere = api.all(ConfigMap).some(({ metadata: { name } }) => name === 'web');
     if (value !== undefined)
       api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: value } });
     else if (isThere) await api.delete(ConfigMap, metadata);
   }
 
-  /** Rule 8. What follows a change of `replicas` is no rollout: it is known by the size that the ReplicaSet was a part of. */
+  /** Rule 11. What follows a change of `replicas` is no rollout: it is known by the size that the ReplicaSet was a part of. */
   private judgeBudget(written: ReplicaSet, before: ReplicaSet): void {
     const { budgets, deployment, replicaSets } = this.world;
     const { replicas = 1 } = deployment.spec;
@@ -168,7 +201,7 @@ class PolicyWorld {
     const after = replicaSets.map((set) => (set.metadata.uid === before.metadata.uid ? written : set));
     const [left, was] = [this.ready(after), this.ready(replicaSets)];
     for (const budget of left < was ? budgets : [])
-      expect(left, 'rule 8').toBeGreaterThanOrEqual(wantedBy(budget, replicas));
+      expect(left, 'rule 11').toBeGreaterThanOrEqual(wantedBy(budget, replicas));
   }
 
   private ready(replicaSets: readonly ReplicaSet[]): number {
@@ -182,9 +215,31 @@ class PolicyWorld {
     return new Set(this.world.replicaSets.map(imageOf));
   }
 
-  private judge({ object, type, verb }: AttemptedWrite): void {
+  /** As a person makes it, who does not know of the hash. */
+  private putService(name: string): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-service-${name}` };
+    const spec = { selector: { app: 'web' } };
+    this.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+  }
+
+  private get activeHash(): string | undefined {
+    const services = this.world.api.all<Service>(Service);
+    return services.find(({ metadata }) => metadata.name === 'web')?.spec.selector?.[POD_TEMPLATE_HASH];
+  }
+
+  private judgeMove({ object, ref }: AttemptedWrite): void {
+    const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
+    if (ref.name !== 'web' || typeof hash !== 'string') return;
+    const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
+    const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
+    expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
+  }
+
+  private judge(write: AttemptedWrite): void {
+    const { object, type, verb } = write;
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
+    if (type.resource === Service.resource) return this.judgeMove(write);
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -194,6 +249,9 @@ class PolicyWorld {
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
     if (before) this.judgeBudget(written, before);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
+    const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
+    if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
+      expect(written.spec.replicas, 'rule 9, what is served goes').toBeGreaterThanOrEqual(least);
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
@@ -225,15 +283,24 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, budget, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } =
-    drawn;
+  const { bakeTime, blueGreen, budget, checks, failAfter, maxUnavailable, onFailure, replicas } = drawn;
+  const { restartOn } = drawn;
+  const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
+  const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
     'disruption-budgets': budget && 'respect',
+    ...(blueGreen && {
+      strategy: 'blue-green',
+      'active-service': 'web',
+      'preview-service': 'preview',
+      'auto-promote': blueGreen,
+    }),
     steps,
+    checks,
   };
   const annotations = Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[P + name, value]])),
@@ -260,6 +327,10 @@ function applyTo(deployment: Deployment, change: Change): void {
 function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
   const { [P + name]: _before, ...others } = metadata.annotations ?? {};
   metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+function hashOf({ metadata }: ReplicaSet): string | undefined {
+  return metadata.labels?.[POD_TEMPLATE_HASH];
 }
 
 function imageOf({ spec }: ReplicaSet): string {
@@ -290,14 +361,27 @@ async function live(drawn: Scenario, changes: readonly Change[]): Promise<Policy
   return lab;
 }
 
+/** Rule 8. */
+function expectHistory(replicaSet: ReplicaSet | undefined): void {
+  const { annotations } = replicaSet?.metadata ?? {};
+  const [newest] = readRevisionEntries(annotations);
+  expect(newest, 'rule 8').toMatchObject({
+    revision: annotations?.['deployment.kubernetes.io/revision'],
+    ended: { as: 'complete' },
+  });
+}
+
 /** Rule 7. */
 async function restarts(lab: PolicyWorld): Promise<void> {
   const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
   const before = new Set(uids());
   await lab.apply({ config: 'last' });
   await rest(lab);
-  await lab.apply({ minutes: 1 });
-  await rest(lab);
+  // The change waits for more of them, and what a Service has left stays for its delay.
+  for (let minute = 0; minute < 2; minute++) {
+    await lab.apply({ minutes: 1 });
+    await rest(lab);
+  }
   expect(uids().filter((uid) => before.has(uid))).toEqual([]);
   const settled = uids();
   await lab.apply({ minutes: 1 });
@@ -316,14 +400,19 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
+        if (drawn.blueGreen) annotate(deployment, 'auto-promote', 'true');
+        annotate(deployment, 'checks', undefined);
         deployment.spec.paused = false;
         deployment.spec.replicas = drawn.replicas;
         setImage(deployment, 'app:last');
       });
       await rest(lab);
+      await lab.apply({ minutes: 1 });
+      await rest(lab);
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
@@ -335,8 +424,8 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       fc.array(fc.constantFrom('app:2', 'app:3', 'app:4'), { minLength: 1, maxLength: 4 }),
       async (drawn, images) => {
         const lab = new PolicyWorld({
-          ...drawn,
-          ...{ onFailure: 'none', steps: '20%; approve; 50%; approve', budget: undefined },
+          ...{ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' },
+          ...{ blueGreen: undefined, budget: undefined },
         });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
@@ -363,6 +452,48 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         expect(random).toBeDefined();
       },
     );
+    await fc.assert(property, runs);
+  });
+});
+
+describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () => {
+  it('is never larger than the step before a check that has not passed', async () => {
+    const said = fc.array(fc.constantFrom('1', 'NaN', undefined), { minLength: 1, maxLength: 5 });
+    const property = fc.asyncProperty(scenario, said, async (drawn, answers) => {
+      const steps = 'check slo; 20%; check later; 100%';
+      const none = { onFailure: 'none', checks: undefined, blueGreen: undefined, budget: undefined } as const;
+      const lab = new PolicyWorld({ ...drawn, ...none, steps });
+      const { world } = lab;
+      const sizeOf = (image: string): number =>
+        world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;
+      await rest(lab);
+      lab.refusing = true;
+      await lab.apply({ image: 'app:2' });
+      prometheus['later'] = undefined;
+      let allowed = 0;
+      for (const [query, size] of [
+        ['slo', Math.ceil(drawn.replicas / 5)],
+        ['later', drawn.replicas],
+      ] as const) {
+        for (const answer of answers) {
+          prometheus[query] = answer;
+          for (let moves = 0; moves < 15; moves++) {
+            await world.move();
+            expect(sizeOf('app:2'), 'rule 10').toBeLessThanOrEqual(allowed);
+          }
+          await lab.apply({ minutes: 1 });
+        }
+        prometheus[query] = '0';
+        lab.refusing = false;
+        await lab.apply({ ask: 'retry' });
+        await rest(lab);
+        await lab.apply({ minutes: 1 });
+        await rest(lab);
+        expect(sizeOf('app:2')).toBe(size);
+        lab.refusing = true;
+        allowed = size;
+      }
+    });
     await fc.assert(property, runs);
   });
 });
@@ -401,8 +532,8 @@ async function dyingAt(
 
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
-  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
-  budget: undefined,
+  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
+  ...{ restartOn: undefined, blueGreen: undefined, budget: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -456,6 +587,32 @@ describe('a process that dies at any of its writes', () => {
       asks: 'app:2',
     },
     {
+      name: 'is gone on from in the middle of checks that pass',
+      settings: { steps: 'check slo; 1; check slo; 100%; check slo', checks: 'slo', onFailure: 'rollback' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:2',
+      asks: 'app:2',
+    },
+    {
+      name: 'is gone on from in the middle of a check that is unknown, then fails, after the last size',
+      settings: { steps: '100%; check slo', onFailure: 'rollback' },
+      act: async (lab, go) => {
+        await lab.apply({ prometheus: undefined });
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ prometheus: '1' });
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
       name: 'is gone on from in the middle of an abort',
       settings: { steps: '50%; approve', onFailure: 'none' },
       act: async (lab, go) => {
@@ -502,7 +659,46 @@ describe('a process that dies at any of its writes', () => {
       image: 'app:1',
       asks: 'app:1',
     },
+    {
+      name: 'is gone on from in the middle of a move between two versions, and of the way back',
+      settings: { blueGreen: 'false', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ ask: 'abort' });
+        await go();
+        await lab.apply({ image: 'app:3' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:3',
+      asks: 'app:3',
+    },
   ];
+
+  it('counts no measurement twice', async () => {
+    for (let effect = 1; ; effect++) {
+      const { died, lab } = await dyingAt(
+        effect,
+        { steps: '1; check slo', onFailure: 'none' },
+        async (at, go) => {
+          await at.apply({ prometheus: '1' });
+          await at.apply({ image: 'app:2' });
+          await go();
+        },
+      );
+      const results = lab.world.replicaSets.flatMap(readCheckResults);
+      expect(results, `write ${effect}`).toMatchObject([
+        { check: 'slo', step: 2, state: 'failed', taken: 1 },
+      ]);
+      if (!died) break;
+    }
+  });
 
   it.each(cases)('$name', async ({ act, asks, image, settings }) => {
     let effects = 0;
@@ -515,6 +711,7 @@ describe('a process that dies at any of its writes', () => {
         `write ${effect}`,
       ).toEqual([[image, 6]]);
       expect(deployment.spec.template.spec?.containers[0]?.image, `write ${effect}`).toBe(asks);
+      expectHistory(active[0]);
       if (!died) break;
       effects++;
     }

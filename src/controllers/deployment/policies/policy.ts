@@ -1,9 +1,12 @@
 import type { Annotations } from '../annotations.js';
 import { MAX_INT32 } from '../int32.js';
+import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseDuration } from './durations.js';
 import type { FailureCause } from './failure-causes.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
 import type { ConfigSelection } from './config-selection.js';
+import type { BlueGreen, BlueGreenFields, BlueGreenSetting } from './blue-green-settings.js';
+import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-green-settings.js';
 import { joinSelections, parseRestartOn, readReloader } from './config-selection.js';
 import type { Setting } from './names.js';
 import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
@@ -14,6 +17,7 @@ import { parseSteps } from './steps.js';
 import { parseMaxRollouts, parsePriority } from './turns.js';
 import type { RolloutWindow } from './windows.js';
 import { parseWindows } from './windows.js';
+import { shortenedTo } from '../../shared/index.js';
 
 /** What becomes of a rollout that failed. */
 export const ON_FAILURE = ['none', 'hold', 'rollback'] as const;
@@ -32,6 +36,10 @@ export interface RolloutPolicy {
   /** More restarts of containers in that time are a failure. @default any number */
   readonly maxRestarts?: number;
   readonly steps: readonly Step[];
+  /** Names of the checks that are measured all the way through a rollout and its bake time. */
+  readonly checks: readonly string[];
+  /** The ConfigMap that defines the checks. */
+  readonly checksFrom: string;
   /** When a rollout may begin. @default always */
   readonly windows: readonly RolloutWindow[];
   /** Why no rollout may begin. */
@@ -42,6 +50,12 @@ export interface RolloutPolicy {
   readonly respectsBudgets: boolean;
   /** So many Deployments of the Namespace may roll out at once. @default any number */
   readonly maxRollouts?: number;
+  /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
+  readonly blueGreen?: BlueGreen;
+  /** Whether it is kept who asked for a revision, why, and how it ended. */
+  readonly history: boolean;
+  /** A way back to one of so many revisions before passes the steps by. */
+  readonly fastTrack: number;
 }
 
 /** What is wrong with an annotation. */
@@ -60,6 +74,8 @@ export type CompiledPolicy =
 export interface PolicyShape {
   /** Whether the strategy can hold a rollout between two sizes. */
   readonly isRollingUpdate: boolean;
+  /** `spec.strategy.rollingUpdate.maxSurge`. @default not looked at */
+  readonly maxSurge?: string | number;
   /** Whether the annotations of Stakater's Reloader are meant for us. @default false: a Reloader may be at work */
   readonly readsReloader?: boolean;
 }
@@ -78,13 +94,16 @@ const NO_RELOADER: ReturnType<typeof readReloader> = { problems: [] };
 export function compilePolicy(
   deployment: Annotations | undefined,
   namespace: Annotations | undefined,
-  { isRollingUpdate, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
+  { isRollingUpdate, maxSurge, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
   const given = givenSettings(deployment, namespace);
   const problems: PolicyProblem[] = [...unknownNames(deployment)];
   const fields: Fields = {};
+  const blueGreen: BlueGreenFields = {};
   for (const { setting, text, where } of given) {
-    const why = READERS[setting](text, fields);
+    const why = isOfBlueGreen(setting)
+      ? BLUE_GREEN_READERS[setting](text, blueGreen)
+      : READERS[setting](text, fields);
     if (why !== undefined)
       problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
   }
@@ -107,16 +126,25 @@ export function compilePolicy(
       why,
     });
   }
+  const hasSteps = (fields.steps?.length ?? 0) > 0;
+  const settings = new Set(given.map(({ setting }) => setting));
+  const completed = completeBlueGreen(blueGreen, settings, { isRollingUpdate, maxSurge, hasSteps });
+  for (const { setting, why } of completed.problems) {
+    const found = given.find((each) => each.setting === setting);
+    const annotation = `${annotationOf(setting)}${found?.where ?? ''}`;
+    problems.push({ annotation, value: found?.text ?? '', why });
+  }
+  if (completed.blueGreen) fields.blueGreen = completed.blueGreen;
   if (problems.length > 0) return { kind: 'invalid', problems };
   return given.length === 0 && !reloader.selection
     ? NONE
-    : { kind: 'policy', policy: { ...NO_POLICY, ...fields } };
+    : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
 }
 
 /** `rollkeeper.dev/steps: "20%%": …` */
 export function renderProblems(problems: readonly PolicyProblem[]): string {
   return problems
-    .map(({ annotation, value, why }) => `${annotation}: "${shortened(value)}" ${why}`)
+    .map(({ annotation, value, why }) => `${annotation}: "${shortenedTo(LONGEST_VALUE, value)}" ${why}`)
     .join('; ');
 }
 
@@ -127,11 +155,15 @@ export const NO_POLICY: RolloutPolicy = {
   failureCauses: VERSIONS_OWN,
   bakeMs: 0,
   steps: [],
+  checks: [],
+  checksFrom: 'rollkeeper-checks',
   windows: [],
   respectsBudgets: false,
+  history: false,
+  fastTrack: 0,
 };
 
-const READERS: Readonly<Record<Setting, Read>> = {
+const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   'on-failure': (text, fields) => {
     const word = ON_FAILURE.find((known) => known === text);
     if (!word) return `is none of ${ON_FAILURE.join(', ')}`;
@@ -173,6 +205,17 @@ const READERS: Readonly<Record<Setting, Read>> = {
     fields.steps = parsed.steps;
     return undefined;
   },
+  checks: (text, fields) => {
+    const names = parseCheckNames(text);
+    if (typeof names === 'string') return names;
+    fields.checks = names;
+    return undefined;
+  },
+  'checks-from': (text, fields) => {
+    if (!isConfigMapName(text)) return 'is not the name of a ConfigMap';
+    fields.checksFrom = text;
+    return undefined;
+  },
   window: (text, fields) => {
     const parsed = parseWindows(text);
     if ('problem' in parsed) return parsed.problem;
@@ -200,8 +243,20 @@ const READERS: Readonly<Record<Setting, Read>> = {
   },
   'rollout-priority': (text) =>
     parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
+  history: (text, fields) => {
+    if (text !== 'on' && text !== 'off') return 'is neither on nor off';
+    fields.history = text === 'on';
+    return undefined;
+  },
+  'fast-track': (text, fields) => {
+    if (!/^\d{1,3}$/.test(text)) return 'is not a number of revisions of at most 999';
+    fields.fastTrack = Number(text);
+    return undefined;
+  },
 };
 
+/** Of a wrong value, in a message. Characters. */
+const LONGEST_VALUE = 80;
 const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
 
 function joined(own: ConfigSelection | undefined, added: ConfigSelection): ConfigSelection {
@@ -232,9 +287,4 @@ function unknownNames(deployment: Annotations | undefined): PolicyProblem[] {
   return Object.entries(deployment ?? {})
     .filter(([name]) => isPolicyAnnotation(name) && !isKnown(name))
     .map(([annotation, value]) => ({ annotation, value, why: `is under a name that is not known` }));
-}
-
-function shortened(value: string): string {
-  const longest = 80;
-  return value.length > longest ? `${value.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : value;
 }

@@ -71,6 +71,26 @@ describe('steps', () => {
     expect(lab.sizes).toEqual({ 'app:1': 9, 'app:2': 1 });
   });
 
+  it('are passed by on the way back to one of the revisions that fast-track names, and to no older one', async () => {
+    for (const [settings, sizes] of [
+      [{ 'fast-track': '1' }, { 'app:1': 10 }],
+      [{ 'fast-track': '2' }, { 'app:1': 10 }],
+      [{}, { 'app:1': 1, 'app:3': 9 }],
+    ] as const) {
+      const lab = await PolicyLab.rolledOut({ steps: '1; approve', 'bake-time': '1h', ...settings });
+      await lab.annotate('steps', undefined);
+      await lab.image('app:3');
+      await lab.annotate('steps', '1; approve');
+      await lab.image('app:1');
+      expect(lab.sizes).toEqual(sizes);
+    }
+    const older = await PolicyLab.rolledOut({ 'bake-time': '1h', 'fast-track': '1' });
+    for (const image of ['app:2', 'app:3']) await older.image(image);
+    await older.annotate('steps', '1; approve');
+    await older.image('app:1');
+    expect(older.sizes).toEqual({ 'app:1': 1, 'app:3': 9 });
+  });
+
   it('drop an approval that nothing waits for', async () => {
     const lab = await atFirst();
     await lab.annotate('approve', 'alice');
@@ -175,7 +195,7 @@ describe('an annotation that cannot be understood', () => {
     await lab.image('app:2');
     expect(lab.sizes).toEqual({ 'app:2': 10 });
     expect(lab.condition('RolloutPolicy')).toBe(
-      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m" nor "approve"',
+      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"',
     );
     expect(lab.eventsOf('InvalidAnnotation')).toHaveLength(1);
     await lab.annotate('steps', '20%; approve');
@@ -191,16 +211,17 @@ describe('what is copied between a Deployment and its ReplicaSets', () => {
       .sort();
 
   it('is the settings, for `kubectl rollout undo`, as long as they are set; and no state, no request and no freeze', async () => {
-    const lab = await PolicyLab.rolledOut({ 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m' });
-    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'on-failure']);
+    const policies = { 'on-failure': 'rollback', freeze: 'now', 'bake-time': '1m', history: 'off' };
+    const lab = await PolicyLab.rolledOut(policies);
+    expect(onSet(lab, 'app:1')).toEqual(['bake-time', 'history', 'on-failure']);
     await lab.annotate('bake-time', undefined);
-    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'on-failure']);
+    expect(onSet(lab, 'app:1')).toEqual(['good-since', 'history', 'on-failure']);
     await lab.annotate('freeze', undefined);
     await lab.image('app:2');
     await lab.image(BROKEN_IMAGE);
     await lab.pass(PAST_DEADLINE_MS);
-    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'on-failure']);
-    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['on-failure']);
+    expect(onSet(lab, 'app:2')).toEqual(['good-since', 'history', 'on-failure']);
+    expect(onSet(lab, BROKEN_IMAGE)).toEqual(['history', 'on-failure']);
   });
 
   it('is not the state of a revision, which kubectl leaves on the Deployment when it goes back to it', async () => {

@@ -15,6 +15,14 @@ export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
 export const WAITING_FOR_TURN = 'WaitingForTurn';
+/** Progressing: a check has not passed, or holds the rollout. */
+export const WAITING_FOR_CHECK = 'WaitingForCheck';
+/** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and nothing is gone back to. */
+export const CHECK_FAILED = 'CheckFailed';
+/** Of the same condition, and an Event: a check was measured without a verdict. */
+export const CHECK_UNKNOWN = 'CheckUnknown';
+/** Of the same condition, and an Event: a check cannot be measured before something is changed. */
+export const CHECK_NOT_POSSIBLE = 'CheckNotPossible';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be tried again. */
@@ -27,6 +35,10 @@ export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
 export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
 /** Of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
 export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
+/** Of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be moved. */
+export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
+/** Of the same condition, and an Event: the controller does not see Services. */
+export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -36,6 +48,7 @@ const WAITS: ReadonlySet<string> = new Set([
   WAITING_FOR_APPROVAL,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
+  WAITING_FOR_CHECK,
   ROLLOUT_RETRIED,
 ]);
 
@@ -103,7 +116,12 @@ export interface Problem {
     | typeof INVALID_ANNOTATION
     | typeof CONFIGURATION_NOT_WATCHED
     | typeof BUDGETS_NOT_WATCHED
-    | typeof ROLLOUTS_NOT_LIMITED;
+    | typeof ROLLOUTS_NOT_LIMITED
+    | typeof SERVICE_NOT_USABLE
+    | typeof SERVICES_NOT_WATCHED
+    | typeof CHECK_FAILED
+    | typeof CHECK_UNKNOWN
+    | typeof CHECK_NOT_POSSIBLE;
   readonly message: string;
 }
 
@@ -127,13 +145,22 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
       unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
       endsByItself: false,
     };
+  if (reason === SERVICE_NOT_USABLE || reason === SERVICES_NOT_WATCHED)
+    outcome.standing ??= {
+      code: 'invalid-policy',
+      sentence: `its blue-green rollouts cannot move a Service: ${message}`,
+      unblockedBy: ['a Service that can be moved (docs/ROLLOUTS.md)'],
+      endsByItself: false,
+    };
   if (before?.message === message && before.reason === reason) return;
   const condition = {
     ...newCondition('Progressing', { status: 'False', reason, message }, draft.now),
     type: POLICY_CONDITION,
   };
   setConditions(draft, [...conditions.filter((each) => each !== before), condition]);
-  tellEvent(draft, outcome, warning(reason, message));
+  // Those of a measurement are recorded with it.
+  if (reason !== CHECK_FAILED && reason !== CHECK_UNKNOWN)
+    tellEvent(draft, outcome, warning(reason, message));
 }
 
 /** An Event, and a line of the decision. */

@@ -1,0 +1,41 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { unlessGone } from '@rollkeeper/client/api-client';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../annotations.js';
+import { typeOfDeployment } from '../deployment-api.js';
+import { compilePolicy } from './policy.js';
+
+/**
+ * The field manager that wrote the template last, from the API, because the caches keep no managedFields. Only for a Deployment whose
+ * history is kept, and whose spec has changed since it was last looked at.
+ */
+export async function readTemplateManager(
+  deployment: DeepReadonly<Deployment>,
+  namespaceAnnotations: Annotations | undefined,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { metadata, status } = deployment;
+  if ((status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)) return undefined;
+  const compiled = compilePolicy(metadata.annotations, namespaceAnnotations);
+  if (compiled.kind !== 'policy' || !compiled.policy.history) return undefined;
+  const fresh = await unlessGone(client.get<Deployment>(typeOfDeployment(deployment), metadata, { signal }));
+  return fresh?.metadata.generation === metadata.generation
+    ? lastManagerOfTemplate(fresh?.metadata.managedFields)
+    : undefined;
+}
+
+/** `undefined` where the server does not keep them. */
+export function lastManagerOfTemplate(managedFields: readonly unknown[] = []): string | undefined {
+  const writers = managedFields.filter(isJsonObject).filter(({ fieldsV1 }) => ownsTemplate(fieldsV1));
+  const [last] = writers.toSorted((a, b) => (String(a['time']) < String(b['time']) ? 1 : -1));
+  const manager = last?.['manager'];
+  return typeof manager === 'string' ? manager : undefined;
+}
+
+function ownsTemplate(fields: unknown): boolean {
+  if (!isJsonObject(fields)) return false;
+  const spec = fields['f:spec'];
+  return isJsonObject(spec) && spec['f:template'] !== undefined;
+}

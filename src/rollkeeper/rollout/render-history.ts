@@ -1,0 +1,94 @@
+import { renderDuration } from '@rollkeeper/controllers/deployment';
+import type { RevisionReport } from './rollout-history.js';
+
+const NONE = '<none>';
+const HEADINGS = ['REVISION', 'STARTED', 'BY', 'TRIGGER', 'RESULT', 'TOOK', 'CHANGE-CAUSE'];
+
+/** A table for people, oldest first: the columns of `kubectl rollout history` at its ends. */
+export function renderRevisions(revisions: readonly RevisionReport[]): string {
+  const rows = [HEADINGS, ...revisions.map(rowOf)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))),
+    )
+    .map((cells) => cells.join('  '))
+    .join('\n');
+}
+
+/** One revision, a line for each thing that is known of it. */
+export function renderRevision(report: RevisionReport): string {
+  const {
+    approvals,
+    checks,
+    cause,
+    endedAt,
+    goodSince,
+    images,
+    pods,
+    replicaSet,
+    startedAt,
+    tool,
+    trigger,
+    user,
+    what,
+    why,
+  } = report;
+  const lines: readonly (readonly [string, string | undefined])[] = [
+    ['Revision', `${report.revision}${report.isCurrent ? ' (current)' : ''}`],
+    ['ReplicaSet', `${replicaSet}, ${pods} ${pods === 1 ? 'pod' : 'pods'}`],
+    ['Images', images.join(', ')],
+    ['Started', startedAt],
+    ['By', askedBy(report)],
+    ['User', user],
+    ['With', tool],
+    ['Trigger', trigger],
+    ['Why', why],
+    ['Changed', what],
+    ['Result', `${report.result}${cause === undefined ? '' : `: ${cause}`}`],
+    [
+      'Ended',
+      endedAt === undefined
+        ? undefined
+        : `${endedAt}${took(report) === NONE ? '' : `, after ${took(report)}`}`,
+    ],
+    ['Good since', goodSince],
+    ...checks.map(
+      ({ check, state, taken, why: problem }) =>
+        [
+          'Check',
+          `${check} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
+        ] as const,
+    ),
+    ...approvals.map(({ at, by: who, step }) => ['Approved', `step ${step} by ${who}, ${at}`] as const),
+  ];
+  return lines
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => `${`${name}:`.padEnd(12)}${value ?? ''}`)
+    .join('\n');
+}
+
+function rowOf(report: RevisionReport): string[] {
+  const { isCurrent, nowRevision, result, revision, startedAt, trigger, why } = report;
+  const later = nowRevision === undefined ? '' : ` (now ${nowRevision})`;
+  return [
+    `${revision}${isCurrent ? ' *' : later}`,
+    startedAt ?? NONE,
+    askedBy(report) ?? NONE,
+    trigger ?? NONE,
+    result,
+    took(report),
+    why ?? NONE,
+  ];
+}
+
+/** A name that the one who asked has given counts for less than the user whom the API knows, and is shown beside it. */
+function askedBy({ by, tool, trigger, user }: RevisionReport): string | undefined {
+  const isOurs = trigger === 'rollback' || trigger === 'configuration';
+  if (by !== undefined && user !== undefined && by !== user && !isOurs) return `${by} (${user})`;
+  return by ?? user ?? tool;
+}
+
+function took({ tookMs }: RevisionReport): string {
+  return tookMs === undefined ? NONE : renderDuration(tookMs);
+}
