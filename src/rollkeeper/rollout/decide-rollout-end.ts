@@ -9,6 +9,8 @@ import {
   ROLLOUT_HELD,
   RolloutDraft,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -30,7 +32,7 @@ import { decideRolloutState } from './decide-rollout-state.js';
  * Where a rollout is.
  *
  * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
- * - `waiting-for-approval`, `held`: a person, a window or a freeze decides when it goes on
+ * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it goes on
  * - `baking`: complete, and watched until its bake time is over
  * - `rolling-back`: it failed, and what ran before is on its way back
  * - `complete`, `failed`, `rolled-back`: over
@@ -129,6 +131,8 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_IN_STEP]: 'waiting-in-step',
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
+  [WAITING_FOR_BUDGET]: 'held',
+  [WAITING_FOR_TURN]: 'held',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {

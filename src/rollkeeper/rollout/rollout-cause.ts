@@ -18,6 +18,8 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'waits-for-approval',
   'waits-in-step',
   'rollout-held',
+  'waits-for-budget',
+  'waits-for-turn',
   'failed-template',
   'rolled-back',
   'invalid-policy',

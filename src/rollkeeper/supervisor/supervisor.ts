@@ -236,6 +236,8 @@ export class Supervisor {
       'controller',
       '--standalone',
       '--restart-on-config',
+      '--respect-disruption-budgets',
+      ...['--max-rollouts', '0'],
       '--blue-green',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],

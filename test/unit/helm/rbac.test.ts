@@ -25,10 +25,12 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
-const ofDeployments = rightsNeededBy('controllers', 'deployment');
+/** Of options that are off by default. */
+const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 const isService = ({ resource }: Right): boolean => resource === 'services';
+const ofDeployments = rightsNeededBy('controllers', 'deployment');
 const deployment = unique([
-  ...ofDeployments.filter((right) => !isService(right)),
+  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -185,6 +187,22 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ restartOnConfig: true, namespaces })).filter(isConfiguration);
       expect(text(given)).toEqual(text(ask));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isConfiguration)).toEqual([]);
+    }
+  });
+
+  it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
+    const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
+      isBudget,
+    );
+    const write = rightsNeededBy('controllers', 'deployment').filter(isBudget);
+    // After a write that came to no answer.
+    const read = { group: 'policy', resource: 'poddisruptionbudgets', verb: 'get' };
+    expect(text(write)).toEqual(['update poddisruptionbudgets/status.policy']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { respectDisruptionBudgets: true, namespaces, controllers: 'deployment' };
+      const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
+      expect(text(given)).toEqual(text([...ask, ...write, read]));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
     }
   });
 
