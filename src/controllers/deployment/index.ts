@@ -28,6 +28,13 @@ export { latestOf, rolloutSetsOf } from './new-replica-set.js';
 export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
 export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { parseHostRules } from './policies/checks/check-hosts.js';
+export type { HostRule } from './policies/checks/check-hosts.js';
+export type { ChecksContext } from './policies/checks/check-needs.js';
+export { readCheckResults } from './policies/checks/check-results.js';
+export type { CheckRun, CheckVerdict, Measurement } from './policies/checks/check-results.js';
+export { mayBecomeGood } from './policies/checks/may-become-good.js';
+export type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
@@ -40,9 +47,14 @@ export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.j
 export { compilePolicy } from './policies/policy.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
+  CHECK_FAILED,
+  CHECK_NOT_POSSIBLE,
+  CHECK_UNKNOWN,
+  POLICY_CONDITION,
   ROLLED_BACK,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

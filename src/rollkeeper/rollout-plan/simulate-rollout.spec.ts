@@ -99,6 +99,26 @@ describe('the plan of a rollout', () => {
     expect(told).toContain('waits for an approval');
   });
 
+  it('takes checks for passed, also after the last size, and says so', () => {
+    const annotations = {
+      'rollkeeper.dev/steps': 'check pre; 50%; check slo; 100%; check smoke',
+      'rollkeeper.dev/checks': 'errors',
+    };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    wanted.metadata.annotations = { ...annotations, 'deployment.kubernetes.io/revision': '1' };
+    const plan = simulateRollout({ wanted, ...question });
+    expect(plan.completes).toBe(true);
+    const told = plan.steps
+      .flatMap(({ actions }) => actions)
+      .filter((action) => action.includes('taken for passed'));
+    expect(told).toEqual([
+      'check errors: taken for passed, all the way through',
+      'step 1 of 5 (check pre): taken for passed',
+      'step 3 of 5 (check slo): taken for passed',
+      'step 5 of 5 (check smoke): taken for passed',
+    ]);
+  });
+
   it('names the pods that would go, in the order of the ReplicaSet controller, where it knows them', () => {
     const { replicaSets, wanted } = change(aDeployment({ replicas: 3 }));
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-old', uid: 'uid-of-web-old' };
