@@ -54,6 +54,15 @@
 - apiGroups: [apps]
   resources: [replicasets]
   verbs: [get, create, update, delete]
+{{- if .Values.rolloutChecks.enabled }}
+{{- /* The definitions of checks are read where one is open, and not watched. */}}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, create]
+{{- end }}
 {{- end }}
 
 {{- define "rollkeeper.rules.replicaset" -}}

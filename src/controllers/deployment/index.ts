@@ -1,3 +1,4 @@
+export { REVISION } from './annotations.js';
 export { findCondition } from './conditions.js';
 export { decideRollout } from './decide.js';
 export type { DecisionContext } from './decide.js';
@@ -31,6 +32,10 @@ export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND 
 export { parseHostRules } from './policies/checks/check-hosts.js';
 export type { HostRule } from './policies/checks/check-hosts.js';
 export type { ChecksContext } from './policies/checks/check-needs.js';
+export { NoAnswerError, UndiciSender } from './policies/checks/http-sender.js';
+export type { HttpSender, IncomingAnswer, OutgoingRequest } from './policies/checks/http-sender.js';
+export { decodeKey, fileSigner, signatureOf } from './policies/checks/signature.js';
+export type { RequestSigner } from './policies/checks/signature.js';
 export { readCheckResults } from './policies/checks/check-results.js';
 export type { CheckRun, CheckVerdict, Measurement } from './policies/checks/check-results.js';
 export { mayBecomeGood } from './policies/checks/may-become-good.js';
@@ -42,7 +47,7 @@ export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP } from './policies/names.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP, TOLD } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';

@@ -186,6 +186,16 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
+    const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+    const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
+      expect(text(given)).toEqual(['get configmaps', 'create jobs.batch', 'get jobs.batch']);
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
+    }
+  });
+
   it('let a replica know its cluster by one namespace, and see of all others what a list shows', () => {
     const rules = rulesWith({ controllers: 'deployment' });
     expect(isGiven(rules, identity[0] as Right)).toBe(false);

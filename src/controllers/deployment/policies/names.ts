@@ -35,6 +35,8 @@ export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 export const STEP = `${PREFIX}step`;
 /** On a ReplicaSet: what the checks of its revision have measured. */
 export const CHECK_RESULTS = `${PREFIX}check-results`;
+/** On a ReplicaSet: which receivers of events know what became of its revision. */
+export const TOLD = `${PREFIX}told`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
@@ -49,7 +51,7 @@ export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
-  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
   ...[CHANGE, CHANGED_BY, REVISIONS],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY];
