@@ -51,7 +51,7 @@ export class RolloutEventSending implements OnModuleInit, OnModuleDestroy {
     if (eventSinks.length === 0 || !definition) return;
     const { informers } = this.manager;
     const watched = types.filter((type) => definitions.some((each) => each.type === type));
-    const deployments = watched.map((type) => informers.informerFor<Deployment>(type));
+    const deployments = watched.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
     const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
     const namespaces = informers.partialInformerFor<KubernetesObject>(NAMESPACE_POLICIES);
     const caches = { deployments, replicaSets, namespaces };

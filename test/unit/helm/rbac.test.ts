@@ -25,8 +25,11 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
+/** Asked for where checks are measured, and not otherwise. */
+const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
 const deployment = unique([
-  ...rightsNeededBy('controllers', 'deployment'),
+  ...rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -187,11 +190,11 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   });
 
   it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
-    const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+    expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
     const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
     for (const namespaces of [[], ['ops']]) {
       const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
-      expect(text(given)).toEqual(['get configmaps', 'create jobs.batch', 'get jobs.batch']);
+      expect(text(given)).toEqual(text(checks));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
     }
   });
