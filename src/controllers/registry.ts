@@ -77,7 +77,7 @@ export interface SelectOptions {
 export function forDeploymentApis(
   selected: readonly ControllerDefinition[],
   apis: readonly DeploymentApi[],
-  options: Pick<DeploymentControllerOptions, 'checks' | 'restartOnConfig'> = {},
+  options: Pick<DeploymentControllerOptions, 'blueGreen' | 'checks' | 'restartOnConfig'> = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController)

@@ -1,5 +1,10 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
-import type { DeleteOptions, DeleteResult, WriteOptions } from '@rollkeeper/client/api-client/api-client';
+import type {
+  DeleteOptions,
+  DeleteResult,
+  PatchType,
+  WriteOptions,
+} from '@rollkeeper/client/api-client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { InMemoryApi } from './conformance/in-memory-api.js';
@@ -20,6 +25,7 @@ import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
+  SERVICES,
   newControllerRef,
   semanticEqual,
   isPodReady,
@@ -32,7 +38,9 @@ export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 export const BROKEN_IMAGE = 'app:broken';
 
 /** What the Deployment controller writes. */
-const WRITTEN: ReadonlySet<string> = new Set([DEPLOYMENTS.resource, REPLICA_SETS.resource]);
+const WRITTEN: ReadonlySet<string> = new Set(
+  [DEPLOYMENTS, REPLICA_SETS, SERVICES].map(({ resource }) => resource),
+);
 
 export interface WorldOptions {
   readonly deployment: Deployment;
@@ -87,7 +95,7 @@ export class RolloutWorld {
 
   /** Pods in service: ready and not terminating. */
   get availablePods(): Pod[] {
-    return this.allPods.filter((pod) => isPodReady(pod) && !isTerminating(pod));
+    return this.allPods.filter((pod) => this.isServing(pod));
   }
 
   /** When the last sync wanted to come back. */
@@ -164,6 +172,10 @@ export class RolloutWorld {
     else if (choice === 3 && pod) await this.stopPod(pod);
   }
 
+  isServing(pod: Pod): boolean {
+    return isPodReady(pod) && !isTerminating(pod);
+  }
+
   podsOf(replicaSet: ReplicaSet): Pod[] {
     const { uid } = replicaSet.metadata;
     return this.allPods.filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === uid);
@@ -223,6 +235,16 @@ export class GenerationApi extends InMemoryApi {
     const changed = options.subresource === undefined && !semanticEqual(specOf(current), specOf(object));
     const generation = (current.metadata.generation ?? 1) + (changed ? 1 : 0);
     return super.update(type, { ...object, metadata: { ...object.metadata, generation } }, options);
+  }
+
+  override async patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options: WriteOptions = {},
+  ): Promise<T> {
+    this.changes++;
+    return super.patch(type, ref, patch, options);
   }
 
   override async delete<T extends KubernetesObject>(

@@ -22,6 +22,11 @@
   resources: [configmaps, secrets]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.blueGreen }}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [list, watch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]
@@ -62,6 +67,12 @@
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, create]
+{{- end }}
+{{- if .Values.blueGreen }}
+{{- /* Selectors move from one version to the other. */}}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, patch]
 {{- end }}
 {{- end }}
 

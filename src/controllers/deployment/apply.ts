@@ -19,6 +19,7 @@ import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 import { hasProgressDeadline } from './progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import { updateReplicaSet } from './update-replica-set.js';
+import { writeService } from './write-service.js';
 
 export interface ApplyContext {
   readonly client: ApiClient;
@@ -54,6 +55,7 @@ export async function applyPlan(
     latest.set(name, outcome.written);
     if (write.note) context.events.record(deployment, write.note);
   }
+  for (const write of plan.serviceWrites) await writeService(write, context);
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
     const { client, signal } = context;

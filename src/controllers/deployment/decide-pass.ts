@@ -13,7 +13,10 @@ import { isEmptyPlan, netPlan } from './plan.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
+import type { WatchedServices } from './policies/selecting-services.js';
 import { progressCheckAfterMs } from './progress.js';
+import type { Unserved } from './recheck-service.js';
+import { unservedBy } from './recheck-service.js';
 import type { RolloutRules } from './deployment.options.js';
 
 /** The input of a pass. */
@@ -34,6 +37,8 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
   /** What ConfigMaps and Secrets hold. @default not known */
   readonly configuration?: Configuration;
+  /** The Services that blue-green rollouts move. @default not known */
+  readonly services?: WatchedServices;
   /** Where requests of checks may go. @default no checks are measured */
   readonly checkHosts?: readonly HostRule[];
 }
@@ -47,6 +52,8 @@ export interface DecidedPass {
    * version. The caches show none; only the API is certain. Empty in every other pass.
    */
   readonly mustHaveEnded: ReadonlySet<string>;
+  /** What a Service must not select when the plan is executed. */
+  readonly unserved?: Unserved;
   /** What its checks need. */
   readonly checks?: CheckNeeds;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
@@ -60,7 +67,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { checks, claims, deployment, templateManager }: ObservedPass,
-  { checkHosts, clock, configuration, defaultsOf, pods, rules }: PassDependencies,
+  { checkHosts, clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -82,12 +89,14 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     configuration,
+    services,
     checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
+    unserved: unservedBy(draft),
     ...(draft.policy?.checks && { checks: draft.policy.checks }),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,

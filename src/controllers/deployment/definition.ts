@@ -21,6 +21,11 @@ import { findCondition } from './conditions.js';
 import { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
+import {
+  SERVICES_OF_POLICY,
+  selectingServices,
+  watchSelectingServices,
+} from './policies/selecting-services.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
@@ -50,7 +55,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, blueGreen, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -70,10 +75,13 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       }
       const defaultsOf = namespaceDefaults(informers);
       const configuration = restartOnConfig ? configContents(informers) : 'off';
+      const listers = [deployments, ...others].map(({ lister }) => lister);
+      const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
       const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
       const checkHosts = checks && (checks.hosts ?? []);
+      const known = { configuration, defaultsOf, services } as const;
       const reconciler = new DeploymentReconciler({
-        ...{ ...caches, clock, configuration, defaultsOf, rules },
+        ...{ ...caches, ...known, clock, rules },
         ...{ measuring, checkHosts },
       });
       return {
@@ -89,12 +97,14 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
+          ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
         ],
         indexes: [
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
           ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
+          ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
         whileLeading: () =>

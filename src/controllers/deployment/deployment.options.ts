@@ -71,6 +71,11 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   restartOnConfig?: boolean;
+  /**
+   * Watches Services and moves their selectors, for Deployments with `strategy: blue-green` (docs/ROLLOUTS.md).
+   * @default false
+   */
+  blueGreen?: boolean;
   /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
   checks?: RolloutChecksOptions;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
@@ -83,6 +88,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly blueGreen: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -93,6 +99,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  blueGreen: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -9,7 +9,8 @@ import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Decision {
   const { spec } = draft;
   const actions = draft.policy?.actions ?? [];
-  const changes = plan.replicaSetWrites.length > 0 || plan.deployment !== undefined || actions.length > 0;
+  const writes = plan.replicaSetWrites.length + plan.serviceWrites.length;
+  const changes = writes > 0 || plan.deployment !== undefined || actions.length > 0;
   return {
     branch: draft.branch ?? 'rolling-update',
     summary: changes ? summaryOf(plan, actions) : '',
@@ -32,8 +33,10 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
   };
 }
 
-function summaryOf({ deployment, replicaSetWrites }: DeploymentPlan, actions: readonly string[]): string {
-  const parts = [...actions, ...replicaSetWrites.map(describeWrite)];
+function summaryOf(plan: DeploymentPlan, actions: readonly string[]): string {
+  const { deployment, replicaSetWrites, serviceWrites } = plan;
+  const selectors = serviceWrites.map(({ name }) => `write the selector of Service ${name}`);
+  const parts = [...actions, ...replicaSetWrites.map(describeWrite), ...selectors];
   if (deployment) parts.push('write the Deployment itself');
   return parts.join('; ');
 }

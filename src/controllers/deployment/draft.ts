@@ -16,6 +16,7 @@ import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
 import type { PolicyOutcome } from './policies/outcome.js';
+import type { ServiceWrite } from './policies/service-writes.js';
 
 /**
  * A ReplicaSet as a pass would leave it. Mutable parts are copies of the observed object, which stays unchanged; the
@@ -57,6 +58,13 @@ export interface PolicyLimits {
   keepsRevisions?: boolean;
   /** Of versions that failed: a change of size must not give them more pods. */
   mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
+  /**
+   * Those that keep all of `replicas` beside the new one; of the others, what the floor does not need goes at once.
+   * @default pods are replaced one after the other
+   */
+  keptWhole?: ReadonlySet<ReplicaSetDraft>;
+  /** The Service that sends its requests to one of the ReplicaSets alone. */
+  servedBy?: { readonly service: string };
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
 }
@@ -109,6 +117,10 @@ export class RolloutDraft implements Draft, PolicyLimits {
   keepsRevisions?: boolean;
   mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   keptForRollback?: ReplicaSetDraft;
+  keptWhole?: ReadonlySet<ReplicaSetDraft>;
+  servedBy?: { readonly service: string };
+  /** Writes to Services, in order. */
+  readonly serviceWrites: ServiceWrite[] = [];
   /** What the policies have come to, where there are any. */
   policy?: PolicyOutcome;
   private readonly sets: ReplicaSetDraft[];
@@ -176,6 +188,10 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.annotations = annotations;
     if (template !== this.spec.template) this.spec = { ...this.spec, template };
     this.changes++;
+  }
+
+  writeService(write: ServiceWrite): void {
+    this.serviceWrites.push(write);
   }
 
   note(note: EventNote): void {

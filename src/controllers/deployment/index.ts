@@ -47,9 +47,13 @@ export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP, TOLD } from './policies/names.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
+export { readPosition } from './policies/stages.js';
+export { renderStep } from './policies/steps.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP, SWITCHED, TOLD } from './policies/names.js';
+export type { SelectingService, Services } from './policies/selecting-services.js';
+export type { ServiceWrite } from './policies/service-writes.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
   CHECK_FAILED,
@@ -63,7 +67,7 @@ export {
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';
-export { changesOfTemplate, renderChange } from './policies/template-changes.js';
+export { changesOfTemplate, renderChange, withoutSecrets } from './policies/template-changes.js';
 export type { TemplateChange } from './policies/template-changes.js';
 export { failureSentence } from './policies/tell-failure.js';
 export { readRevision } from './revision.js';

@@ -4,6 +4,7 @@ import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
 import { scaledNote } from './events.js';
+import type { ServiceWrite } from './policies/service-writes.js';
 
 /** A write to one ReplicaSet, and the event recorded after it. */
 export interface ReplicaSetWrite {
@@ -18,6 +19,8 @@ export interface ReplicaSetWrite {
 export interface DeploymentPlan {
   /** In the required order. */
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
+  /** After those: the selectors of Services, which lead to ReplicaSets that are there. */
+  readonly serviceWrites: readonly ServiceWrite[];
   /** A write to the Deployment itself: the result of a rollback. */
   readonly deployment?: Deployment;
   /** Events about it. */
@@ -44,6 +47,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
       ...released.map((replicaSet) => releaseWrite(replicaSet, draft.observed.metadata.uid)),
       ...replicaSetWrites(draft, namespace),
     ],
+    serviceWrites: draft.serviceWrites,
     deployment: needsOwnWrite ? deployment : undefined,
     notes: draft.notes,
     status: statusDiffers(draft, { revisionWritten: needsOwnWrite }) ? deployment : undefined,
@@ -51,8 +55,10 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
 }
 
 /** Whether there is nothing to write and no event to record. */
-export function isEmptyPlan({ deployment, notes, replicaSetWrites, status }: DeploymentPlan): boolean {
-  return replicaSetWrites.length === 0 && notes.length === 0 && !deployment && !status;
+export function isEmptyPlan(plan: DeploymentPlan): boolean {
+  const { deployment, notes, replicaSetWrites, serviceWrites, status } = plan;
+  const writes = replicaSetWrites.length + serviceWrites.length + notes.length;
+  return writes === 0 && !deployment && !status;
 }
 
 function draftedDeployment(draft: RolloutDraft): Deployment {

@@ -4,7 +4,7 @@ import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
-import { isHeld } from './policies/held-sizes.js';
+import { isHeld, scaleBeside } from './policies/held-sizes.js';
 import { keepFloor } from './unavailable-first.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
@@ -28,6 +28,8 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   if (active.length <= 1) {
     const only = active[0] ?? latest ?? old.at(-1);
     if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
+  } else if (draft.keptWhole) {
+    scaleBeside(draft, sets, rules);
   } else if (latest && isSaturated(draft, latest, rules)) {
     for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {

@@ -23,6 +23,7 @@ import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
 import { recheckOldPods } from './recheck-old-pods.js';
+import { recheckService } from './recheck-service.js';
 import { validateDeployment } from './limits.js';
 
 export interface DeploymentReconcilerDependencies extends PassDependencies {
@@ -106,11 +107,12 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
 
   private async carryOut(
     deployment: DeepReadonly<Deployment>,
-    { mustHaveEnded, now, plan, recheckAfterMs }: DecidedPass,
+    { mustHaveEnded, now, plan, recheckAfterMs, unserved }: DecidedPass,
     { client, events, signal }: Context,
   ): Promise<ReconcileResult> {
     const { rules } = this.dependencies;
     await recheckOldPods(deployment, mustHaveEnded, client, signal);
+    if (unserved) await recheckService(deployment, unserved, client, signal);
     try {
       const outcome = await applyPlan(deployment, plan, { client, signal, events, now, rules });
       return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : recheckAfterMs };

@@ -2,7 +2,7 @@ import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalR
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
-import { isHeld, sizeHeld } from './policies/held-sizes.js';
+import { isHeld, sizeBeside, sizeHeld } from './policies/held-sizes.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
@@ -18,7 +18,7 @@ import type { RolloutRules } from './deployment.options.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sets = withNewReplicaSet(draft, observed, rules);
-  const shrinkOld = isHeld(draft) ? sizeHeld : scaleDownOld;
+  const shrinkOld = draft.keptWhole ? sizeBeside : isHeld(draft) ? sizeHeld : scaleDownOld;
   const moved = resizeNew(draft, sets, rules) || shrinkOld(draft, sets, rules);
   if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);

@@ -42,6 +42,7 @@ export const STORAGE_CLASSES: ResourceType = type(
   'StorageClass',
   false,
 );
+export const SERVICES: ResourceType = type('', 'v1', 'services', 'Service', true);
 export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
 export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
 export const RESOURCE_QUOTAS: ResourceType = type('', 'v1', 'resourcequotas', 'ResourceQuota', true);

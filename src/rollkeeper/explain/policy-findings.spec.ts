@@ -24,6 +24,30 @@ describe('what the policies of a rollout wait for', () => {
     expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
   });
 
+  it('repeats what the controller said of a Service, which no explanation reads', () => {
+    const annotations = { [`${P}strategy`]: 'blue-green', [`${P}active-service`]: 'web' };
+    const input = under(annotations);
+    const { spec, status } = input.deployment;
+    const message = 'web-new is whole; Service "web" waits for an approval to select it';
+    const waiting = {
+      type: 'Progressing',
+      status: 'Unknown',
+      reason: 'WaitingForApproval',
+      message,
+    } as const;
+    const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%' } } as const;
+    const deployment = {
+      ...input.deployment,
+      spec: { ...spec, strategy },
+      status: { ...status, conditions: [waiting] },
+    };
+    const { replicaSets, waitsFor } = explainDeployment({ ...input, deployment });
+    const finding = waitsFor.find(({ cause }) => cause === 'waits-for-approval');
+    expect(finding?.summary).toBe(message);
+    const old = replicaSets.find(({ role }) => role === 'old');
+    expect(old?.nextSize).toBe(old?.size);
+  });
+
   it('names what holds a version that has not begun, by a default of the Namespace as well', () => {
     const before = under({}, { namespaceAnnotations: { [`${P}freeze`]: 'inventory' } });
     const replicaSets = before.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));

@@ -178,6 +178,12 @@ export const REPLICA_OPTIONS_TABLE = {
     help: 'the key that they are signed with, as requests of checks are',
     shownDefault: 'they are not signed',
   }),
+  'blue-green': onOrOff({
+    help: 'watch Services, and move their selectors, for Deployments with the strategy blue-green (docs/ROLLOUTS.md); needs the rights to get, list, watch and patch them',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'blueGreen' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

@@ -68,6 +68,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const checkResults = new CheckResultFeed();
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
+      blueGreen: compiled['blue-green'],
       restartOnConfig: compiled['restart-on-config'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),

@@ -119,6 +119,26 @@ describe('the plan of a rollout', () => {
     ]);
   });
 
+  it('plays a blue-green rollout, with the Services that it names taken for given', () => {
+    const annotations = {
+      'rollkeeper.dev/strategy': 'blue-green',
+      'rollkeeper.dev/active-service': 'web',
+      'rollkeeper.dev/preview-service': 'preview',
+    };
+    const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: '100%' } };
+    const plan = simulateRollout(change(aDeployment({ annotations, strategy })));
+    expect(plan).toMatchObject({ completes: true, mostPods: 20, fewestAvailable: 10 });
+    expect(plan.steps.map(({ newSize, oldSize }) => [newSize, oldSize])).toEqual([
+      ...Array.from({ length: 5 }, () => [10, 10]),
+      [10, 0],
+    ]);
+    const told = plan.steps.flatMap(({ actions }) => actions);
+    expect(told[1]).toMatch(/^point Service preview at web-/);
+    expect(told[2]).toContain('waits for an approval');
+    expect(told[3]).toMatch(/^point Service web at web-/);
+    expect(told[4]).toContain('web-old stays until');
+  });
+
   it('names the pods that would go, in the order of the ReplicaSet controller, where it knows them', () => {
     const { replicaSets, wanted } = change(aDeployment({ replicas: 3 }));
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-old', uid: 'uid-of-web-old' };

@@ -17,6 +17,7 @@ import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/dep
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PlannedPods, renderVictims } from './planned-pods.js';
+import { PlannedServices } from './planned-services.js';
 
 /** The input of a simulated rollout: the initial state, and the wanted one. */
 export interface RolloutQuestion {
@@ -121,6 +122,7 @@ class PlannedWorld {
   private deployment: Deployment;
   private replicaSets: ReplicaSet[];
 
+  private readonly services: PlannedServices;
   private nowMs: number;
   private outcome: PolicyOutcome | undefined;
   /** The checks that have been taken for passed. */
@@ -134,6 +136,8 @@ class PlannedWorld {
     const { uid = 'uid-of-plan' } = wanted.metadata;
     this.deployment = { ...wanted, metadata: { ...wanted.metadata, uid, generation: 1 } };
     this.replicaSets = question.replicaSets.map((set) => structuredClone(set) as ReplicaSet);
+    const since = toRfc3339(question.nowMs);
+    this.services = new PlannedServices(wanted, question.replicaSets, since);
     this.pods = new PlannedPods(question.livePods ?? []);
   }
 
@@ -144,11 +148,15 @@ class PlannedWorld {
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
     const { namespaceAnnotations } = this.question;
+    const { services } = this;
     const checks = { kind: 'given', passed: this.given } as const;
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, checks });
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services, checks });
     this.outcome = draft.policy;
     const plan = netPlan(draft, []);
-    const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
+    const actions = [
+      ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
+      ...plan.serviceWrites.map((write) => services.write(write)),
+    ];
     const written = plan.status ?? plan.deployment;
     if (written) this.deployment = { ...deployment, ...written, spec: deployment.spec };
     return { actions, removes: this.removes };

@@ -241,6 +241,7 @@ export class Supervisor {
       '--rollout-checks',
       '--check-hosts',
       LOOPBACK_HOSTS,
+      '--blue-green',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

@@ -18,6 +18,7 @@ import {
   PERSISTENT_VOLUME_CLAIMS,
   PODS,
   REPLICA_SETS,
+  SERVICES,
   SERVICE_ACCOUNTS,
   STORAGE_CLASSES,
   apiVersionOf,
@@ -150,7 +151,7 @@ export interface Service extends KubernetesObject {
   spec: ServiceSpec;
   status?: ServiceStatus;
 }
-export const Service = core<Service>('Service');
+export const Service: Kind<Service> = SERVICES;
 
 export type PersistentVolumeClaim = objects.PersistentVolumeClaim;
 export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = PERSISTENT_VOLUME_CLAIMS;

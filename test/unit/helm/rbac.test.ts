@@ -28,8 +28,10 @@ const events = rightsNeededBy('client', 'events');
 /** Asked for where checks are measured, and not otherwise. */
 const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
+const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
+const isService = ({ resource }: Right): boolean => resource === 'services';
 const deployment = unique([
-  ...rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right)),
+  ...ofDeployments.filter((right) => !isService(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -196,6 +198,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
       expect(text(given)).toEqual(text(checks));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
+    }
+  });
+
+  it('reach Services only where rollouts move them, and there to look and to move their selectors', () => {
+    const watched = rightsToWatch(createDeploymentController({ blueGreen: true }));
+    const ask = unique([...watched, ...ofDeployments].filter(isService));
+    expect(text(ask)).toEqual(['get services', 'list services', 'patch services', 'watch services']);
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ blueGreen: true, namespaces })).filter(isService);
+      expect(text(given)).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isService)).toEqual([]);
     }
   });
 

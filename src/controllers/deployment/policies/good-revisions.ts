@@ -11,8 +11,8 @@ import type { RolloutPolicy } from './policy.js';
 import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from './revisions.js';
 
 /** Whether anything ever goes back, or passes its steps by, because a revision was good. */
-export function needsGoodRevisions({ checks, onFailure, steps }: RolloutPolicy): boolean {
-  return onFailure !== 'none' || steps.length > 0 || checks.length > 0;
+export function needsGoodRevisions({ blueGreen, checks, onFailure, steps }: RolloutPolicy): boolean {
+  return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || blueGreen !== undefined;
 }
 
 /**

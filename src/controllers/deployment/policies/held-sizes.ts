@@ -1,4 +1,4 @@
-import type { CompleteRolloutSets, ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import type { CompleteRolloutSets, ReplicaSetDraft, RolloutDraft, RolloutSets } from '../draft.js';
 import { activeOf, isObserved, lastingAvailable, totalReplicas } from '../draft.js';
 import type { RolloutRules } from '../deployment.options.js';
 import { maxTotalReplicas, minAvailable } from '../limits.js';
@@ -27,21 +27,70 @@ export function sizeHeld(draft: RolloutDraft, sets: CompleteRolloutSets, rules: 
   const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
   const grown = Math.min(kept - stable.replicas, room);
   if (grown > 0) return draft.scale(stable, stable.replicas + grown);
-  let spare = all.reduce((sum, set) => sum + lastingAvailable(set, rules), 0) - minAvailable(draft.spec);
-  let moved = false;
-  const shrink = (set: ReplicaSetDraft, wanted: number): void => {
-    const excess = isObserved(set) ? set.replicas - wanted : 0;
-    if (excess <= 0) return;
-    const lasting = lastingAvailable(set, rules);
-    const idle = Math.min(excess, set.replicas - lasting);
-    const serving = Math.max(0, Math.min(excess - idle, spare));
-    spare -= serving;
-    if (idle + serving > 0) moved = draft.scale(set, set.replicas - idle - serving) || moved;
-  };
+  const { shrink, hasMoved } = shrinking(draft, all, rules);
   for (const set of active) if (set !== stable) shrink(set, 0);
   shrink(stable, kept);
   shrink(latest, draft.newSize);
-  return moved;
+  return hasMoved();
+}
+
+/**
+ * Sizes the others where they run whole beside the new one: those that are kept have all of `replicas`, and the rest has nothing.
+ *
+ * 10 replicas with a surge of 10, 10 of the active version and 4 of one that was only tried, and then another: 10, 0 and 10.
+ *
+ * @returns whether any size changed
+ */
+export function sizeBeside(
+  draft: RolloutDraft,
+  { latest, old, all }: RolloutSets,
+  rules: RolloutRules,
+): boolean {
+  const { keptWhole = new Set() } = draft;
+  const active = activeOf(old);
+  const kept = active.filter((set) => keptWhole.has(set));
+  const grown = kept.filter((set) => draft.mayNotGrow?.has(set) !== true && grow(draft, set, all));
+  if (grown.length > 0) return true;
+  const { shrink, hasMoved } = shrinking(draft, all, rules);
+  for (const set of active) if (!keptWhole.has(set)) shrink(set, 0);
+  for (const set of kept) shrink(set, draft.replicas);
+  if (latest) shrink(latest, draft.replicas);
+  return hasMoved();
+}
+
+/** The same after a change of `replicas`, which a paused rollout follows as well: the new one grows only if it has begun. */
+export function scaleBeside(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
+  while (sizeBeside(draft, sets, rules));
+  if (sets.latest && sets.latest.replicas > 0) grow(draft, sets.latest, sets.all);
+}
+
+function grow(draft: RolloutDraft, set: ReplicaSetDraft, all: readonly ReplicaSetDraft[]): boolean {
+  const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
+  const more = Math.min(draft.replicas - set.replicas, room);
+  return more > 0 && draft.scale(set, set.replicas + more);
+}
+
+interface Shrinking {
+  /** Takes what is not available, and of what is only what the floor does not need. */
+  readonly shrink: (set: ReplicaSetDraft, wanted: number) => void;
+  readonly hasMoved: () => boolean;
+}
+
+function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: RolloutRules): Shrinking {
+  let spare = all.reduce((sum, set) => sum + lastingAvailable(set, rules), 0) - minAvailable(draft.spec);
+  let moved = false;
+  return {
+    hasMoved: () => moved,
+    shrink: (set, wanted) => {
+      const excess = isObserved(set) ? set.replicas - wanted : 0;
+      if (excess <= 0) return;
+      const lasting = lastingAvailable(set, rules);
+      const idle = Math.min(excess, set.replicas - lasting);
+      const serving = Math.max(0, Math.min(excess - idle, spare));
+      spare -= serving;
+      if (idle + serving > 0) moved = draft.scale(set, set.replicas - idle - serving) || moved;
+    },
+  };
 }
 
 /** The newest of the good, or else the largest. */

@@ -15,6 +15,11 @@ export const SETTINGS = [
   'window',
   'freeze',
   'restart-on',
+  'strategy',
+  'active-service',
+  'preview-service',
+  'auto-promote',
+  'scale-down-delay',
   'history',
   'fast-track',
 ] as const;
@@ -42,6 +47,10 @@ export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
+/** On a Service: the Deployment whose rollouts move its selector. */
+export const MANAGED_BY = `${PREFIX}managed-by`;
+/** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
+export const SWITCHED = `${PREFIX}switched`;
 /** On a Deployment: what the change that led to its template was, by the write that made it. */
 export const CHANGE = `${PREFIX}change`;
 /** On a Deployment: the user who changed its template, where the API names users. */

@@ -4,6 +4,7 @@ import type { ChecksContext } from './checks/check-needs.js';
 import type { Configuration } from './config-digests.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
+import type { WatchedServices } from './selecting-services.js';
 
 /** A pass under a policy. */
 export interface Pass {
@@ -12,5 +13,6 @@ export interface Pass {
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
+  readonly services?: WatchedServices;
   readonly checks: ChecksContext;
 }

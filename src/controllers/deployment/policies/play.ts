@@ -21,9 +21,13 @@ import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
 import type { Pass } from './pass.js';
+import { letGoOfServices, playBlueGreen } from './blue-green.js';
+import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { takeRequests, tellRetry } from './requests.js';
+import type { WatchedServices } from './selecting-services.js';
+import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
@@ -48,6 +52,8 @@ export interface PolicyContext {
   readonly namespaceAnnotations?: Annotations;
   /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
   readonly configuration?: Configuration;
+  /** The Services that blue-green rollouts move. @default not known here, and not asked about */
+  readonly services?: WatchedServices;
   /** What is known of checks. @default their recorded results alone */
   readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
@@ -67,9 +73,10 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { checks = BY_RESULTS, configuration } = context;
+  const { checks = BY_RESULTS, configuration, podsOf, services } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
+    maxSurge: maxSurgeOf(draft.spec),
     readsReloader: configuration !== undefined && configuration !== 'off',
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
@@ -77,25 +84,30 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const policy = policyOf(compiled, draft.annotations);
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
-  if (!policy || draft.observed.metadata.deletionTimestamp !== undefined) play();
-  else playUnder({ draft, policy, outcome, podsOf: context.podsOf, configuration, checks }, play);
+  const known = { checks, configuration, podsOf, services };
+  const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
+  if (draft.observed.metadata.deletionTimestamp !== undefined) play();
+  else if (!letGoOfServices(pass)) {
+    if (policy) playUnder(pass, () => playBlueGreen(pass, play));
+    else play();
+  }
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
-  tellProblem(draft, problemOf(draft, compiled, configuration), outcome);
+  tellProblem(draft, problemOf(draft, compiled, context), outcome);
 }
 
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  configuration: Configuration | undefined,
+  { configuration, services }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
   if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
-  return checkProblem(draft);
+  return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -189,7 +201,8 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
   const gates = openGates(pass, before);
   const stage = decideStage(draft, policy, before, gates);
-  draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
+  outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
+  draft.cap = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;
   const latest = latestOf(draft, draft.living);

@@ -6,11 +6,12 @@ import { PODS, REPLICA_SETS, stringifyJson } from '../../../machinery/kubernetes
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
+import { ConfigMap, Service } from '../../../runtime/index.js';
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import { readCheckResults } from './checks/check-results.js';
 import type { HttpSender } from './checks/http-sender.js';
 import { NoAnswerError } from './checks/http-sender.js';
-import { ConfigMap } from '../../../runtime/index.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
@@ -30,7 +31,9 @@ import { readRevisionEntries } from './history.js';
  * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
  * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
  * 8. The revision that runs in the end says how it came about, and that it is complete.
- * 9. A version whose check has not passed is not larger than the step before that check, however the check is measured.
+ * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
+ *    Service has moved away.
+ * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -54,6 +57,7 @@ const scenario = fc.record({
   ),
   checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
+  blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -73,13 +77,9 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{
-      failAfter: undefined,
-      bakeTime: undefined,
-      steps: undefined,
-      checks: undefined,
-      restartOn: undefined,
-    },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    blueGreen: undefined,
+    steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -88,13 +88,9 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{
-      failAfter: undefined,
-      bakeTime: undefined,
-      steps: '50%; wait 1m; 80%',
-      checks: undefined,
-      restartOn: undefined,
-    },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    blueGreen: undefined,
+    steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
@@ -117,6 +113,7 @@ const CHECKS = Object.fromEntries(
 );
 const WATCHING = createDeploymentController({
   restartOnConfig: true,
+  blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
 });
 
@@ -127,7 +124,7 @@ class PolicyWorld {
   refusing = false;
   private frozenImages: ReadonlySet<string> | undefined;
 
-  constructor(drawn: Scenario) {
+  constructor(private readonly drawn: Scenario) {
     Object.assign(prometheus, { slo: '0', later: '0' });
     this.random = new SeededRandom(drawn.seed);
     this.world = new JudgedRollout({
@@ -141,6 +138,7 @@ class PolicyWorld {
           throw refusal(write.type === REPLICA_SETS ? 409 : 500);
       },
     });
+    if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
     const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
     this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
   }
@@ -175,8 +173,30 @@ class PolicyWorld {
     return new Set(this.world.replicaSets.map(imageOf));
   }
 
-  private judge({ object, type, verb }: AttemptedWrite): void {
+  /** As a person makes it, who does not know of the hash. */
+  private putService(name: string): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-service-${name}` };
+    const spec = { selector: { app: 'web' } };
+    this.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+  }
+
+  private get activeHash(): string | undefined {
+    const services = this.world.api.all<Service>(Service);
+    return services.find(({ metadata }) => metadata.name === 'web')?.spec.selector?.[POD_TEMPLATE_HASH];
+  }
+
+  private judgeMove({ object, ref }: AttemptedWrite): void {
+    const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
+    if (ref.name !== 'web' || typeof hash !== 'string') return;
+    const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
+    const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
+    expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
+  }
+
+  private judge(write: AttemptedWrite): void {
+    const { object, type, verb } = write;
     const { deployment, replicaSets } = this.world;
+    if (type.resource === Service.resource) return this.judgeMove(write);
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -185,6 +205,9 @@ class PolicyWorld {
     const written = object as ReplicaSet;
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
+    const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
+    if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
+      expect(written.spec.replicas, 'rule 9, what is served goes').toBeGreaterThanOrEqual(least);
     if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
       expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
@@ -209,13 +232,20 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, checks, failAfter, maxSurge, maxUnavailable, onFailure, replicas, restartOn, steps } =
-    drawn;
+  const { bakeTime, blueGreen, checks, failAfter, maxUnavailable, onFailure, replicas, restartOn } = drawn;
+  const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
+  const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    ...(blueGreen && {
+      strategy: 'blue-green',
+      'active-service': 'web',
+      'preview-service': 'preview',
+      'auto-promote': blueGreen,
+    }),
     steps,
     checks,
   };
@@ -244,6 +274,10 @@ function applyTo(deployment: Deployment, change: Change): void {
 function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
   const { [P + name]: _before, ...others } = metadata.annotations ?? {};
   metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+function hashOf({ metadata }: ReplicaSet): string | undefined {
+  return metadata.labels?.[POD_TEMPLATE_HASH];
 }
 
 function imageOf({ spec }: ReplicaSet): string {
@@ -290,8 +324,11 @@ async function restarts(lab: PolicyWorld): Promise<void> {
   const before = new Set(uids());
   await lab.apply({ config: 'last' });
   await rest(lab);
-  await lab.apply({ minutes: 1 });
-  await rest(lab);
+  // The change waits for more of them, and what a Service has left stays for its delay.
+  for (let minute = 0; minute < 2; minute++) {
+    await lab.apply({ minutes: 1 });
+    await rest(lab);
+  }
   expect(uids().filter((uid) => before.has(uid))).toEqual([]);
   const settled = uids();
   await lab.apply({ minutes: 1 });
@@ -309,11 +346,14 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
+        if (drawn.blueGreen) annotate(deployment, 'auto-promote', 'true');
         annotate(deployment, 'checks', undefined);
         deployment.spec.paused = false;
         deployment.spec.replicas = drawn.replicas;
         setImage(deployment, 'app:last');
       });
+      await rest(lab);
+      await lab.apply({ minutes: 1 });
       await rest(lab);
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
@@ -329,7 +369,10 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       scenario,
       fc.array(fc.constantFrom('app:2', 'app:3', 'app:4'), { minLength: 1, maxLength: 4 }),
       async (drawn, images) => {
-        const lab = new PolicyWorld({ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' });
+        const lab = new PolicyWorld({
+          ...{ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' },
+          blueGreen: undefined,
+        });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
         await rest(lab);
@@ -364,7 +407,8 @@ describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () =
     const said = fc.array(fc.constantFrom('1', 'NaN', undefined), { minLength: 1, maxLength: 5 });
     const property = fc.asyncProperty(scenario, said, async (drawn, answers) => {
       const steps = 'check slo; 20%; check later; 100%';
-      const lab = new PolicyWorld({ ...drawn, onFailure: 'none', checks: undefined, steps });
+      const none = { onFailure: 'none', checks: undefined, blueGreen: undefined } as const;
+      const lab = new PolicyWorld({ ...drawn, ...none, steps });
       const { world } = lab;
       const sizeOf = (image: string): number =>
         world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;
@@ -381,7 +425,7 @@ describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () =
           prometheus[query] = answer;
           for (let moves = 0; moves < 15; moves++) {
             await world.move();
-            expect(sizeOf('app:2'), 'rule 9').toBeLessThanOrEqual(allowed);
+            expect(sizeOf('app:2'), 'rule 10').toBeLessThanOrEqual(allowed);
           }
           await lab.apply({ minutes: 1 });
         }
@@ -434,14 +478,8 @@ async function dyingAt(
 
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
-  ...{
-    onFailure: 'rollback',
-    failAfter: '1m',
-    bakeTime: undefined,
-    steps: undefined,
-    checks: undefined,
-    restartOn: undefined,
-  },
+  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
+  ...{ restartOn: undefined, blueGreen: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -553,6 +591,26 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:1',
       asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of a move between two versions, and of the way back',
+      settings: { blueGreen: 'false', onFailure: 'none' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ ask: 'abort' });
+        await go();
+        await lab.apply({ image: 'app:3' });
+        await go();
+        await lab.apply({ ask: 'approve' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:3',
+      asks: 'app:3',
     },
   ];
 

@@ -5,6 +5,8 @@ import { parseDuration } from './durations.js';
 import type { FailureCause } from './failure-causes.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
 import type { ConfigSelection } from './config-selection.js';
+import type { BlueGreen, BlueGreenFields, BlueGreenSetting } from './blue-green-settings.js';
+import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-green-settings.js';
 import { joinSelections, parseRestartOn, readReloader } from './config-selection.js';
 import type { Setting } from './names.js';
 import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
@@ -43,6 +45,8 @@ export interface RolloutPolicy {
   readonly freeze?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
+  /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
+  readonly blueGreen?: BlueGreen;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
@@ -65,6 +69,8 @@ export type CompiledPolicy =
 export interface PolicyShape {
   /** Whether the strategy can hold a rollout between two sizes. */
   readonly isRollingUpdate: boolean;
+  /** `spec.strategy.rollingUpdate.maxSurge`. @default not looked at */
+  readonly maxSurge?: string | number;
   /** Whether the annotations of Stakater's Reloader are meant for us. @default false: a Reloader may be at work */
   readonly readsReloader?: boolean;
 }
@@ -83,13 +89,16 @@ const NO_RELOADER: ReturnType<typeof readReloader> = { problems: [] };
 export function compilePolicy(
   deployment: Annotations | undefined,
   namespace: Annotations | undefined,
-  { isRollingUpdate, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
+  { isRollingUpdate, maxSurge, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
   const given = givenSettings(deployment, namespace);
   const problems: PolicyProblem[] = [...unknownNames(deployment)];
   const fields: Fields = {};
+  const blueGreen: BlueGreenFields = {};
   for (const { setting, text, where } of given) {
-    const why = READERS[setting](text, fields);
+    const why = isOfBlueGreen(setting)
+      ? BLUE_GREEN_READERS[setting](text, blueGreen)
+      : READERS[setting](text, fields);
     if (why !== undefined)
       problems.push({ annotation: `${annotationOf(setting)}${where}`, value: text, why });
   }
@@ -105,6 +114,15 @@ export function compilePolicy(
       why,
     });
   }
+  const hasSteps = (fields.steps?.length ?? 0) > 0;
+  const settings = new Set(given.map(({ setting }) => setting));
+  const completed = completeBlueGreen(blueGreen, settings, { isRollingUpdate, maxSurge, hasSteps });
+  for (const { setting, why } of completed.problems) {
+    const found = given.find((each) => each.setting === setting);
+    const annotation = `${annotationOf(setting)}${found?.where ?? ''}`;
+    problems.push({ annotation, value: found?.text ?? '', why });
+  }
+  if (completed.blueGreen) fields.blueGreen = completed.blueGreen;
   if (problems.length > 0) return { kind: 'invalid', problems };
   return given.length === 0 && !reloader.selection
     ? NONE
@@ -132,7 +150,7 @@ export const NO_POLICY: RolloutPolicy = {
   fastTrack: 0,
 };
 
-const READERS: Readonly<Record<Setting, Read>> = {
+const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   'on-failure': (text, fields) => {
     const word = ON_FAILURE.find((known) => known === text);
     if (!word) return `is none of ${ON_FAILURE.join(', ')}`;

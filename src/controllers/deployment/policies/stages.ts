@@ -4,6 +4,7 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { lastServedRevision, revisionOf } from '../revision.js';
+import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
 import type { Gate } from './checks/gate.js';
 import { isOverridable } from './checks/gate.js';
@@ -28,7 +29,7 @@ export interface Approval {
 }
 
 /** Where in its steps a rollout is: kept on its ReplicaSet, so that another template begins at the first. */
-interface Position {
+export interface Position {
   /** Steps that are behind it. */
   readonly done: number;
   /** When the last of them was over, RFC 3339. */
@@ -105,7 +106,7 @@ function positionOf(
 ): Position | undefined {
   if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
   if (latest && (isGood(latest) || isFastTracked(draft, latest, fastTrack))) return undefined;
-  const begun = latest && isNewest(draft, latest) ? readPosition(latest) : undefined;
+  const begun = latest && isNewest(draft, latest) ? readPosition(latest.annotations) : undefined;
   if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
   return begun ?? { done: 0, since: draft.now, approvals: [] };
 }
@@ -128,13 +129,13 @@ function tailOf(
 ): Position | undefined {
   if (!latest || draft.replicas === 0 || isGood(latest) || replacesOthers(draft, latest)) return undefined;
   if (!isNewest(draft, latest)) return undefined;
-  const position = readPosition(latest);
+  const position = readPosition(latest.annotations);
   return position && leavesCheck(steps, position) ? position : undefined;
 }
 
 /** Whether a check of its steps is still before the rollout of this ReplicaSet. */
 export function isCheckAhead(steps: readonly Step[], replicaSet: ReplicaSetDraft): boolean {
-  const position = readPosition(replicaSet);
+  const position = readPosition(replicaSet.annotations);
   return position !== undefined && leavesCheck(steps, position);
 }
 
@@ -314,8 +315,8 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
 }
 
-/** `undefined` where there is none of this revision, or none that can be read. */
-function readPosition({ annotations }: ReplicaSetDraft): Position | undefined {
+/** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
+export function readPosition(annotations: Annotations): Position | undefined {
   const text = annotations[STEP];
   if (text === undefined) return undefined;
   try {

@@ -27,6 +27,10 @@ export const ROLLOUT_RETRIED = 'RolloutRetried';
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
 /** Of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks for it. */
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
+/** Of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be moved. */
+export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
+/** Of the same condition, and an Event: the controller does not see Services. */
+export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -101,6 +105,8 @@ export interface Problem {
   readonly reason:
     | typeof INVALID_ANNOTATION
     | typeof CONFIGURATION_NOT_WATCHED
+    | typeof SERVICE_NOT_USABLE
+    | typeof SERVICES_NOT_WATCHED
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;
@@ -125,6 +131,13 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
       code: 'invalid-policy',
       sentence: `its policies are off, because an annotation cannot be understood: ${message}`,
       unblockedBy: ['correct or remove the annotation (docs/ROLLOUTS.md)'],
+      endsByItself: false,
+    };
+  if (reason === SERVICE_NOT_USABLE || reason === SERVICES_NOT_WATCHED)
+    outcome.standing ??= {
+      code: 'invalid-policy',
+      sentence: `its blue-green rollouts cannot move a Service: ${message}`,
+      unblockedBy: ['a Service that can be moved (docs/ROLLOUTS.md)'],
       endsByItself: false,
     };
   if (before?.message === message && before.reason === reason) return;

@@ -1,0 +1,191 @@
+import type {
+  InformerSource,
+  Kind,
+  Lister,
+  PartialKind,
+  ResourceEvent,
+  WatchedKind,
+} from '@rollkeeper/runtime';
+import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import type { Annotations } from '../annotations.js';
+import { isRollingUpdate } from '../limits.js';
+import type { BlueGreen } from './blue-green-settings.js';
+import { MANAGED_BY, SWITCHED, annotationOf } from './names.js';
+import { compilePolicy } from './policy.js';
+
+/** Of a Service what it selects by, and what a policy has noted on it. */
+export interface SelectingService extends KubernetesObject {
+  readonly selector?: Readonly<Record<string, string>>;
+}
+
+/** The last move of a Service's selector, as it is noted on the Service in the same write. */
+export interface Switch {
+  /** The pod-template-hash that it selects since. */
+  readonly to: string;
+  /** The one before. */
+  readonly from?: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** Who approved. */
+  readonly by?: string;
+}
+
+/** The Services that the caches know. */
+export interface Services {
+  find(namespace: string, name: string): DeepReadonly<SelectingService> | undefined;
+  /** Those whose selector rollouts of this Deployment have moved. */
+  managedBy(namespace: string, deployment: string): readonly DeepReadonly<SelectingService>[];
+  /** Whether the policy of a Deployment names a Service. */
+  isUsedBy(namespace: string, deployment: string, service: string): boolean;
+  /** `starting`: the first list is under way. `refused`: the server does not give it. */
+  readonly availability: 'known' | 'starting' | 'refused';
+}
+
+/** `off`: the replica does not watch them. */
+export type WatchedServices = Services | 'off';
+
+const MANAGER_INDEX = 'manager';
+/** Name of the index that finds Deployments by the Services that they name. */
+const SERVICES_INDEX = 'services-of-policy';
+
+export const SELECTING_SERVICES: PartialKind<SelectingService> = partOf(Service, 'selectors', keepSelector);
+
+type DefaultsOf = (namespace: string) => Annotations | undefined;
+
+/** Where Services may not be listed, no rollout that moves one begins, and the Deployments say so. */
+export function selectingServices(
+  informers: Pick<InformerSource, 'partialInformerFor'>,
+  deployments: readonly Lister<Deployment>[],
+  defaultsOf: DefaultsOf,
+): Services {
+  const informer = informers.partialInformerFor<SelectingService>(SELECTING_SERVICES, { optional: true });
+  informer.addIndex(MANAGER_INDEX, ({ metadata }) => {
+    const manager = metadata.annotations?.[MANAGED_BY];
+    return manager === undefined ? [] : [`${metadata.namespace}/${manager}`];
+  });
+  return {
+    find: (namespace, name) => informer.lister.get(`${namespace}/${name}`),
+    managedBy: (namespace, deployment) =>
+      informer.lister.byIndex(MANAGER_INDEX, `${namespace}/${deployment}`),
+    isUsedBy: (namespace, name, service) =>
+      deployments.some((lister) => {
+        const deployment = lister.get(`${namespace}/${name}`);
+        return deployment && servicesOf(blueGreenOf(deployment, defaultsOf(namespace))).includes(service);
+      }),
+    get availability() {
+      if (informer.hasSynced) return 'known';
+      return informer.trouble ? 'refused' : 'starting';
+    },
+  };
+}
+
+/** A Service that comes, goes, or selects otherwise brings those Deployments back that name it, or have moved it. */
+export function watchSelectingServices(kind: Kind<Deployment>, defaultsOf: DefaultsOf): WatchedKind {
+  const watched = watch(
+    SELECTING_SERVICES,
+    ({ metadata }, listerOf) => {
+      const { annotations, name, namespace = '' } = metadata;
+      const deployments = listerOf(kind);
+      const isDefault = SERVICE_SETTINGS.some((setting) => defaultsOf(namespace)?.[setting] === name);
+      const manager = deployments.get(`${namespace}/${annotations?.[MANAGED_BY] ?? ''}`);
+      const named = isDefault
+        ? deployments.byIndex(NAMESPACE_INDEX, namespace)
+        : deployments.byIndex(SERVICES_INDEX, `${namespace}/${name}`);
+      return [...named, ...(manager ? [manager] : [])].map((deployment) => deployment.metadata);
+    },
+    hasChanged,
+  );
+  return { ...watched, optional: true, urgency: { onlyIfNeeded: true } };
+}
+
+const SERVICE_SETTINGS = [annotationOf('active-service'), annotationOf('preview-service')];
+
+/** Files a Deployment under the Services that its annotations name. */
+export const SERVICES_OF_POLICY = {
+  name: SERVICES_INDEX,
+  valuesOf: ({ metadata }: DeepReadonly<Deployment>): readonly string[] =>
+    SERVICE_SETTINGS.flatMap((setting) => {
+      const name = metadata.annotations?.[setting];
+      return name === undefined ? [] : [`${metadata.namespace}/${name}`];
+    }),
+};
+
+function blueGreenOf(
+  { metadata, spec }: DeepReadonly<Deployment>,
+  defaults: Annotations | undefined,
+): BlueGreen | undefined {
+  const shape = { isRollingUpdate: isRollingUpdate(spec), maxSurge: maxSurgeOf(spec) };
+  const compiled = compilePolicy(metadata.annotations, defaults, shape);
+  return compiled.kind === 'policy' ? compiled.policy.blueGreen : undefined;
+}
+
+/** As it is written, with the API's default. */
+export function maxSurgeOf({ strategy }: DeepReadonly<Deployment['spec']>): string | number {
+  return strategy?.rollingUpdate?.maxSurge ?? '25%';
+}
+
+export function servicesOf(blueGreen: BlueGreen | undefined): readonly string[] {
+  if (!blueGreen) return [];
+  const { activeService, previewService } = blueGreen;
+  return previewService === undefined ? [activeService] : [activeService, previewService];
+}
+
+/** The pod-template-hash that a Service selects by. */
+export function hashSelectedBy(service: DeepReadonly<SelectingService>): string | undefined {
+  return service.selector?.[POD_TEMPLATE_HASH];
+}
+
+/** What a Service selects by itself, without the hash that a policy has put there. */
+export function ownSelectorOf({ selector = {} }: DeepReadonly<SelectingService>): Record<string, string> {
+  const { [POD_TEMPLATE_HASH]: _hash, ...own } = selector;
+  return own;
+}
+
+/** The last move, if it led to what the Service selects now; another hand may have moved it since. */
+export function switchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
+  const last = lastSwitchOf(service);
+  return last?.to === hashSelectedBy(service) ? last : undefined;
+}
+
+/** The last move that a policy made. */
+export function lastSwitchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
+  const text = service.metadata.annotations?.[SWITCHED];
+  if (text === undefined) return undefined;
+  try {
+    const read: unknown = parseJson(text);
+    if (!isJsonObject(read)) return undefined;
+    const { at, by, from, to } = read;
+    if (typeof at !== 'string' || typeof to !== 'string') return undefined;
+    return {
+      ...{ to, at },
+      ...(typeof from === 'string' && { from }),
+      ...(typeof by === 'string' && { by }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function hasChanged(event: ResourceEvent<SelectingService>): boolean {
+  if (event.type !== 'modified') return true;
+  const { object, old } = event;
+  return (
+    !semanticEqual(old.selector, object.selector) ||
+    !semanticEqual(old.metadata.annotations, object.metadata.annotations)
+  );
+}
+
+function keepSelector({ apiVersion, kind, metadata, spec }: Service): SelectingService {
+  const { annotations = {}, name, namespace, resourceVersion, uid } = metadata;
+  const kept = [MANAGED_BY, SWITCHED].flatMap((noted) =>
+    annotations[noted] === undefined ? [] : [[noted, annotations[noted]] as const],
+  );
+  const noted = kept.length > 0 ? { annotations: Object.fromEntries(kept) } : {};
+  return {
+    ...{ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, ...noted } },
+    ...(spec.selector && { selector: spec.selector }),
+  };
+}
