@@ -5,7 +5,7 @@ import { TURN, annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { hashOf, replacesOthers, revisionInForce } from './revisions.js';
+import { hashOf, replacesOthers } from './revisions.js';
 import {
   WAITING_FOR_TURN,
   isRolledOut,
@@ -32,8 +32,6 @@ export function isLimitedInCluster(draft: RolloutDraft, turns: Turns | undefined
 
 /** Why a version does not begin. */
 export interface WaitForTurn {
-  /** The version that runs meanwhile. */
-  readonly served: ReplicaSetDraft;
   /** Undefined: there is room, and the turn that was asked for comes in a moment. */
   readonly message?: string;
 }
@@ -42,16 +40,15 @@ export interface WaitForTurn {
 const ANSWERED_WITHIN_MS = 5000;
 
 /**
- * Whether a version that has no ReplicaSet yet has to wait until it is its turn; if nothing has asked for that yet, this does. A
- * rollback, a change of `replicas`, and the first version of a Deployment never wait.
+ * Whether a version that has no ReplicaSet yet, and takes the place of another one, has to wait until it is its turn; if nothing has
+ * asked for that yet, this does. A rollback, a change of `replicas`, and the first version of a Deployment never wait.
  */
-export function waitForTurn(pass: Pass, latest: ReplicaSetDraft | undefined): WaitForTurn | undefined {
+export function waitForTurn(pass: Pass): WaitForTurn | undefined {
   const { draft, turns } = pass;
-  const served = latest || draft.replicas === 0 ? undefined : revisionInForce(draft);
-  if (!served) return undefined;
+  if (draft.replicas === 0) return undefined;
   if (turns === undefined) {
     const told = observedProgress(draft);
-    return told?.reason === WAITING_FOR_TURN ? { served, message: told.message ?? '' } : undefined;
+    return told?.reason === WAITING_FOR_TURN ? { message: told.message ?? '' } : undefined;
   }
   const limits = limitsOf(pass);
   if (turns === 'off' || limits.length === 0) return undefined;
@@ -61,9 +58,9 @@ export function waitForTurn(pass: Pass, latest: ReplicaSetDraft | undefined): Wa
   const leftMs = (parseTimeMs(turn.asked) ?? 0) + ANSWERED_WITHIN_MS - draft.nowMs;
   if (leftMs > 0 && hasRoom(pass, turns, turn)) {
     lookAgainAfter(pass.outcome, leftMs);
-    return { served };
+    return {};
   }
-  return { served, message: `It is not its turn: at most ${limits.join(', and ')}` };
+  return { message: `It is not its turn: at most ${limits.join(', and ')}` };
 }
 
 /** Whether it would be next if it were asked now. */
