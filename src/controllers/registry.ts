@@ -84,7 +84,7 @@ export function forDeploymentApis(
   apis: readonly DeploymentApi[],
   options: Pick<
     DeploymentControllerOptions,
-    'blueGreen' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
+    'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
   > = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {

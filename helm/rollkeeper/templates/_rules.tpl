@@ -73,6 +73,15 @@
   resources: [poddisruptionbudgets/status]
   verbs: [update]
 {{- end }}
+{{- if .Values.rolloutChecks.enabled }}
+{{- /* The definitions of checks are read where one is open, and not watched. */}}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, create]
+{{- end }}
 {{- if .Values.blueGreen }}
 {{- /* Selectors move from one version to the other. */}}
 - apiGroups: [""]

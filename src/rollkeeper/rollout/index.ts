@@ -1,3 +1,5 @@
+export { decideRolloutEnd } from './decide-rollout-end.js';
+export type { RolloutView } from './decide-rollout-end.js';
 export type { RolloutReport } from './describe-rollout.js';
 export { followRollout, lookAtRollout } from './follow-rollout.js';
 export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';

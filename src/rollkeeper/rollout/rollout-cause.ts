@@ -17,6 +17,8 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'not-observed-yet',
   'waits-for-approval',
   'waits-in-step',
+  'waits-for-check',
+  'check-failed',
   'rollout-held',
   'waits-for-budget',
   'waits-for-turn',

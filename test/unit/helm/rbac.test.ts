@@ -27,8 +27,11 @@ const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 const events = rightsNeededBy('client', 'events');
 /** Of options that are off by default. */
 const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
+/** Asked for where checks are measured, and not otherwise. */
+const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
+const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
 const isService = ({ resource }: Right): boolean => resource === 'services';
-const ofDeployments = rightsNeededBy('controllers', 'deployment');
 const deployment = unique([
   ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
@@ -203,6 +206,16 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
       expect(text(given)).toEqual(text([...ask, ...write, read]));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
+    }
+  });
+
+  it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
+    expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
+    const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
+      expect(text(given)).toEqual(text(checks));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
     }
   });
 

@@ -49,6 +49,8 @@ export const STEP = `${PREFIX}step`;
 export const TURN = `${PREFIX}turn`;
 /** On a ReplicaSet: what the checks of its revision have measured. */
 export const CHECK_RESULTS = `${PREFIX}check-results`;
+/** On a ReplicaSet: which receivers of events know what became of its revision. */
+export const TOLD = `${PREFIX}told`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
@@ -67,7 +69,7 @@ export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
-  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
   ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];

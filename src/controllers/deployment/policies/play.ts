@@ -256,7 +256,8 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
   const gates = openGates(pass, before);
   const stage = decideStage(draft, policy, before, gates);
-  draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
+  outcome.isHeldByCheck = gates !== undefined && (gates.blocked !== undefined || gates.takesApproval);
+  draft.cap = policy.blueGreen ? stage?.cap : capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;
   const latest = latestOf(draft, draft.living);
