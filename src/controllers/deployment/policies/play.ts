@@ -178,20 +178,34 @@ function playVersions(pass: Pass, play: PlaySteps): void {
     if (pass.turns !== undefined) giveTurnBack(draft);
     return goBack(pass, { failure, target }, play);
   }
-  const held = before ? undefined : holdOfStart(policy, draft.nowMs);
-  const served = held && revisionInForce(draft);
-  if (held && served) {
+  const served = before ? undefined : servedMeanwhile(pass, failures, current);
+  const held = served && holdOfStart(policy, draft.nowMs);
+  if (held) {
     if (pass.turns !== undefined) giveTurnBack(draft);
     runInstead(draft, served, play);
     return tellHeld(pass, held);
   }
-  const wait = waitForTurn(pass, before);
+  const wait = served && waitForTurn(pass);
   if (wait) {
-    runInstead(draft, wait.served, play);
+    runInstead(draft, served, play);
     return tellTurn(pass, wait.message);
   }
   rollOut(pass, { before, current, failures }, play);
   keepTurn(pass, latestOf(draft, draft.living));
+}
+
+/** What runs while a new version may not begin: the one before, or what was gone back to where that one failed. */
+function servedMeanwhile(
+  { draft, policy }: Pass,
+  failures: readonly FailedTemplate[],
+  current: string,
+): ReplicaSetDraft | undefined {
+  const inForce = revisionInForce(draft);
+  if (!inForce) return undefined;
+  const hash = hashOf(draft, inForce.template);
+  const failure = failures.find(({ stopped, template }) => template === hash && !stopped);
+  const isFailed = failure !== undefined && isEnforced(failure, policy);
+  return isFailed ? (lastGood(draft, failures, current) ?? inForce) : inForce;
 }
 
 /** An abort counts without a policy as well: a person asked for it. */

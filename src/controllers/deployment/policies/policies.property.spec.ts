@@ -106,6 +106,17 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
 
+/** Under the freeze, the version that had been aborted grew in place of the next one. */
+const HELD_AFTER_ABORT: [Scenario, Change[]] = [
+  {
+    ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'hold' },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
+    ...{ blueGreen: undefined, budget: undefined },
+    steps: undefined,
+  },
+  [{ image: 'app:2' }, { freeze: true }, { ask: 'abort' }, { image: 'app:broken' }, { minutes: 1 }],
+];
+
 /** 6 and 6 of 12 pods at a step, then 10: in proportion 8 and 5, of which the 8 came first. */
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
@@ -415,7 +426,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
-    await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, GROWS_BEFORE_ROOM] });
+    await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, HELD_AFTER_ABORT, GROWS_BEFORE_ROOM] });
   });
 
   it('is never larger than the steps that it was allowed', async () => {

@@ -1,9 +1,11 @@
+import { parseTimeMs } from '../../shared/index.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
 import { TURN, annotationOf } from './names.js';
+import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { hashOf, replacesOthers, revisionInForce } from './revisions.js';
+import { hashOf, replacesOthers } from './revisions.js';
 import {
   WAITING_FOR_TURN,
   isRolledOut,
@@ -13,8 +15,8 @@ import {
   tellEvent,
   tellProgress,
 } from './tell.js';
-import type { Turn, TurnSource, Turns } from './turns.js';
-import { nextRound, placeInQueue, readTurn, renderTurn } from './turns.js';
+import type { QueuedRollout, Turn, TurnSource, Turns } from './turns.js';
+import { decideTurns, nextRound, placeInQueue, readTurn, renderTurn } from './turns.js';
 
 /** Why a limit is not kept; `undefined` where it is, or there is none. */
 export function turnTrouble({ maxRollouts }: RolloutPolicy, turns: Turns | undefined): string | undefined {
@@ -30,32 +32,54 @@ export function isLimitedInCluster(draft: RolloutDraft, turns: Turns | undefined
 
 /** Why a version does not begin. */
 export interface WaitForTurn {
-  /** The version that runs meanwhile. */
-  readonly served: ReplicaSetDraft;
-  readonly message: string;
+  /** Undefined: there is room, and the turn that was asked for comes in a moment. */
+  readonly message?: string;
 }
 
+/** A turn for which there is room has been given by then. */
+const ANSWERED_WITHIN_MS = 5000;
+
 /**
- * Whether a version that has no ReplicaSet yet has to wait until it is its turn; if nothing has asked for that yet, this does. A
- * rollback, a change of `replicas`, and the first version of a Deployment never wait.
+ * Whether a version that has no ReplicaSet yet, and takes the place of another one, has to wait until it is its turn; if nothing has
+ * asked for that yet, this does. A rollback, a change of `replicas`, and the first version of a Deployment never wait.
  */
-export function waitForTurn(pass: Pass, latest: ReplicaSetDraft | undefined): WaitForTurn | undefined {
+export function waitForTurn(pass: Pass): WaitForTurn | undefined {
   const { draft, turns } = pass;
-  const served = latest || draft.replicas === 0 ? undefined : revisionInForce(draft);
-  if (!served) return undefined;
+  if (draft.replicas === 0) return undefined;
   if (turns === undefined) {
     const told = observedProgress(draft);
-    return told?.reason === WAITING_FOR_TURN ? { served, message: told.message ?? '' } : undefined;
+    return told?.reason === WAITING_FOR_TURN ? { message: told.message ?? '' } : undefined;
   }
   const limits = limitsOf(pass);
   if (turns === 'off' || limits.length === 0) return undefined;
   const turn = readTurn(draft.annotations) ?? newTurn(pass, turns);
   setTurn(draft, { ...turn, template: hashOf(draft) });
   if (turn.granted !== undefined) return undefined;
-  return { served, message: `It is not its turn: at most ${limits.join(', and ')}` };
+  const leftMs = (parseTimeMs(turn.asked) ?? 0) + ANSWERED_WITHIN_MS - draft.nowMs;
+  if (leftMs > 0 && hasRoom(pass, turns, turn)) {
+    lookAgainAfter(pass.outcome, leftMs);
+    return {};
+  }
+  return { message: `It is not its turn: at most ${limits.join(', and ')}` };
 }
 
-export function tellTurn({ draft, outcome, policy, turns }: Pass, message: string): void {
+/** Whether it would be next if it were asked now. */
+function hasRoom({ draft, policy }: Pass, turns: TurnSource, turn: Turn): boolean {
+  const { name, namespace = '' } = draft.observed.metadata;
+  const isSelf = (each: Pick<QueuedRollout, 'name' | 'namespace'>): boolean =>
+    each.namespace === namespace && each.name === name;
+  const queued = turns.queued();
+  const own = queued.find(isSelf) ?? { namespace, name, priority: 0, turn };
+  const limits = {
+    cluster: turns.clusterLimit,
+    namespaceOf: (each: string) => (each === namespace ? policy.maxRollouts : undefined),
+  };
+  return decideTurns([...queued.filter((each) => !isSelf(each)), own], limits).some(isSelf);
+}
+
+export function tellTurn({ draft, outcome, policy, turns }: Pass, message: string | undefined): void {
+  outcome.isWaiting = true;
+  if (message === undefined) return;
   if (observedProgress(draft)?.message !== message) {
     const { name, namespace = '' } = draft.observed.metadata;
     const queued = turns === undefined || turns === 'off' ? [] : turns.queued();
@@ -66,7 +90,6 @@ export function tellTurn({ draft, outcome, policy, turns }: Pass, message: strin
     tellEvent(draft, outcome, normal(WAITING_FOR_TURN, message + place));
   }
   tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_TURN, message });
-  outcome.isWaiting = true;
   outcome.standing = {
     code: 'waits-for-turn',
     sentence: `${message.charAt(0).toLowerCase()}${message.slice(1)}`,
@@ -126,7 +149,11 @@ function limitsOf({ draft, policy, turns }: Pass): readonly string[] {
   return [
     ...(policy.maxRollouts === undefined
       ? []
-      : [`${policy.maxRollouts} at once roll out in namespace ${namespace}`]),
-    ...(cluster === undefined ? [] : [`${cluster} at once in the cluster`]),
+      : [`${rollouts(policy.maxRollouts)} at once in namespace ${namespace}`]),
+    ...(cluster === undefined ? [] : [`${rollouts(cluster)} at once in the cluster`]),
   ];
+}
+
+function rollouts(count: number): string {
+  return `${count} ${count === 1 ? 'rollout' : 'rollouts'}`;
 }

@@ -130,7 +130,7 @@ describe('a rollout under a limit', () => {
     await lab.image('app:2');
     expect(lab.sizes).toEqual({ 'app:1': 4 });
     expect(readTurn(lab.deployment.metadata.annotations ?? {})).toMatchObject({ round: 2 });
-    const sentence = 'It is not its turn: at most 1 at once roll out in namespace default';
+    const sentence = 'It is not its turn: at most 1 rollout at once in namespace default';
     expect(lab.condition()).toBe(`Unknown WaitingForTurn ${sentence}`);
     await lab.pass(60 * MINUTE_MS);
     expect(lab.eventsOf('WaitingForTurn')).toEqual([
@@ -140,6 +140,20 @@ describe('a rollout under a limit', () => {
     expect(lab.sizes).toEqual({ 'app:2': 4 });
     expect(lab.annotation('turn'), 'it is over').toBeUndefined();
     expect(lab.condition()).toMatch(/^True NewReplicaSetAvailable/);
+  });
+
+  it('says nothing of a wait where there is room, unless no turn is given in time', async () => {
+    const lab = await limited({}, '2');
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 4 });
+    expect(lab.condition()).toMatch(/^True NewReplicaSetAvailable/);
+    expect(lab.world.requeueAfterMs).toBe(5000);
+    await grant(lab);
+    expect(lab.sizes).toEqual({ 'app:2': 4 });
+    expect(lab.eventsOf('WaitingForTurn')).toEqual([]);
+    await lab.image('app:3');
+    await lab.pass(5000);
+    expect(lab.condition()).toMatch(/^Unknown WaitingForTurn .*at most 2 rollouts at once/);
   });
 
   it('keeps its place where the template changes while it waits, and its turn where it changes in the middle', async () => {
