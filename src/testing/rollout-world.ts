@@ -13,6 +13,7 @@ import { ReconcilerRun } from './conformance/run-reconciler.js';
 import { StandingClock } from './conformance/standing-clock.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
+import { replacesAfterEnd } from '@rollkeeper/controllers/shared';
 import type {
   Deployment,
   KubernetesObject,
@@ -61,6 +62,8 @@ export class RolloutWorld {
   readonly api: GenerationApi;
   /** Which images have pods that never become ready. */
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
+  /** Pods whose end takes longer than a test. */
+  lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
   onEffect: () => void = () => undefined;
   private readonly run: ReconcilerRun;
@@ -116,7 +119,8 @@ export class RolloutWorld {
   async syncReplicaSet(replicaSet: ReplicaSet): Promise<void> {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
-    for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
+    const ending = replacesAfterEnd(replicaSet) ? this.podsOf(replicaSet).length - pods.length : 0;
+    for (let i = pods.length + ending; i < wanted; i++) this.createPod(replicaSet);
     const victims = [...pods].sort((a, b) => Number(isPodReady(a)) - Number(isPodReady(b)));
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
@@ -157,7 +161,7 @@ export class RolloutWorld {
       before = this.api.changes;
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
-      for (const pod of this.allPods) await this.stopPod(pod);
+      for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
     }
   }
 

@@ -110,8 +110,9 @@ function recheckAfterMs(draft: RolloutDraft): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-function endedBeforeRecreate({ replicaSets, startedByRecreate }: RolloutDraft): ReadonlySet<string> {
-  if (!startedByRecreate) return new Set();
+function endedBeforeRecreate(draft: RolloutDraft): ReadonlySet<string> {
+  const { replicaSets, startedByRecreate, startsBesideEnding } = draft;
+  if (!startedByRecreate || startsBesideEnding) return new Set();
   const others = replicaSets.filter((replicaSet) => replicaSet !== startedByRecreate);
   return new Set(others.flatMap(({ observed }) => observed?.metadata.uid ?? []));
 }

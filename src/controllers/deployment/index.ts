@@ -45,6 +45,7 @@ export {
   ROLLED_BACK,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_TERMINATION,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

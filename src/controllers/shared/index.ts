@@ -28,6 +28,12 @@ export type {
   SlowStartResult,
 } from './pod-control.js';
 export { podFromTemplate } from './pod-from-template.js';
+export {
+  POD_REPLACEMENT,
+  POD_REPLACEMENT_OF_OWNER,
+  TERMINATED,
+  replacesAfterEnd,
+} from './pod-replacement.js';
 export { choosePodNames, podNamePrefix, seedOf, stablePodNames } from './pod-name.js';
 export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';

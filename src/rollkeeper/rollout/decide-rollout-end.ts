@@ -9,6 +9,7 @@ import {
   ROLLOUT_HELD,
   RolloutDraft,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_TERMINATION,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -127,6 +128,7 @@ function decideUnseen(
 
 const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_IN_STEP]: 'waiting-in-step',
+  [WAITING_FOR_TERMINATION]: 'waiting-in-step',
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
 };

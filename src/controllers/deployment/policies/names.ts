@@ -1,3 +1,5 @@
+import { POD_REPLACEMENT_OF_OWNER } from '../../shared/index.js';
+
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
 
@@ -18,6 +20,7 @@ export const SETTINGS = [
   'preview-service',
   'auto-promote',
   'scale-down-delay',
+  'pod-replacement',
   'history',
   'fast-track',
 ] as const;
@@ -53,7 +56,17 @@ export const CHANGED_BY = `${PREFIX}changed-by`;
 export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
-const KEPT_STATE = [FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHANGE, CHANGED_BY, REVISIONS];
+const KEPT_STATE = [
+  POD_REPLACEMENT_OF_OWNER,
+  FAILED,
+  GOOD_SINCE,
+  COMPLETE_SINCE,
+  STEP,
+  CONFIG,
+  CHANGE,
+  CHANGED_BY,
+  REVISIONS,
+];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */

@@ -3,6 +3,7 @@ export type StandingCode =
   | 'invalid-policy'
   | 'waits-for-approval'
   | 'waits-in-step'
+  | 'waits-for-termination'
   | 'rollout-held'
   | 'failed-template'
   | 'rolled-back';

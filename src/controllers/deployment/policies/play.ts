@@ -22,6 +22,7 @@ import { letGoOfServices, playBlueGreen } from './blue-green.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
+import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
@@ -76,12 +77,18 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   inKubernetesWords(draft);
   const policy = policyOf(compiled, draft.annotations);
   const outcome = newOutcome();
-  if (compiled.kind !== 'none' || policy) draft.policy = outcome;
+  const replacement = podReplacementOf(draft, policy);
+  countEndingPods(draft, replacement, podsOf);
+  if (compiled.kind !== 'none' || policy || draft.podsOccupiedBy) draft.policy = outcome;
   const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, podsOf, configuration, services };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
     if (policy) playUnder(pass, () => playBlueGreen(pass, play));
     else play();
+  }
+  if (draft.observed.metadata.deletionTimestamp === undefined) {
+    noteReplacement(draft, replacement);
+    if (draft.podsOccupiedBy) tellEnding(draft, outcome);
   }
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;

@@ -51,6 +51,7 @@ const scenario = fc.record({
   ),
   restartOn: fc.constantFrom(undefined, 'config'),
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
+  podReplacement: fc.constantFrom(undefined, 'terminated'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -70,7 +71,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, steps: undefined, restartOn: undefined },
-    blueGreen: undefined,
+    ...{ blueGreen: undefined, podReplacement: undefined },
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -80,7 +81,7 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%', restartOn: undefined },
-    blueGreen: undefined,
+    ...{ blueGreen: undefined, podReplacement: undefined },
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
@@ -206,6 +207,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    'pod-replacement': drawn.podReplacement,
     ...(blueGreen && {
       strategy: 'blue-green',
       'active-service': 'web',
@@ -401,7 +403,7 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
-  blueGreen: undefined,
+  ...{ blueGreen: undefined, podReplacement: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {

@@ -9,6 +9,8 @@ import { BLUE_GREEN_READERS, completeBlueGreen, isOfBlueGreen } from './blue-gre
 import { joinSelections, parseRestartOn, readReloader } from './config-selection.js';
 import type { Setting } from './names.js';
 import { SETTINGS, annotationOf, isKnown, isPolicyAnnotation } from './names.js';
+import type { PodReplacement } from './pod-replacement.js';
+import { POD_REPLACEMENTS } from './pod-replacement.js';
 import type { PodCount } from './pod-counts.js';
 import { parsePodCount } from './pod-counts.js';
 import type { Step } from './steps.js';
@@ -42,6 +44,8 @@ export interface RolloutPolicy {
   readonly restartOn?: ConfigSelection;
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
+  /** When new pods take the place of old ones. @default when those begin to end */
+  readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
@@ -193,6 +197,12 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   },
   freeze: (text, fields) => {
     fields.freeze = text;
+    return undefined;
+  },
+  'pod-replacement': (text, fields) => {
+    const word = POD_REPLACEMENTS.find((known) => known === text);
+    if (!word) return `is none of ${POD_REPLACEMENTS.join(', ')}`;
+    fields.podReplacement = word;
     return undefined;
   },
   'restart-on': (text, fields) => {

@@ -11,6 +11,8 @@ export const ROLLOUT_HELD = 'RolloutHeld';
 export const WAITING_IN_STEP = 'WaitingInStep';
 /** Progressing: the same, until a person approves. */
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
+/** Progressing, and an Event: new pods start when old ones have ended. */
+export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be tried again. */
@@ -30,6 +32,7 @@ const WAITS: ReadonlySet<string> = new Set([
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_TERMINATION,
   ROLLOUT_RETRIED,
 ]);
 
