@@ -61,7 +61,7 @@ describe('a ReplicaSet', () => {
     );
   });
 
-  it.each([
+  const NOTES: readonly { name: string; annotations: Record<string, string>; waits: boolean }[] = [
     {
       name: 'where its annotation says so',
       annotations: { 'rollkeeper.dev/pod-replacement': 'terminated' },
@@ -73,7 +73,9 @@ describe('a ReplicaSet', () => {
       annotations: { 'rollkeeper.dev/pod-replacement-of-owner': 'terminated' },
       waits: false,
     },
-  ])('replaces a pod only once that has ended, $name', async ({ annotations, waits }) => {
+  ];
+
+  it.each(NOTES)('replaces a pod only once that has ended, $name', async ({ annotations, waits }) => {
     const harness = new ReplicaSetHarness(3);
     await harness.settle();
     const { replicaSet } = harness;

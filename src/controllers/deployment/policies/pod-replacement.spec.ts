@@ -87,7 +87,12 @@ describe('pods that are replaced once they have ended', () => {
     expect(lab.replicaSet('app:2').spec.replicas).toBe(0);
   });
 
-  it.each([
+  const FIELDS: readonly {
+    name: string;
+    policies: Record<string, string>;
+    field: string;
+    waits: boolean;
+  }[] = [
     { name: 'the field asks for it', policies: {}, field: 'TerminationComplete', waits: true },
     { name: 'the field asks for the opposite', policies: {}, field: 'TerminationStarted', waits: false },
     {
@@ -97,7 +102,9 @@ describe('pods that are replaced once they have ended', () => {
       waits: false,
     },
     { name: 'the field is empty', policies: AFTER_END, field: '', waits: true },
-  ])('where $name: $waits', async ({ field, policies, waits }) => {
+  ];
+
+  it.each(FIELDS)('where $name: $waits', async ({ field, policies, waits }) => {
     const lab = await lingering(policies, withField(field));
     await lab.image('app:2');
     expect(lab.world.allPods.length > 4).toBe(!waits);
