@@ -76,6 +76,8 @@ describe('the admin API', () => {
       ['POST', '/admin/queues/deployment/park', { key: 'default/web' }],
       ['POST', '/admin/queues/deployment/unpark', { key: 'default/web' }],
       ['POST', '/admin/queues/deployment/purge', { key: 'default/web' }],
+      ['POST', '/admin/rollouts/default/web/promote', { by: 'anna' }],
+      ['POST', '/admin/rollouts/default/web/undo', { by: 'anna' }],
       ['POST', '/admin/debug/heap-snapshot'],
       ['POST', '/admin/debug/cpu-profile?seconds=1'],
       ['DELETE', '/admin/queues/deployment'],

@@ -10,6 +10,8 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
+import type { HostRule } from './policies/checks/check-hosts.js';
+import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
 import type { WatchedServices } from './policies/selecting-services.js';
 import { progressCheckAfterMs } from './progress.js';
@@ -21,6 +23,8 @@ import type { RolloutRules } from './deployment.options.js';
 export interface ObservedPass {
   readonly deployment: DeepReadonly<Deployment>;
   readonly claims: ReplicaSetClaims;
+  /** The definitions of its checks, once they have been read. */
+  readonly checks?: CheckDefinitions;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;
 }
@@ -35,6 +39,8 @@ export interface PassDependencies {
   readonly configuration?: Configuration;
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
+  /** Where requests of checks may go. @default no checks are measured */
+  readonly checkHosts?: readonly HostRule[];
 }
 
 /** The decision of a pass. */
@@ -48,6 +54,8 @@ export interface DecidedPass {
   readonly mustHaveEnded: ReadonlySet<string>;
   /** What a Service must not select when the plan is executed. */
   readonly unserved?: Unserved;
+  /** What its checks need. */
+  readonly checks?: CheckNeeds;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** Time of the decision, RFC 3339. */
@@ -58,8 +66,8 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { claims, deployment, templateManager }: ObservedPass,
-  { clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
+  { checks, claims, deployment, templateManager }: ObservedPass,
+  { checkHosts, clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -82,12 +90,14 @@ export function decidePass(
     namespaceAnnotations,
     configuration,
     services,
+    checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
   return {
     plan,
     mustHaveEnded: endedBeforeRecreate(draft),
     unserved: unservedBy(draft),
+    ...(draft.policy?.checks && { checks: draft.policy.checks }),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),
@@ -98,8 +108,16 @@ export function decidePass(
  * Whether there is nothing to write, record or wait for. An unfinished rollout is never done after a pass, because its
  * deadline has to be watched.
  */
-export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {
-  return isEmptyPlan(plan) && recheckAfterMs === undefined;
+export function isEmptyPass({ checks, plan, recheckAfterMs }: DecidedPass): boolean {
+  return isEmptyPlan(plan) && recheckAfterMs === undefined && checks === undefined;
+}
+
+function checksContext(
+  hosts: readonly HostRule[] | undefined,
+  definitions: CheckDefinitions | undefined,
+): ChecksContext {
+  if (!hosts) return { kind: 'off' };
+  return definitions ? { kind: 'known', definitions, hosts } : { kind: 'unread' };
 }
 
 /** No deadline runs while a policy waits. */

@@ -18,6 +18,8 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import { CheckMeasuring } from './policies/checks/check-measuring.js';
+import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import {
   SERVICES_OF_POLICY,
@@ -53,7 +55,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, blueGreen, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, blueGreen, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -75,8 +77,13 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       const configuration = restartOnConfig ? configContents(informers) : 'off';
       const listers = [deployments, ...others].map(({ lister }) => lister);
       const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
+      const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
+      const checkHosts = checks && (checks.hosts ?? []);
       const known = { configuration, defaultsOf, services } as const;
-      const reconciler = new DeploymentReconciler({ ...caches, ...known, clock, rules });
+      const reconciler = new DeploymentReconciler({
+        ...{ ...caches, ...known, clock, rules },
+        ...{ measuring, checkHosts },
+      });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),

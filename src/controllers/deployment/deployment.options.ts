@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
+import type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
 import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';
@@ -75,6 +76,8 @@ export interface DeploymentControllerOptions {
    * @default false
    */
   blueGreen?: boolean;
+  /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
+  checks?: RolloutChecksOptions;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -86,6 +89,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
   readonly blueGreen: boolean;
+  readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
 
@@ -96,6 +100,7 @@ const schema = z.object({
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
   blueGreen: z.boolean().default(false),
+  checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({
       floor: z.boolean(),

@@ -31,13 +31,18 @@ export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND 
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
+export { readCheckResults } from './policies/checks/check-results.js';
+export type { CheckRun } from './policies/checks/check-results.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP, SWITCHED } from './policies/names.js';
+
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
+export { readPosition } from './policies/stages.js';
+export { renderStep } from './policies/steps.js';
+export { ABORT, APPROVE, GOOD_SINCE, RETRY, SWITCHED } from './policies/names.js';
 export type { SelectingService, Services } from './policies/selecting-services.js';
 export type { ServiceWrite } from './policies/service-writes.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
@@ -49,7 +54,7 @@ export {
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';
-export { changesOfTemplate, renderChange } from './policies/template-changes.js';
+export { changesOfTemplate, renderChange, withoutSecrets } from './policies/template-changes.js';
 export type { TemplateChange } from './policies/template-changes.js';
 export { failureSentence } from './policies/tell-failure.js';
 export { readRevision } from './revision.js';

@@ -1,5 +1,6 @@
 import type {
   Decided,
+  EventNote,
   Lister,
   ReconcileContext,
   ReconcileRequest,
@@ -9,7 +10,7 @@ import type {
 import { isNamespaceTerminating, noteCachesRead } from '@rollkeeper/runtime';
 import { TerminalError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isEmptySelector } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
@@ -17,6 +18,9 @@ import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.
 import { decidePass, isEmptyPass } from './decide-pass.js';
 import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
+import type { CheckMeasuring } from './policies/checks/check-measuring.js';
+import { readDefinitions } from './policies/checks/read-definitions.js';
+import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './recheck-service.js';
@@ -26,6 +30,8 @@ export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly deployments: Lister<Deployment>;
   /** With ORPHAN_INDEX. */
   readonly replicaSets: Lister<ReplicaSet>;
+  /** @default no checks are measured */
+  readonly measuring?: CheckMeasuring;
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
@@ -48,7 +54,8 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const { deployment } = seen;
     const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
     const templateManager = await readTemplateManager(deployment, defaults, client, signal);
-    return templateManager === undefined ? seen : { ...seen, templateManager };
+    const managed = templateManager === undefined ? seen : { ...seen, templateManager };
+    return this.withDefinitions(managed, { client, signal });
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
@@ -61,7 +68,8 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
   async act(plan: PlannedPass, context: Context): Promise<ReconcileResult> {
     if (plan.as === 'selects-all') return this.refuseToSelectAll(plan.deployment, context);
     if (plan.as === 'invalid') throw this.refuseInvalid(plan.deployment, plan.problem, context);
-    return this.carryOut(plan.deployment, plan.pass, context);
+    const result = await this.carryOut(plan.deployment, plan.pass, context);
+    return this.measureChecks(plan, result, context);
   }
 
   /**
@@ -84,6 +92,19 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     return { as: 'valid', deployment, claims };
   }
 
+  /** With what its checks are, where one of them is open: they are read when they are needed, and not watched. */
+  private async withDefinitions(
+    seen: Extract<SeenDeployment, { as: 'valid' }>,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<SeenDeployment> {
+    const { checkHosts, defaultsOf } = this.dependencies;
+    const { annotations, namespace = '' } = seen.deployment.metadata;
+    if (!checkHosts || !mayUseChecks(annotations, defaultsOf?.(namespace))) return seen;
+    const name = decidePass(seen, this.dependencies).checks?.definitions;
+    if (name === undefined) return seen;
+    return { ...seen, checks: await readDefinitions(client, { namespace, name }, signal) };
+  }
+
   private async carryOut(
     deployment: DeepReadonly<Deployment>,
     { mustHaveEnded, now, plan, recheckAfterMs, unserved }: DecidedPass,
@@ -100,6 +121,25 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
       if (isNamespaceTerminating(error)) return {};
       throw error;
     }
+  }
+
+  /** After all writes: a slow answer holds none of them up. */
+  private async measureChecks(
+    { deployment, pass }: Extract<PlannedPass, { as: 'valid' }>,
+    result: ReconcileResult,
+    { client, events, signal }: Context,
+  ): Promise<ReconcileResult> {
+    const { clock, measuring, replicaSets } = this.dependencies;
+    const { due = [], replicaSet: name } = pass.checks ?? {};
+    const { namespace } = deployment.metadata;
+    const replicaSet = replicaSets.get(keyOf({ namespace, name: name ?? '' }));
+    if (!measuring || due.length === 0 || !replicaSet) return result;
+    const tell = (note: EventNote): void => events.record(deployment, note);
+    const { lookAgainAfterMs } = await measuring.measure(due, replicaSet, {
+      ...{ client, signal, tell },
+      nowMs: () => clock.now(),
+    });
+    return { ...result, requeueAfterMs: Math.min(result.requeueAfterMs ?? Infinity, lookAgainAfterMs) };
   }
 
   /** An empty selector would take every pod of the namespace: nothing is done until it is changed. */

@@ -86,6 +86,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     traces: parts.traces,
     lease: () => readLease(manager.election, clock),
     peers,
+    client: manager.client,
   };
 }
 

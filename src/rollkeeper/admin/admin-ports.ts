@@ -1,3 +1,5 @@
+import type { DeploymentApi } from '@rollkeeper/controllers/deployment';
+import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
@@ -46,7 +48,7 @@ export interface LeaseView {
 /** This replica's caches for explaining the Deployments of one API. */
 export interface DeploymentCaches {
   /** `apps/v1`, or `rollkeeper.dev/v1`. */
-  readonly apiVersion: string;
+  readonly apiVersion: DeploymentApi;
   /** The controller that reconciles them. */
   readonly controller: string;
   readonly deployments: Informer<Deployment>;
@@ -91,6 +93,8 @@ export abstract class AdminPorts {
   abstract readonly decisions: DecisionLog;
   abstract readonly running: RunningSyncs;
   abstract readonly traces: { of(traceId: string): readonly ShownSpan[] };
+  /** Writes what people ask for. Absent: nothing can be asked for here. */
+  abstract readonly client?: ApiClient;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
 }

@@ -15,6 +15,7 @@ import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
 import { MetricsSource } from './metrics-source.js';
+import { RolloutsController } from './rollouts.controller.js';
 import { QueuesController } from './queues.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
@@ -53,6 +54,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     ClusterController,
     QueuesController,
     ExplainController,
+    RolloutsController,
     DebugController,
     ConsoleController,
     OpenApiController,

@@ -19,6 +19,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'console.js',
     'rollouts.js',
     'detail.js',
+    'rollout.js',
     'replicas.js',
     'queues.js',
     'feed.js',

@@ -79,6 +79,30 @@ const onKey = (summary: string) => ({
   post: change(summary, [inPath('controller')], keyBody, NOT_FOUND),
 });
 
+const ofRollout = [
+  inPath('namespace'),
+  inPath('name'),
+  inQuery('api', { type: 'string' }, 'apps/v1 or rollkeeper.dev/v1; the first that has it'),
+];
+const onRollout = (summary: string, more: Readonly<Record<string, object>> = {}) => ({
+  post: change(summary, ofRollout, rolloutBody(more), {
+    ...NOT_FOUND,
+    '409': json('It makes no sense now.'),
+  }),
+});
+const rolloutBody = (more: Readonly<Record<string, object>>) => ({
+  required: true,
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['by'],
+        properties: { by: { type: 'string', maxLength: 100, description: 'who asks' }, ...more },
+      },
+    },
+  },
+});
+
 /** The admin port's interface as OpenAPI 3.1, written by hand: a test compares it with the routes. */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
@@ -149,6 +173,23 @@ export const OPENAPI_DOCUMENT = {
     '/admin/queues/{controller}/park': onKey('Sets the key aside until its object changes'),
     '/admin/queues/{controller}/unpark': onKey('Takes a parked key out and runs it'),
     '/admin/queues/{controller}/purge': onKey('Forgets all about the key until its object changes'),
+    '/admin/rollouts/{namespace}/{name}': read(
+      'The steps of a rollout with where it is, and the history of its revisions',
+      ofRollout,
+      NOT_FOUND,
+    ),
+    '/admin/rollouts/{namespace}/{name}/changes': read(
+      'What going back to a revision would change',
+      [...ofRollout, inQuery('revision', { type: 'integer', minimum: 1 }, 'the number of a revision')],
+      NOT_FOUND,
+    ),
+    '/admin/rollouts/{namespace}/{name}/promote': onRollout('Approves of the step at which it waits'),
+    '/admin/rollouts/{namespace}/{name}/abort': onRollout('Goes back to the last good revision'),
+    '/admin/rollouts/{namespace}/{name}/retry': onRollout('Tries a template again that failed'),
+    '/admin/rollouts/{namespace}/{name}/undo': onRollout('Goes back to a revision', {
+      revision: { type: 'integer', minimum: 1, description: 'default: the one before' },
+      reason: { type: 'string', maxLength: 300, description: 'kept in the history' },
+    }),
     '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
     '/admin/deployments': read('Each Deployment with its state in one sentence'),
     '/admin/explain/deployments/{namespace}/{name}': read(

@@ -147,6 +147,11 @@ function headlineOf(
   const [first] = findings;
   const progress = `${counts.updated} of ${limits.replicas} pods are new, ${counts.available} available`;
   if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods were asked for.' };
+  const rolledBack = state === 'complete' ? findings.find(({ cause }) => cause === 'rolled-back') : undefined;
+  if (rolledBack) {
+    const sentence = `Rolled back: ${whole(limits.replicas)} available; ${rolledBack.summary}.`;
+    return { cause: rolledBack.cause, sentence };
+  }
   if (state === 'complete')
     return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available.` };
   if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };

@@ -7,6 +7,8 @@ export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './
 export type { Print } from './reporters.js';
 export { ROLLOUT_EXIT_CODES } from './rollout-outcome.js';
 export type { RolloutOutcome, WaitUntil } from './rollout-outcome.js';
+export { rolloutTrack } from './rollout-track.js';
+export type { RolloutTrack, TrackedStep } from './rollout-track.js';
 export type { ChangeNote } from './change-note.js';
 export { rolloutHistory } from './rollout-history.js';
 export type { RevisionReport, RevisionResult } from './rollout-history.js';

@@ -20,6 +20,7 @@ export function renderRevisions(revisions: readonly RevisionReport[]): string {
 export function renderRevision(report: RevisionReport): string {
   const {
     approvals,
+    checks,
     cause,
     endedAt,
     goodSince,
@@ -52,6 +53,13 @@ export function renderRevision(report: RevisionReport): string {
         : `${endedAt}${took(report) === NONE ? '' : `, after ${took(report)}`}`,
     ],
     ['Good since', goodSince],
+    ...checks.map(
+      ({ check, state, taken, why: problem }) =>
+        [
+          'Check',
+          `${check} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
+        ] as const,
+    ),
     ...approvals.map(({ at, by: who, step }) => ['Approved', `step ${step} by ${who}, ${at}`] as const),
   ];
   return lines

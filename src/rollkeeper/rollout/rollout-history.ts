@@ -1,11 +1,12 @@
-import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isControlledBy, isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
-import type { RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
+import type { Deployment, Int64, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isControlledBy, parseInt64, exactInteger } from '@rollkeeper/machinery/kubernetes';
+import type { CheckRun, RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
 import {
   GOOD_SINCE,
-  STEP,
   equalIgnoringHash,
+  readCheckResults,
   readFailures,
+  readPosition,
   readRevision,
   readRevisionEntries,
 } from '@rollkeeper/controllers/deployment';
@@ -15,12 +16,12 @@ export type RevisionResult = 'complete' | 'failed' | 'good' | 'under way' | 'rep
 
 /** A revision of a Deployment, as far as the API knows it. Times are RFC 3339. */
 export interface RevisionReport {
-  readonly revision: number;
+  readonly revision: Int64;
   readonly replicaSet: string;
   /** Whether the Deployment asks for it. */
   readonly isCurrent: boolean;
   /** The number that the same template has now, where it came back later. */
-  readonly nowRevision?: number;
+  readonly nowRevision?: Int64;
   readonly startedAt?: string;
   /** Who is said to have asked. */
   readonly by?: string;
@@ -40,6 +41,8 @@ export interface RevisionReport {
   readonly tookMs?: number;
   readonly goodSince?: string;
   readonly approvals: readonly { readonly step: number; readonly by: string; readonly at: string }[];
+  /** What its checks came to, with their last measurements. */
+  readonly checks: readonly CheckRun[];
   readonly pods: number;
   readonly images: readonly string[];
 }
@@ -54,15 +57,15 @@ export function rolloutHistory(
   return replicaSets
     .filter((replicaSet) => isControlledBy(replicaSet, deployment))
     .flatMap((replicaSet) => reportsOf(deployment, replicaSet))
-    .sort((a, b) => a.revision - b.revision);
+    .sort((a, b) => (a.revision < b.revision ? -1 : 1));
 }
 
 function reportsOf(deployment: Deployment, replicaSet: ReplicaSet): RevisionReport[] {
   const { annotations } = replicaSet.metadata;
-  const number = Number(readRevision(annotations) ?? 0n);
+  const number = exactInteger(readRevision(annotations) ?? 0n);
   if (number === 0) return [];
   const entries = readRevisionEntries(annotations);
-  const newest = entries.find(({ revision }) => Number(revision) === number);
+  const newest = entries.find(({ revision }) => revision === String(number));
   const older = entries.filter((entry) => entry !== newest);
   return [
     currentReport(deployment, replicaSet, number, newest),
@@ -73,7 +76,7 @@ function reportsOf(deployment: Deployment, replicaSet: ReplicaSet): RevisionRepo
 function currentReport(
   deployment: Deployment,
   replicaSet: ReplicaSet,
-  revision: number,
+  revision: Int64,
   entry: RevisionEntry | undefined,
 ): RevisionReport {
   const { annotations, creationTimestamp } = replicaSet.metadata;
@@ -91,7 +94,8 @@ function currentReport(
     ...(why !== undefined && { why }),
     ...(goodSince !== undefined && { goodSince }),
     ...(failure && { cause: failure.cause }),
-    approvals: approvalsOf(annotations?.[STEP], String(revision)),
+    approvals: readPosition(annotations ?? {})?.approvals ?? [],
+    checks: readCheckResults(replicaSet),
     result: failure ? 'failed' : resultOf(entry, isCurrent, goodSince !== undefined),
   };
 }
@@ -104,10 +108,11 @@ function earlierReport(replicaSet: ReplicaSet, entry: RevisionEntry): RevisionRe
   return {
     ...partsOf(replicaSet),
     ...partsOfEntry(entry),
-    revision: Number(entry.revision),
+    revision: exactInteger(parseInt64(entry.revision) ?? 0n),
     isCurrent: false,
     pods: 0,
     approvals: [],
+    checks: [],
     result: resultOf(entry, false, false),
   };
 }
@@ -142,22 +147,4 @@ function resultOf(entry: RevisionEntry | undefined, isCurrent: boolean, isGood: 
   if (entry?.ended) return 'complete';
   if (!entry) return 'unknown';
   return isCurrent ? 'under way' : 'replaced';
-}
-
-function approvalsOf(text: string | undefined, revision: string): RevisionReport['approvals'] {
-  if (text === undefined) return [];
-  try {
-    const position = parseJson(text);
-    if (!isJsonObject(position) || position['revision'] !== revision) return [];
-    const { approvals } = position;
-    return Array.isArray(approvals) ? approvals.filter(isApproval) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isApproval(value: unknown): value is RevisionReport['approvals'][number] {
-  if (!isJsonObject(value)) return false;
-  const { at, by, step } = value;
-  return typeof step === 'number' && typeof by === 'string' && typeof at === 'string';
 }

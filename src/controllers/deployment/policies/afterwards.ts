@@ -1,6 +1,7 @@
 import type { ReplicaSetDraft } from '../draft.js';
 import { isRolloutComplete } from '../progress.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reasons.js';
+import { checkFailure, mayBecomeGood } from './checks/may-become-good.js';
 import type { FailedTemplate } from './failed-templates.js';
 import { addFailure, withFailures } from './failed-templates.js';
 import { markLatestGood, needsGoodRevisions } from './good-revisions.js';
@@ -25,6 +26,8 @@ export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
   const complete = isRolloutComplete(draft, draft.status);
   const hasFailed = failures.some(({ template }) => template === current);
   if (policy.onFailure !== 'none' && !hasFailed) {
+    const failedCheck = checkFailure(latest);
+    if (failedCheck !== undefined) return fail(pass, rolledOut, failedCheck);
     const verdict = judgeRollout(draft, latest, policy, pass.podsOf(latest));
     if (verdict.kind === 'failed') return fail(pass, rolledOut, verdict.why);
     if (verdict.kind === 'withheld' && isNewlyExceeded(pass)) {
@@ -33,7 +36,8 @@ export function judgeAfterwards(pass: Pass, rolledOut: RolledOut): void {
     }
     if (verdict.kind === 'well') lookAgainAfter(outcome, verdict.lookAgainAfterMs);
   }
-  if (complete && !hasFailed && needsGoodRevisions(policy)) markLatestGood(draft, policy, latest, outcome);
+  const isWell = complete && !hasFailed && mayBecomeGood(policy, latest, draft.nowMs);
+  if (isWell && needsGoodRevisions(policy)) markLatestGood(draft, policy, latest, outcome);
   const [newest] = failures;
   const isRolledBack = newest?.to?.template === current && !hasFailed;
   if (isRolledBack && progressReason(draft) === NEW_REPLICA_SET_AVAILABLE) tellRolledBack(pass, newest);

@@ -2,6 +2,7 @@ import { findCondition } from '../conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { NEW_REPLICA_SET_AVAILABLE } from '../reasons.js';
 import { parseTimeMs } from '../../shared/index.js';
+import { mayBecomeGood } from './checks/may-become-good.js';
 import { readFailures } from './failed-templates.js';
 import { COMPLETE_SINCE } from './names.js';
 import type { PolicyOutcome } from './outcome.js';
@@ -10,8 +11,8 @@ import type { RolloutPolicy } from './policy.js';
 import { completeSinceMs, hashOf, isGood, markGood, revisionInForce } from './revisions.js';
 
 /** Whether anything ever goes back, or passes its steps by, because a revision was good. */
-export function needsGoodRevisions({ blueGreen, onFailure, steps }: RolloutPolicy): boolean {
-  return onFailure !== 'none' || steps.length > 0 || blueGreen !== undefined;
+export function needsGoodRevisions({ blueGreen, checks, onFailure, steps }: RolloutPolicy): boolean {
+  return onFailure !== 'none' || steps.length > 0 || checks.length > 0 || blueGreen !== undefined;
 }
 
 /**
@@ -33,7 +34,7 @@ export function markServedGood(
   const failed = readFailures(draft.annotations).some(
     ({ template }) => template === hashOf(draft, served.template),
   );
-  if (!failed) markGood(draft, served);
+  if (!failed && mayBecomeGood(policy, served)) markGood(draft, served);
 }
 
 /** Marks the revision of a rollout that has been complete for its bake time. */

@@ -9,7 +9,7 @@ import { revisionOf } from '../revision.js';
 import { readFailures } from './failed-templates.js';
 import { CHANGE, CHANGED_BY, REVISIONS } from './names.js';
 import { hashOf } from './revisions.js';
-import { changesOfTemplate, renderChange } from './template-changes.js';
+import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
 import { isRolledOut, progressReason } from './tell.js';
 import { shortenedTo } from '../../shared/index.js';
 
@@ -108,7 +108,7 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
   const by = isNoted ? noted.by : undefined;
   const user = draft.annotations[CHANGED_BY];
   const why = isNoted && noted.why !== undefined ? noted.why : draft.annotations[CHANGE_CAUSE];
-  const what = changes.map(renderChange).join('; ');
+  const what = changes.map(withoutSecrets).map(renderChange).join('; ');
   return {
     revision,
     at: draft.now,

@@ -12,6 +12,8 @@ export const SETTINGS = [
   'bake-time',
   'max-restarts',
   'steps',
+  'checks',
+  'checks-from',
   'window',
   'freeze',
   'restart-on',
@@ -39,6 +41,8 @@ export const GOOD_SINCE = `${PREFIX}good-since`;
 export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 /** On a ReplicaSet: where in its steps the rollout of its revision is. */
 export const STEP = `${PREFIX}step`;
+/** On a ReplicaSet: what the checks of its revision have measured. */
+export const CHECK_RESULTS = `${PREFIX}check-results`;
 /** On a Deployment: the digests of the configuration that its pods were last started for. */
 export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
@@ -58,14 +62,8 @@ export const REVISIONS = `${PREFIX}revisions`;
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
   POD_REPLACEMENT_OF_OWNER,
-  FAILED,
-  GOOD_SINCE,
-  COMPLETE_SINCE,
-  STEP,
-  CONFIG,
-  CHANGE,
-  CHANGED_BY,
-  REVISIONS,
+  ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS],
+  ...[CHANGE, CHANGED_BY, REVISIONS],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY];
 

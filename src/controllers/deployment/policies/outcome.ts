@@ -1,9 +1,13 @@
+import type { CheckNeeds } from './checks/check-needs.js';
+
 /** Why a rollout is not simply going on, as the policies have it. */
 export type StandingCode =
   | 'invalid-policy'
   | 'waits-for-approval'
   | 'waits-in-step'
   | 'waits-for-termination'
+  | 'waits-for-check'
+  | 'check-failed'
   | 'rollout-held'
   | 'failed-template'
   | 'rolled-back';
@@ -25,6 +29,17 @@ export interface PolicyOutcome {
   isWaiting: boolean;
   /** When to look again, unless something happens before. */
   recheckAfterMs?: number;
+  /** What has to be read or measured for its checks. */
+  checks?: CheckNeeds;
+  /** The check that is taken for passed next, by a plan. */
+  givenCheck?: string;
+  /** Why a check holds the rollout, where it will not end by itself. */
+  checkProblem?: CheckProblem;
+}
+
+export interface CheckProblem {
+  readonly kind: 'failed' | 'unknown' | 'impossible';
+  readonly message: string;
 }
 
 export function newOutcome(): PolicyOutcome {

@@ -1,5 +1,6 @@
 import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
+import type { ChecksContext } from './checks/check-needs.js';
 import type { Configuration } from './config-digests.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
@@ -13,4 +14,5 @@ export interface Pass {
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
   readonly services?: WatchedServices;
+  readonly checks: ChecksContext;
 }

@@ -11,6 +11,9 @@ import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reason
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
+import type { ChecksContext } from './checks/check-needs.js';
+import { capUnder, openGates, tellGates } from './checks/gates.js';
+import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
 import { OURS, noteHistory, withNotedChange } from './history.js';
@@ -52,8 +55,12 @@ export interface PolicyContext {
   readonly configuration?: Configuration;
   /** The Services that blue-green rollouts move. @default not known here, and not asked about */
   readonly services?: WatchedServices;
+  /** What is known of checks. @default their recorded results alone */
+  readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
 }
+
+const BY_RESULTS: ChecksContext = { kind: 'unread' };
 
 /** Its own write brings it back; this covers a watch that misses it. */
 const RETRY_LOOKS_AGAIN_MS = 1000;
@@ -67,7 +74,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { configuration, podsOf, services } = context;
+  const { checks = BY_RESULTS, configuration, podsOf, services } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -80,7 +87,8 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const replacement = podReplacementOf(draft, policy);
   countEndingPods(draft, replacement, podsOf);
   if (compiled.kind !== 'none' || policy || draft.podsOccupiedBy) draft.policy = outcome;
-  const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, podsOf, configuration, services };
+  const known = { checks, configuration, podsOf, services };
+  const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
     if (policy) playUnder(pass, () => playBlueGreen(pass, play));
@@ -106,7 +114,7 @@ function problemOf(
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
   if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
-  return blueGreenTrouble(draft, compiled.policy.blueGreen, services);
+  return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
 }
 
 /** A person may ask to go back or to try again without any policy. */
@@ -198,13 +206,15 @@ function rollOut(pass: Pass, { before, current, failures }: Ordinary, play: Play
   const { template } = draft.spec;
   if (isOfAnother(draft, before)) restartDeadline(draft, `ReplicaSet "${before?.name}" is progressing.`);
   if (!before || !isGood(before)) draft.keptForRollback = lastGood(draft, failures, current);
-  const stage = decideStage(draft, policy, before);
-  draft.cap = stage?.cap;
+  const gates = openGates(pass, before);
+  const stage = decideStage(draft, policy, before, gates);
+  draft.cap = capUnder(gates, stage?.cap, { draft, latest: before });
   play();
   if (draft.spec.template !== template) return;
   const latest = latestOf(draft, draft.living);
   if (stage) tellStage(draft, policy.steps, stage, latest, outcome);
-  dropNeedlessApproval(draft, stage, outcome);
+  const isApproved = gates !== undefined && tellGates(pass, gates, { stage, latest });
+  if (!isApproved) dropNeedlessApproval(draft, stage, outcome);
   if (latest?.observed) judgeAfterwards(pass, { latest, current, failures });
 }
 

@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
 import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
+import { PODS, REPLICA_SETS, stringifyJson } from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Service } from '../../../runtime/index.js';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import { parseHostRules } from './checks/check-hosts.js';
+import { readCheckResults } from './checks/check-results.js';
+import type { HttpSender } from './checks/http-sender.js';
+import { NoAnswerError } from './checks/http-sender.js';
 import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
@@ -29,6 +33,7 @@ import { readRevisionEntries } from './history.js';
  * 8. The revision that runs in the end says how it came about, and that it is complete.
  * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
  *    Service has moved away.
+ * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
@@ -48,7 +53,9 @@ const scenario = fc.record({
     '1; approve; 50%; wait 2m',
     'approve; 30%; approve',
     '50%; wait 1m; 80%',
+    'check slo; 1; check slo; 50%; approve; 100%; check slo',
   ),
+  checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
   podReplacement: fc.constantFrom(undefined, 'terminated'),
@@ -61,6 +68,7 @@ const change = fc.oneof(
   fc.record({ paused: fc.boolean() }),
   fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
   fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
   fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
 );
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
@@ -70,8 +78,9 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: undefined, restartOn: undefined },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
     ...{ blueGreen: undefined, podReplacement: undefined },
+    steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
 ];
@@ -80,13 +89,34 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
 const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
-    ...{ failAfter: undefined, bakeTime: undefined, steps: '50%; wait 1m; 80%', restartOn: undefined },
+    ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
     ...{ blueGreen: undefined, podReplacement: undefined },
+    steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
 ];
 
-const WATCHING = createDeploymentController({ restartOnConfig: true, blueGreen: true });
+/** What Prometheus says to each query; undefined: it is away. */
+const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
+const sender: HttpSender = {
+  async send({ url }) {
+    const value = prometheus[new URL(url).searchParams.get('query') ?? ''];
+    if (value === undefined) throw new NoAnswerError('away');
+    const data = { resultType: 'scalar', result: [1, value] };
+    return { status: 200, body: stringifyJson({ status: 'success', data }) };
+  },
+};
+const CHECKS = Object.fromEntries(
+  ['slo', 'later'].map((query) => {
+    const asked = { address: 'http://prometheus.test', query, condition: '< 1' };
+    return [query, stringifyJson({ prometheus: asked, interval: '1m' })];
+  }),
+);
+const WATCHING = createDeploymentController({
+  restartOnConfig: true,
+  blueGreen: true,
+  checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
+});
 
 class PolicyWorld {
   readonly clock = new MovedClock(WORLD_NOW_MS);
@@ -96,6 +126,7 @@ class PolicyWorld {
   private frozenImages: ReadonlySet<string> | undefined;
 
   constructor(private readonly drawn: Scenario) {
+    Object.assign(prometheus, { slo: '0', later: '0' });
     this.random = new SeededRandom(drawn.seed);
     this.world = new JudgedRollout({
       deployment: deploymentOf(drawn),
@@ -109,12 +140,15 @@ class PolicyWorld {
       },
     });
     if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
+    const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
+    this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
   }
 
   async apply(change: Change): Promise<void> {
     if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
     if ('lost' in change) return this.lose(change.lost);
     if ('config' in change) return this.configure(change.config);
+    if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
     this.world.change((deployment) => applyTo(deployment, change));
     if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
   }
@@ -130,7 +164,7 @@ class PolicyWorld {
   private async configure(value: string | undefined): Promise<void> {
     const { api } = this.world;
     const metadata = { namespace: 'default', name: 'web' };
-    const isThere = api.all(ConfigMap).length > 0;
+    const isThere = api.all(ConfigMap).some(({ metadata: { name } }) => name === 'web');
     if (value !== undefined)
       api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: value } });
     else if (isThere) await api.delete(ConfigMap, metadata);
@@ -199,7 +233,7 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, blueGreen, failAfter, maxUnavailable, onFailure, replicas, restartOn } = drawn;
+  const { bakeTime, blueGreen, checks, failAfter, maxUnavailable, onFailure, replicas, restartOn } = drawn;
   const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
   const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
@@ -215,6 +249,7 @@ function deploymentOf(drawn: Scenario): Deployment {
       'auto-promote': blueGreen,
     }),
     steps,
+    checks,
   };
   const annotations = Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[P + name, value]])),
@@ -314,6 +349,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
         if (drawn.blueGreen) annotate(deployment, 'auto-promote', 'true');
+        annotate(deployment, 'checks', undefined);
         deployment.spec.paused = false;
         deployment.spec.replicas = drawn.replicas;
         setImage(deployment, 'app:last');
@@ -368,6 +404,48 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
   });
 });
 
+describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () => {
+  it('is never larger than the step before a check that has not passed', async () => {
+    const said = fc.array(fc.constantFrom('1', 'NaN', undefined), { minLength: 1, maxLength: 5 });
+    const property = fc.asyncProperty(scenario, said, async (drawn, answers) => {
+      const steps = 'check slo; 20%; check later; 100%';
+      const none = { onFailure: 'none', checks: undefined, blueGreen: undefined } as const;
+      const lab = new PolicyWorld({ ...drawn, ...none, steps });
+      const { world } = lab;
+      const sizeOf = (image: string): number =>
+        world.replicaSets.find((set) => imageOf(set) === image)?.spec.replicas ?? 0;
+      await rest(lab);
+      lab.refusing = true;
+      await lab.apply({ image: 'app:2' });
+      prometheus['later'] = undefined;
+      let allowed = 0;
+      for (const [query, size] of [
+        ['slo', Math.ceil(drawn.replicas / 5)],
+        ['later', drawn.replicas],
+      ] as const) {
+        for (const answer of answers) {
+          prometheus[query] = answer;
+          for (let moves = 0; moves < 15; moves++) {
+            await world.move();
+            expect(sizeOf('app:2'), 'rule 10').toBeLessThanOrEqual(allowed);
+          }
+          await lab.apply({ minutes: 1 });
+        }
+        prometheus[query] = '0';
+        lab.refusing = false;
+        await lab.apply({ ask: 'retry' });
+        await rest(lab);
+        await lab.apply({ minutes: 1 });
+        await rest(lab);
+        expect(sizeOf('app:2')).toBe(size);
+        lab.refusing = true;
+        allowed = size;
+      }
+    });
+    await fc.assert(property, runs);
+  });
+});
+
 /** A process that dies before its write of this number, and all that comes after is done by others. */
 async function dyingAt(
   effect: number,
@@ -402,8 +480,8 @@ async function dyingAt(
 
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
-  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, restartOn: undefined },
-  ...{ blueGreen: undefined, podReplacement: undefined },
+  ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
+  ...{ restartOn: undefined, blueGreen: undefined, podReplacement: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -455,6 +533,32 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:2',
       asks: 'app:2',
+    },
+    {
+      name: 'is gone on from in the middle of checks that pass',
+      settings: { steps: 'check slo; 1; check slo; 100%; check slo', checks: 'slo', onFailure: 'rollback' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:2',
+      asks: 'app:2',
+    },
+    {
+      name: 'is gone on from in the middle of a check that is unknown, then fails, after the last size',
+      settings: { steps: '100%; check slo', onFailure: 'rollback' },
+      act: async (lab, go) => {
+        await lab.apply({ prometheus: undefined });
+        await lab.apply({ image: 'app:2' });
+        await go();
+        await lab.apply({ prometheus: '1' });
+        await lab.apply({ minutes: 1 });
+        await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
     },
     {
       name: 'is gone on from in the middle of an abort',
@@ -511,6 +615,25 @@ describe('a process that dies at any of its writes', () => {
       asks: 'app:3',
     },
   ];
+
+  it('counts no measurement twice', async () => {
+    for (let effect = 1; ; effect++) {
+      const { died, lab } = await dyingAt(
+        effect,
+        { steps: '1; check slo', onFailure: 'none' },
+        async (at, go) => {
+          await at.apply({ prometheus: '1' });
+          await at.apply({ image: 'app:2' });
+          await go();
+        },
+      );
+      const results = lab.world.replicaSets.flatMap(readCheckResults);
+      expect(results, `write ${effect}`).toMatchObject([
+        { check: 'slo', step: 2, state: 'failed', taken: 1 },
+      ]);
+      if (!died) break;
+    }
+  });
 
   it.each(cases)('$name', async ({ act, asks, image, settings }) => {
     let effects = 0;

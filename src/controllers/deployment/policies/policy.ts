@@ -1,5 +1,6 @@
 import type { Annotations } from '../annotations.js';
 import { MAX_INT32 } from '../int32.js';
+import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseDuration } from './durations.js';
 import type { FailureCause } from './failure-causes.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
@@ -36,6 +37,10 @@ export interface RolloutPolicy {
   /** More restarts of containers in that time are a failure. @default any number */
   readonly maxRestarts?: number;
   readonly steps: readonly Step[];
+  /** Names of the checks that are measured all the way through a rollout and its bake time. */
+  readonly checks: readonly string[];
+  /** The ConfigMap that defines the checks. */
+  readonly checksFrom: string;
   /** When a rollout may begin. @default always */
   readonly windows: readonly RolloutWindow[];
   /** Why no rollout may begin. */
@@ -142,6 +147,8 @@ export const NO_POLICY: RolloutPolicy = {
   failureCauses: VERSIONS_OWN,
   bakeMs: 0,
   steps: [],
+  checks: [],
+  checksFrom: 'rollkeeper-checks',
   windows: [],
   history: false,
   fastTrack: 0,
@@ -187,6 +194,17 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
     const parsed = parseSteps(text);
     if ('problem' in parsed) return parsed.problem;
     fields.steps = parsed.steps;
+    return undefined;
+  },
+  checks: (text, fields) => {
+    const names = parseCheckNames(text);
+    if (typeof names === 'string') return names;
+    fields.checks = names;
+    return undefined;
+  },
+  'checks-from': (text, fields) => {
+    if (!isConfigMapName(text)) return 'is not the name of a ConfigMap';
+    fields.checksFrom = text;
     return undefined;
   },
   window: (text, fields) => {

@@ -2,6 +2,7 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { withoutHash } from '../pod-template.js';
 import { isRolloutComplete } from '../progress.js';
 import { restoredAnnotations } from '../rollback.js';
+import { retryFailedChecks } from './checks/retry-checks.js';
 import type { FailedTemplate } from './failed-templates.js';
 import { addFailure, readFailures, withFailures } from './failed-templates.js';
 import { withNotedChange } from './history.js';
@@ -13,7 +14,7 @@ import { ROLLOUT_RETRIED, normal, observedProgress, tellEvent, tellProgress, war
 /** Does what a person asks for by an annotation, and removes the annotation with the same write. */
 export function takeRequests(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   if (pass.draft.annotations[ABORT] !== undefined) abort(pass, latest);
-  if (pass.draft.annotations[RETRY] !== undefined) retry(pass);
+  if (pass.draft.annotations[RETRY] !== undefined) retry(pass, latest);
 }
 
 /** The template counts as failed from now on, and what follows is what follows a failure. */
@@ -45,13 +46,18 @@ function isSettled(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): bo
 }
 
 /** What failed is tried again: at once where the Deployment asks for it, or else by asking for it again. */
-function retry(pass: Pass): void {
+function retry(pass: Pass, latest: ReplicaSetDraft | undefined): void {
   const { draft, outcome } = pass;
   const { [RETRY]: by = '', ...others } = draft.annotations;
   const failures = readFailures(others);
   const current = hashOf(draft);
   const asked = failures.find(({ template }) => template === current);
-  if (asked) return retryInPlace(pass, { by, others, failures, asked });
+  if (asked) return retryInPlace(pass, { by, others, failures, asked, latest });
+  if (retryFailedChecks(draft, latest)) {
+    draft.replaceMetadata(others);
+    const message = `Measuring the failed checks again, asked by ${by}`;
+    return tellEvent(draft, outcome, normal(ROLLOUT_RETRIED, message));
+  }
   const [failed, ...rest] = failures;
   draft.replaceMetadata(withFailures(others, rest));
   if (!failed) {
@@ -78,11 +84,13 @@ interface Retry {
   readonly others: Readonly<Record<string, string>>;
   readonly failures: readonly FailedTemplate[];
   readonly asked: FailedTemplate;
+  readonly latest: ReplicaSetDraft | undefined;
 }
 
 /** Its deadline begins anew first, in a write of its own: it has passed, and the next look would fail it at once. */
-function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, others }: Retry): void {
+function retryInPlace({ draft, outcome }: Pass, { asked, by, failures, latest, others }: Retry): void {
   if (observedProgress(draft)?.reason !== ROLLOUT_RETRIED) return;
+  retryFailedChecks(draft, latest);
   draft.replaceMetadata(
     withFailures(
       others,

@@ -81,3 +81,8 @@ export function completeSinceMs(draft: RolloutDraft, latest: ReplicaSetDraft): n
   if (progressing?.reason === NEW_REPLICA_SET_AVAILABLE) return parseTimeMs(progressing.lastUpdateTime);
   return progressing ? undefined : parseTimeMs(latest.annotations[COMPLETE_SINCE]);
 }
+
+/** Whether no other has a newer revision, so that the position on it is that of this rollout. */
+export function isNewest(draft: RolloutDraft, latest: ReplicaSetDraft): boolean {
+  return draft.living.every((set) => set === latest || revisionOf(set) < revisionOf(latest));
+}

@@ -4,14 +4,17 @@ import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
 import { lastServedRevision, revisionOf } from '../revision.js';
+import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
+import type { Gate } from './checks/gate.js';
+import { isOverridable } from './checks/gate.js';
 import { renderDuration } from './durations.js';
 import { APPROVE, STEP } from './names.js';
 import type { PolicyOutcome, Standing } from './outcome.js';
 import { lookAgainAfter } from './outcome.js';
 import { resolvePodCount } from './pod-counts.js';
 import type { RolloutPolicy } from './policy.js';
-import { isGood, replacesOthers } from './revisions.js';
+import { isGood, isNewest, replacesOthers } from './revisions.js';
 import type { Step } from './steps.js';
 import { renderStep } from './steps.js';
 import { WAITING_FOR_APPROVAL, WAITING_IN_STEP, normal, tellEvent, tellProgress, warning } from './tell.js';
@@ -26,7 +29,7 @@ export interface Approval {
 }
 
 /** Where in its steps a rollout is: kept on its ReplicaSet, so that another template begins at the first. */
-interface Position {
+export interface Position {
   /** Steps that are behind it. */
   readonly done: number;
   /** When the last of them was over, RFC 3339. */
@@ -38,8 +41,20 @@ interface Position {
 type Wait =
   | { readonly for: 'time'; readonly untilMs: number }
   | { readonly for: 'approval' }
+  | { readonly for: 'check'; readonly gate: Gate }
   | { readonly for: 'pods' };
 
+/** The checks of a pass, as far as the steps ask for them. */
+export interface StepGates {
+  /** A check that is measured all the way through, and lets no step be taken. */
+  readonly blocked?: Gate;
+  /** One of these is to be measured now: no step is taken by what it said before. */
+  readonly isPending: boolean;
+  /** An approval is about such a check, and is used up by it. */
+  readonly takesApproval: boolean;
+  /** @param step counted from 1 */
+  at(check: string, step: number): Gate;
+}
 /** What of a policy says where a rollout waits. */
 type SteppedPolicy = Pick<RolloutPolicy, 'fastTrack' | 'steps'>;
 
@@ -53,6 +68,8 @@ export interface Stage {
   readonly isMoved: boolean;
   /** The approval that has been used. */
   readonly used?: Approval;
+  /** Nothing is replaced any more: what is left are checks of what runs. */
+  readonly isTail: boolean;
 }
 
 /**
@@ -63,9 +80,13 @@ export function decideStage(
   draft: RolloutDraft,
   policy: SteppedPolicy,
   latest: ReplicaSetDraft | undefined,
+  gates?: StepGates,
 ): Stage | undefined {
+  const { steps } = policy;
   const position = positionOf(draft, policy, latest);
-  return position && advance(draft, policy.steps, latest, position);
+  if (position) return advance({ draft, steps, latest, gates, isTail: false }, position);
+  const tail = tailOf(draft, steps, latest);
+  return tail && advance({ draft, steps, latest, gates, isTail: true }, tail);
 }
 
 /** How large the new ReplicaSet may be while the rollout stays where it is. */
@@ -85,13 +106,13 @@ function positionOf(
 ): Position | undefined {
   if (steps.length === 0 || draft.replicas === 0 || !replacesOthers(draft, latest)) return undefined;
   if (latest && (isGood(latest) || isFastTracked(draft, latest, fastTrack))) return undefined;
-  const begun = latest && isNewest(draft, latest) ? readPosition(latest) : undefined;
+  const begun = latest && isNewest(draft, latest) ? readPosition(latest.annotations) : undefined;
   if (latest && !begun && isNewest(draft, latest) && latest.replicas > 0) return undefined;
   return begun ?? { done: 0, since: draft.now, approvals: [] };
 }
 
 /** Whether it goes back to one of so many revisions before. Its annotations remember which it was, after it has a new number too. */
-function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: number): boolean {
+export function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: number): boolean {
   if (revisions === 0 || !latest.observed) return false;
   const others = draft.living.filter((set) => set !== latest).map(revisionOf);
   const newest = others.reduce((most, each) => (each > most ? each : most), 0n);
@@ -100,47 +121,78 @@ function isFastTracked(draft: RolloutDraft, latest: ReplicaSetDraft, revisions: 
   return was !== undefined && was > 0n && newest - was <= BigInt(revisions);
 }
 
-function advance(
+/** Where a rollout is whose last pods have been replaced, and that has checks before it: they are about what runs. */
+function tailOf(
   draft: RolloutDraft,
   steps: readonly Step[],
   latest: ReplicaSetDraft | undefined,
-  before: Position,
-): Stage {
+): Position | undefined {
+  if (!latest || draft.replicas === 0 || isGood(latest) || replacesOthers(draft, latest)) return undefined;
+  if (!isNewest(draft, latest)) return undefined;
+  const position = readPosition(latest.annotations);
+  return position && leavesCheck(steps, position) ? position : undefined;
+}
+
+/** Whether a check of its steps is still before the rollout of this ReplicaSet. */
+export function isCheckAhead(steps: readonly Step[], replicaSet: ReplicaSetDraft): boolean {
+  const position = readPosition(replicaSet.annotations);
+  return position !== undefined && leavesCheck(steps, position);
+}
+
+function leavesCheck(steps: readonly Step[], { done }: Position): boolean {
+  return steps.slice(done).some(({ kind }) => kind === 'check');
+}
+
+/** What the steps are taken by. */
+interface Walk {
+  readonly draft: RolloutDraft;
+  readonly steps: readonly Step[];
+  readonly latest: ReplicaSetDraft | undefined;
+  readonly gates: StepGates | undefined;
+  readonly isTail: boolean;
+}
+
+function advance(walk: Walk, before: Position): Stage {
+  const { draft, gates, isTail, steps } = walk;
   let position: Position = before;
-  let wait: Wait | undefined;
+  let wait: Wait | undefined = gates?.blocked && { for: 'check', gate: gates.blocked };
   let used: Approval | undefined;
-  for (let step = steps[position.done]; step; step = steps[position.done]) {
-    const by: string | undefined = used ? undefined : draft.annotations[APPROVE];
-    wait = waitOf(step, draft, latest, position, by);
-    if (wait) break;
+  for (let step = wait ? undefined : steps[position.done]; step; step = steps[position.done]) {
+    const by: string | undefined = used || gates?.takesApproval ? undefined : draft.annotations[APPROVE];
+    wait = waitOf(walk, step, position);
+    const isEnded = wait !== undefined && by !== undefined && endsByApproval(wait);
+    if ((wait && !isEnded) || gates?.isPending) break;
+    wait = undefined;
     const done = position.done + 1;
-    if (step.kind === 'approve' && by !== undefined) used = { step: done, by, at: draft.now };
+    if (isEnded) used = { step: done, by, at: draft.now };
     const approvals = used ? [...before.approvals, used] : before.approvals;
     position = { done, since: draft.now, approvals };
   }
-  return {
-    position,
-    cap: capAt(steps, position.done, draft.replicas),
-    wait,
-    used,
-    isMoved: position !== before,
-  };
+  const cap = isTail ? draft.replicas : capAt(steps, position.done, draft.replicas);
+  return { position, cap, wait, used, isTail, isMoved: position !== before };
 }
 
 function waitOf(
+  { draft, gates, isTail, latest }: Walk,
   step: Step,
-  draft: RolloutDraft,
-  latest: ReplicaSetDraft | undefined,
-  { since }: Position,
-  approval: string | undefined,
+  { done, since }: Position,
 ): Wait | undefined {
-  if (step.kind === 'approve') return approval === undefined ? { for: 'approval' } : undefined;
+  // What runs already needs no approval to run.
+  if (step.kind === 'approve') return isTail ? undefined : { for: 'approval' };
+  if (step.kind === 'check') {
+    const gate = gates?.at(step.check, done + 1);
+    return gate && gate.status !== 'passed' ? { for: 'check', gate } : undefined;
+  }
   if (step.kind === 'wait') {
     const untilMs = (parseTimeMs(since) ?? 0) + step.ms;
     return draft.nowMs >= untilMs ? undefined : { for: 'time', untilMs };
   }
   const size = resolvePodCount(step.size, draft.replicas);
   return latest && latest.replicas >= size && isWhole(latest, size) ? undefined : { for: 'pods' };
+}
+
+function endsByApproval(wait: Wait): boolean {
+  return wait.for === 'approval' || (wait.for === 'check' && isOverridable(wait.gate));
 }
 
 /** Whether so many of its pods are there and available. */
@@ -175,14 +227,20 @@ export function tellStage(
     const note = position.done < steps.length ? stepName(steps, position.done) : 'all steps are done';
     tellEvent(draft, outcome, normal('RolloutStep', `Rollout of ${latest?.name ?? draft.name}: ${note}`));
   }
-  if (!wait || wait.for === 'pods' || !latest || !isWhole(latest, latest.replicas)) return;
-  tellWait(draft, stepName(steps, position.done), wait, outcome);
+  // What is said of a check, its gates say.
+  if (!wait || wait.for === 'pods' || wait.for === 'check' || !latest) return;
+  if (!isWhole(latest, latest.replicas)) return;
+  const name = stepName(steps, position.done);
+  if (!stage.isTail) return tellWait(draft, name, wait, outcome);
+  if (wait.for === 'approval') return;
+  outcome.standing = standingOf(draft, name, wait);
+  lookAgainAfter(outcome, wait.untilMs - draft.nowMs);
 }
 
 function tellWait(
   draft: RolloutDraft,
   name: string,
-  wait: Exclude<Wait, { for: 'pods' }>,
+  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
   outcome: PolicyOutcome,
 ): void {
   const standing = standingOf(draft, name, wait);
@@ -197,7 +255,11 @@ function tellWait(
   tellProgress(draft, { status: 'Unknown', reason, message });
 }
 
-function standingOf(draft: RolloutDraft, name: string, wait: Exclude<Wait, { for: 'pods' }>): Standing {
+function standingOf(
+  draft: RolloutDraft,
+  name: string,
+  wait: Exclude<Wait, { for: 'pods' | 'check' }>,
+): Standing {
   if (wait.for === 'time') {
     const left = renderDuration(wait.untilMs - draft.nowMs);
     return {
@@ -237,18 +299,13 @@ export function dropNeedlessApproval(
   );
 }
 
-function stepName(steps: readonly Step[], done: number): string {
+export function stepName(steps: readonly Step[], done: number): string {
   const step = steps[done];
   return `Step ${done + 1} of ${steps.length} (${step ? renderStep(step) : ''})`;
 }
 
 function timeOf(ms: number): string {
   return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-}
-
-/** Whether no other has a newer revision, so that the position on it is that of this rollout. */
-function isNewest(draft: RolloutDraft, latest: ReplicaSetDraft): boolean {
-  return draft.living.every((set) => set === latest || revisionOf(set) < revisionOf(latest));
 }
 
 function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: Position): void {
@@ -258,8 +315,8 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
   draft.annotate(latest, { ...latest.annotations, [STEP]: text });
 }
 
-/** `undefined` where there is none of this revision, or none that can be read. */
-function readPosition({ annotations }: ReplicaSetDraft): Position | undefined {
+/** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
+export function readPosition(annotations: Annotations): Position | undefined {
   const text = annotations[STEP];
   if (text === undefined) return undefined;
   try {

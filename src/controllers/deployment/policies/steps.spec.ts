@@ -195,7 +195,7 @@ describe('an annotation that cannot be understood', () => {
     await lab.image('app:2');
     expect(lab.sizes).toEqual({ 'app:2': 10 });
     expect(lab.condition('RolloutPolicy')).toBe(
-      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m" nor "approve"',
+      'False InvalidAnnotation rollkeeper.dev/steps: "20%%" step 1, "20%%", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"',
     );
     expect(lab.eventsOf('InvalidAnnotation')).toHaveLength(1);
     await lab.annotate('steps', '20%; approve');

@@ -1,4 +1,5 @@
 import { parseDuration, renderDuration } from './durations.js';
+import { isCheckName } from './checks/check-names.js';
 import type { PodCount } from './pod-counts.js';
 import { parsePodCount, renderPodCount } from './pod-counts.js';
 
@@ -6,13 +7,14 @@ import { parsePodCount, renderPodCount } from './pod-counts.js';
 export type Step =
   | { readonly kind: 'size'; readonly size: PodCount }
   | { readonly kind: 'wait'; readonly ms: number }
-  | { readonly kind: 'approve' };
+  | { readonly kind: 'approve' }
+  | { readonly kind: 'check'; readonly check: string };
 
 export type ParsedSteps = { readonly steps: readonly Step[] } | { readonly problem: string };
 
 const MOST_STEPS = 50;
 
-/** `1; wait 5m; 20%; approve; 50%; wait 10m`: a size, then what has to happen before the next. */
+/** `check pre; 1; wait 5m; 20%; approve; 50%; check slo`: sizes, and what has to happen before the next of them. */
 export function parseSteps(text: string): ParsedSteps {
   const words = text.split(';').map((word) => word.trim());
   if (words.at(-1) === '') words.pop();
@@ -22,7 +24,7 @@ export function parseSteps(text: string): ParsedSteps {
     const step = parseStep(word);
     if (!step)
       return {
-        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m" nor "approve"`,
+        problem: `step ${index + 1}, "${word}", is neither a number of pods, a percentage, "wait 5m", "approve" nor "check NAME"`,
       };
     // Who approves twice by mistake must not have approved of what comes after.
     if (step.kind === 'approve' && steps.at(-1)?.kind === 'approve')
@@ -34,6 +36,8 @@ export function parseSteps(text: string): ParsedSteps {
 
 function parseStep(word: string): Step | undefined {
   if (word === 'approve') return { kind: 'approve' };
+  const [, check] = /^check\s+(\S+)$/.exec(word) ?? [];
+  if (check !== undefined) return isCheckName(check) ? { kind: 'check', check } : undefined;
   const [, duration] = /^wait\s+(\S+)$/.exec(word) ?? [];
   if (duration !== undefined) {
     const ms = parseDuration(duration);
@@ -45,5 +49,6 @@ function parseStep(word: string): Step | undefined {
 
 export function renderStep(step: Step): string {
   if (step.kind === 'approve') return 'approve';
+  if (step.kind === 'check') return `check ${step.check}`;
   return step.kind === 'wait' ? `wait ${renderDuration(step.ms)}` : renderPodCount(step.size);
 }

@@ -13,6 +13,14 @@ export const WAITING_IN_STEP = 'WaitingInStep';
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
 /** Progressing, and an Event: new pods start when old ones have ended. */
 export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
+/** Progressing: a check has not passed, or holds the rollout. */
+export const WAITING_FOR_CHECK = 'WaitingForCheck';
+/** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and nothing is gone back to. */
+export const CHECK_FAILED = 'CheckFailed';
+/** Of the same condition, and an Event: a check was measured without a verdict. */
+export const CHECK_UNKNOWN = 'CheckUnknown';
+/** Of the same condition, and an Event: a check cannot be measured before something is changed. */
+export const CHECK_NOT_POSSIBLE = 'CheckNotPossible';
 /** Progressing, and an Event: an earlier revision runs again in place of one that failed. */
 export const ROLLED_BACK = 'RolledBack';
 /** Progressing, and an Event: a failed template is about to be tried again. */
@@ -33,6 +41,7 @@ const WAITS: ReadonlySet<string> = new Set([
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_TERMINATION,
+  WAITING_FOR_CHECK,
   ROLLOUT_RETRIED,
 ]);
 
@@ -100,7 +109,10 @@ export interface Problem {
     | typeof INVALID_ANNOTATION
     | typeof CONFIGURATION_NOT_WATCHED
     | typeof SERVICE_NOT_USABLE
-    | typeof SERVICES_NOT_WATCHED;
+    | typeof SERVICES_NOT_WATCHED
+    | typeof CHECK_FAILED
+    | typeof CHECK_UNKNOWN
+    | typeof CHECK_NOT_POSSIBLE;
   readonly message: string;
 }
 
@@ -137,7 +149,9 @@ export function tellProblem(draft: RolloutDraft, problem: Problem | undefined, o
     type: POLICY_CONDITION,
   };
   setConditions(draft, [...conditions.filter((each) => each !== before), condition]);
-  tellEvent(draft, outcome, warning(reason, message));
+  // Those of a measurement are recorded with it.
+  if (reason !== CHECK_FAILED && reason !== CHECK_UNKNOWN)
+    tellEvent(draft, outcome, warning(reason, message));
 }
 
 /** An Event, and a line of the decision. */

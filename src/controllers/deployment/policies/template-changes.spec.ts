@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOfTemplate, renderChange } from './template-changes.js';
+import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
 
 const template = (change: (spec: Record<string, unknown>) => void = () => undefined) => {
   const spec = {
@@ -67,6 +67,20 @@ describe('what differs between two pod templates', () => {
     expect(rendered(other, template())[2]).toBe(
       'container proxy removed: {"name":"proxy","image":"proxy:1"}',
     );
+  });
+
+  it('can be said without values that may be secret', () => {
+    const other = template((spec) => {
+      container(spec)['image'] = 'app:2';
+      container(spec)['env'] = [{ name: 'LEVEL', value: 'secret' }];
+      container(spec)['command'] = ['serve', '--password=secret'];
+    });
+    expect(changesOfTemplate(template(), other).map(withoutSecrets).map(renderChange)).toEqual([
+      'container app: image app:1 → app:2',
+      'container app: env LEVEL changed',
+      'container app: env TOKEN removed',
+      'container app: command changed',
+    ]);
   });
 
   it('keeps a long value to a length that people read', () => {

@@ -38,11 +38,27 @@ export function changesOfTemplate(
   return compare([], from, to).filter(({ field }) => field !== `label ${HASH_LABEL}`);
 }
 
-/** `container app: image nginx:1.25 → nginx:1.26` */
+/** `container app: image nginx:1.25 → nginx:1.26`, and `container app: env LEVEL changed` where the values are hidden. */
 export function renderChange({ field, from, to }: TemplateChange): string {
+  if (from === '…' || to === '…')
+    return `${field} ${from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'}`;
   if (from === undefined) return `${field} added: ${to ?? ''}`;
   if (to === undefined) return `${field} removed: ${from}`;
   return `${field} ${from} → ${to}`;
+}
+
+/** Fields whose values are no secret by any custom. */
+const OPEN_FIELDS =
+  /(^|: )(image|resources\..+|imagePullPolicy)$|^label |^(serviceAccountName|priorityClassName)$/;
+
+/**
+ * The same without values that may be secret, such as those of environment variables and arguments: for places that others can read
+ * than the Deployment itself.
+ */
+export function withoutSecrets(change: TemplateChange): TemplateChange {
+  if (OPEN_FIELDS.test(change.field)) return change;
+  const hidden = (value: string | undefined): string | undefined => (value === undefined ? undefined : '…');
+  return { field: change.field, from: hidden(change.from), to: hidden(change.to) };
 }
 
 type Path = readonly string[];

@@ -6,6 +6,7 @@ import { ago, clockTime, countdownRing, nameOf } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
 import { traceDialog } from '/console/trace.js';
+import { rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
 
 const TABS = [
@@ -25,6 +26,8 @@ const state = {
   listed: false,
   selected: new URLSearchParams(location.search).get('deployment') ?? undefined,
   explanation: undefined,
+  rollout: undefined,
+  asked: undefined,
   filter: 'all',
   search: '',
   scrollTop: 0,
@@ -110,6 +113,32 @@ const actions = {
       } else actions.set({ notice: `${key}: ${error.message}` });
     }
   },
+  /** Opens the question, or closes it. */
+  askAbout(asked) {
+    actions.set({ asked });
+    if (asked?.verb === 'undo') void showChanges(asked);
+  },
+  personName() {
+    return localStorage.getItem('rollkeeper-person') ?? '';
+  },
+  async sayToRollout({ by, reason }) {
+    const { asked } = state;
+    if (!asked) return;
+    localStorage.setItem('rollkeeper-person', by);
+    const [path, query = ''] = asked.item.key.split('?');
+    const body = asked.verb === 'undo' ? { by, reason: reason ?? '', revision: asked.revision } : { by };
+    try {
+      await call('POST', `/admin/rollouts/${path}/${asked.verb}${query && `?${query}`}`, body);
+      actions.set({ asked: undefined });
+      announce(`${path}: ${asked.verb} done`);
+      void explain();
+    } catch (error) {
+      if (error.status === 401) {
+        pending = () => actions.sayToRollout({ by, reason });
+        actions.set({ asksToken: true });
+      } else actions.set({ asked: { ...asked, problem: error.message } });
+    }
+  },
   giveToken(secret) {
     state.asksToken = false;
     if (secret) {
@@ -173,7 +202,8 @@ function page() {
         ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
       </div>
     </main>
-    ${tokenDialog(state, actions)} ${traceDialog(state, actions)}
+    ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
+    ${traceDialog(state, actions)}
   `;
 }
 
@@ -258,15 +288,31 @@ function lost() {
   </p>`;
 }
 
+async function showChanges(asked) {
+  const [path, query = ''] = asked.item.key.split('?');
+  const search = new URLSearchParams(query);
+  search.set('revision', asked.revision);
+  try {
+    const { changes } = await call('GET', `/admin/rollouts/${path}/changes?${search}`);
+    if (state.asked === asked) actions.set({ asked: { ...asked, changes } });
+  } catch (error) {
+    if (state.asked === asked) actions.set({ asked: { ...asked, changes: [], problem: error.message } });
+  }
+}
+
 let explaining = false;
 async function explain() {
   const key = state.selected;
   if (!key || explaining) return;
   explaining = true;
   try {
-    const answer = await call('GET', `/admin/explain/deployments/${key}`);
+    const [answer, rollout] = await Promise.all([
+      call('GET', `/admin/explain/deployments/${key}`),
+      call('GET', `/admin/rollouts/${key}`).catch(() => undefined),
+    ]);
     const said = state.explanation?.key === key && state.explanation.sentence;
     state.explanation = { key, ...answer };
+    state.rollout = rollout && { key, ...rollout };
     if (said !== answer.sentence) announce(`${key}: ${answer.sentence}`);
     draw();
   } catch {

@@ -12,6 +12,7 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
+import { checks, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
@@ -20,6 +21,7 @@ export function detail(state, actions) {
       ${empty('Choose a Deployment', 'Arrow keys walk the list.')}
     </section>`;
   const why = state.explanation?.key === item.key ? state.explanation : undefined;
+  const view = state.rollout?.key === item.key ? state.rollout : undefined;
   const [namespace, name] = nameOf(item);
   return html`<section class="detail" aria-label="Deployment ${item.key}">
     <header>
@@ -27,11 +29,11 @@ export function detail(state, actions) {
       <h2>${name} ${chip(item.state)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
     </header>
-    ${gauges(item)} ${deadline(item)}
+    ${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
-      <div>${causes(why)} ${sums(why)}</div>
+      <div>${causes(why)} ${checks(view)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;

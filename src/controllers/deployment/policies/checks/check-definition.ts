@@ -1,0 +1,234 @@
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { JobTemplateSpec } from '@rollkeeper/machinery/types/batch-v1';
+import { parseDuration, renderDuration } from '../durations.js';
+import type { Condition } from './condition.js';
+import { parseCondition } from './condition.js';
+import { VARIABLE_NAMES, unknownVariable } from './query-variables.js';
+
+/** How often a check is measured, and what its measurements come to. */
+export interface CheckRules {
+  readonly intervalMs: number;
+  /** So many measurements, of which some may fail, make up the verdict. */
+  readonly count: number;
+  /** More failed ones of the last {@link count} fail the check. */
+  readonly failureLimit: number;
+  /** Whether a measurement without a verdict counts as a failed one. */
+  readonly unknown: 'hold' | 'fail';
+  /** After so long without a verdict the check fails, milliseconds. @default never */
+  readonly giveUpAfterMs?: number;
+}
+
+export interface PrometheusCheck extends CheckRules {
+  readonly kind: 'prometheus';
+  /** Without a slash at its end. */
+  readonly address: string;
+  readonly query: string;
+  readonly condition: Condition;
+  readonly timeoutMs: number;
+}
+
+export interface WebhookCheck extends CheckRules {
+  readonly kind: 'webhook';
+  readonly url: string;
+  readonly timeoutMs: number;
+  /** Of the answers that are a success. */
+  readonly expect: readonly StatusRange[];
+  /** So many more requests where there is no answer, or one that may be another later. */
+  readonly retries: number;
+}
+
+export interface JobCheck extends CheckRules {
+  readonly kind: 'job';
+  readonly template: JobTemplateSpec;
+  /** How long the Job may take, milliseconds. */
+  readonly deadlineMs: number;
+}
+
+export type CheckDefinition = PrometheusCheck | WebhookCheck | JobCheck;
+export type CheckKind = CheckDefinition['kind'];
+
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type ParsedCheck = { readonly check: CheckDefinition } | { readonly problem: string };
+
+/** A request that takes longer would keep a worker from other Deployments. */
+const LONGEST_TIMEOUT_MS = 10_000;
+const SHORTEST_INTERVAL_MS = 1000;
+const LONGEST_DEADLINE_MS = 24 * 3_600_000;
+const LONGEST_TEXT = 64 * 1024;
+const LONGEST_QUERY = 4096;
+const LONGEST_URL = 2048;
+const MOST_MEASUREMENTS = 50;
+const MOST_RETRIES = 20;
+/** A finished Job that is deleted at once is one that cannot be looked at. */
+const SHORTEST_TTL_SECONDS = 300;
+
+const durationBetween = (leastMs: number, mostMs: number) =>
+  z.string({ error: 'is not a duration such as 30s, 5m or 1h' }).transform((text, context) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
+    const range = `between ${renderDuration(leastMs)} and ${renderDuration(mostMs)}`;
+    context.addIssue({ code: 'custom', message: `"${text}" is not a duration ${range}` });
+    return z.NEVER;
+  });
+
+const httpUrl = z
+  .string({ error: 'is not a URL' })
+  .max(LONGEST_URL)
+  .superRefine((text, context) => {
+    const problem = urlProblem(text);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+
+const address = httpUrl.refine((text) => !text.includes('?'), { error: 'has a query of its own' });
+
+const condition = z.string({ error: 'is not a condition such as "< 0.01"' }).transform((text, context) => {
+  const parsed = parseCondition(text);
+  if (parsed) return parsed;
+  context.addIssue({ code: 'custom', message: `"${text}" is not a condition such as "< 0.01" or ">= 99.5"` });
+  return z.NEVER;
+});
+
+const query = z
+  .string({ error: 'is not a query' })
+  .min(1, { error: 'is empty' })
+  .max(LONGEST_QUERY)
+  .superRefine((text, context) => {
+    const unknown = unknownVariable(text);
+    if (unknown !== undefined)
+      context.addIssue({ code: 'custom', message: `{{${unknown}}} is none of ${VARIABLE_NAMES.join(', ')}` });
+  });
+
+const timeout = durationBetween(100, LONGEST_TIMEOUT_MS).default(5000);
+
+const statusRange = z.union([z.int().min(100).max(599), z.string()]).transform((value, context) => {
+  const [, from, to] = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/.exec(String(value)) ?? [];
+  if (from !== undefined && Number(to ?? from) >= Number(from))
+    return { from: Number(from), to: Number(to ?? from) };
+  context.addIssue({ code: 'custom', message: `"${value}" is neither a status nor a range such as 200-299` });
+  return z.NEVER;
+});
+
+const jobTemplate = z
+  .custom<JobTemplateSpec>((value) => isJsonObject(value), { error: 'is not a template of a Job' })
+  .superRefine((template, context) => {
+    const problem = templateProblem(template);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+
+const schema = z
+  .strictObject({
+    prometheus: z.strictObject({ address, query, condition, timeout }).optional(),
+    webhook: z
+      .strictObject({
+        url: httpUrl,
+        timeout,
+        retries: z.int().min(0).max(MOST_RETRIES).default(3),
+        expect: z
+          .union([statusRange.transform((range) => [range]), z.array(statusRange).min(1).max(20)])
+          .default([{ from: 200, to: 299 }]),
+      })
+      .optional(),
+    job: z
+      .strictObject({
+        template: jobTemplate,
+        deadline: durationBetween(SHORTEST_INTERVAL_MS, LONGEST_DEADLINE_MS).default(10 * 60_000),
+      })
+      .optional(),
+    interval: durationBetween(SHORTEST_INTERVAL_MS, 24 * 3_600_000).optional(),
+    count: z.int().min(1).max(MOST_MEASUREMENTS).default(1),
+    'failure-limit': z.int().min(0).max(MOST_MEASUREMENTS).default(0),
+    unknown: z.enum(['hold', 'fail']).default('hold'),
+    'give-up-after': durationBetween(SHORTEST_INTERVAL_MS, 30 * 86_400_000).optional(),
+  })
+  .superRefine((read, context) => {
+    const kinds = KINDS.filter((kind) => read[kind] !== undefined);
+    if (kinds.length !== 1) {
+      const message = `needs one of ${KINDS.join(', ')}, and has ${kinds.join(' and ') || 'none'}`;
+      context.addIssue({ code: 'custom', message });
+    }
+    if (read['failure-limit'] >= read.count)
+      context.addIssue({
+        code: 'custom',
+        path: ['failure-limit'],
+        message: 'is not below count: it could not fail',
+      });
+    if (read.job && read.count > 1)
+      context.addIssue({ code: 'custom', path: ['count'], message: 'is 1 for a Job, which runs once' });
+  });
+
+const KINDS = ['prometheus', 'webhook', 'job'] as const;
+const DEFAULT_INTERVALS_MS: Readonly<Record<CheckKind, number>> = {
+  prometheus: 30_000,
+  webhook: 60_000,
+  job: 5000,
+};
+
+/** A check, as the text of a ConfigMap defines it: YAML or JSON. */
+export function parseCheck(text: string): ParsedCheck {
+  if (text.length > LONGEST_TEXT) return { problem: `has more than ${LONGEST_TEXT} characters` };
+  let value: unknown;
+  try {
+    value = parseYaml(text, { customTags: exactIntegerTags, maxAliasCount: 20 });
+  } catch (error) {
+    return { problem: `is neither YAML nor JSON: ${firstLine(errorMessage(error))}` };
+  }
+  if (!isJsonObject(value)) return { problem: 'is no object' };
+  const parsed = schema.safeParse(value);
+  return parsed.success ? { check: checkOf(parsed.data) } : { problem: renderIssue(parsed.error) };
+}
+
+function checkOf(read: z.infer<typeof schema>): CheckDefinition {
+  const kind = KINDS.find((each) => read[each] !== undefined) ?? 'job';
+  const rules: CheckRules = {
+    intervalMs: read.interval ?? DEFAULT_INTERVALS_MS[kind],
+    count: read.count,
+    failureLimit: read['failure-limit'],
+    unknown: read.unknown,
+    giveUpAfterMs: read['give-up-after'],
+  };
+  if (read.prometheus) {
+    const { address, timeout: timeoutMs, ...rest } = read.prometheus;
+    return { kind: 'prometheus', ...rules, ...rest, address: address.replace(/\/+$/, ''), timeoutMs };
+  }
+  if (read.webhook) {
+    const { timeout: timeoutMs, ...rest } = read.webhook;
+    return { kind: 'webhook', ...rules, ...rest, timeoutMs };
+  }
+  const { deadline = 0, template = {} } = read.job ?? {};
+  return { kind: 'job', ...rules, template, deadlineMs: deadline };
+}
+
+/** Names the field: `prometheus.condition: "0.01" is not a condition`. */
+function renderIssue({ issues: [issue] }: z.ZodError): string {
+  const path = (issue?.path ?? []).map(String).join('.');
+  const message = issue?.message ?? 'is not valid';
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+function urlProblem(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'is not a URL';
+  const { hash, password, protocol, username } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'is neither an http nor an https URL';
+  if (username !== '' || password !== '') return 'has a user or a password, which is not supported';
+  return hash === '' ? undefined : 'has a fragment';
+}
+
+function templateProblem(template: JobTemplateSpec): string | undefined {
+  if (!isJsonObject(template.spec)) return 'has no spec';
+  const { template: pods, ttlSecondsAfterFinished } = template.spec;
+  if (!isJsonObject(pods) || !isJsonObject(pods.spec)) return 'has no spec.template.spec';
+  if (ttlSecondsAfterFinished !== undefined && ttlSecondsAfterFinished < SHORTEST_TTL_SECONDS)
+    return `has spec.ttlSecondsAfterFinished below ${SHORTEST_TTL_SECONDS}: its result could be missed`;
+  return undefined;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

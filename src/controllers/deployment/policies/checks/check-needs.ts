@@ -1,0 +1,45 @@
+import type { CheckDefinition } from './check-definition.js';
+import type { ParsedCheck } from './check-definition.js';
+import type { HostRule } from './check-hosts.js';
+import type { CheckRun } from './check-results.js';
+import type { CheckSubject } from './subject.js';
+
+/** A measurement that is due. */
+export interface DueCheck {
+  readonly definition: CheckDefinition;
+  /** What there is of it so far. */
+  readonly run: CheckRun;
+  readonly subject: CheckSubject;
+}
+
+/** What the checks of a pass need from outside. */
+export interface CheckNeeds {
+  /** The ReplicaSet whose annotation has the results. */
+  readonly replicaSet: string;
+  readonly due: readonly DueCheck[];
+  /** The ConfigMap with the definitions, which are not known to the pass. */
+  readonly definitions?: string;
+}
+
+/** The definitions of a ConfigMap, or why there are none. */
+export type CheckDefinitions =
+  | { readonly find: (name: string) => ParsedCheck | undefined; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/**
+ * What is known of checks.
+ *
+ * - `known`: the definitions have been read, and requests may go to these hosts
+ * - `unread`: by the recorded results alone
+ * - `off`: none is measured here
+ * - `given`: a plan, which takes these for passed, by {@link givenKey}
+ */
+export type ChecksContext =
+  | { readonly kind: 'known'; readonly definitions: CheckDefinitions; readonly hosts: readonly HostRule[] }
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'off' }
+  | { readonly kind: 'given'; readonly passed: ReadonlySet<string> };
+
+export function givenKey({ check, step }: Pick<CheckRun, 'check' | 'step'>): string {
+  return step === undefined ? check : `${check} at step ${step}`;
+}

@@ -1,0 +1,144 @@
+import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../../annotations.js';
+import { REVISION } from '../../annotations.js';
+import { CHECK_RESULTS } from '../names.js';
+
+const VERDICTS = ['passed', 'failed', 'unknown'] as const;
+export type CheckVerdict = (typeof VERDICTS)[number];
+
+/** One look at a check. */
+export interface Measurement {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly verdict: CheckVerdict;
+  /** What was measured, where that is a number. */
+  readonly value?: number;
+  /** Why it failed or is unknown, for people. */
+  readonly message?: string;
+}
+
+const STATES = ['measuring', 'passed', 'failed', 'overridden'] as const;
+/** `overridden`: a person went on without it. */
+export type CheckState = (typeof STATES)[number];
+
+/** A check of one revision, at one step or all the way through. */
+export interface CheckRun {
+  readonly check: string;
+  /** Counted from 1; absent where it is measured all the way through. */
+  readonly step?: number;
+  /** Counted from 1; a person may have a failed one tried again. */
+  readonly attempt: number;
+  /** RFC 3339, as the other times. */
+  readonly began: string;
+  readonly state: CheckState;
+  /** When it is to be measured again. */
+  readonly next: string;
+  /** How many measurements there have been, also those that are no longer listed. */
+  readonly taken: number;
+  /** `p` and `f` for the last known verdicts, oldest first, as many as count. */
+  readonly recent: string;
+  /** How many in a row have had no verdict. */
+  readonly unknown: number;
+  /** Since when there is no verdict, if there is none. */
+  readonly unknownSince?: string;
+  /** Why it is failed or unknown. */
+  readonly why?: string;
+  /** Who went on without it. */
+  readonly by?: string;
+  /** The Job that was created for it. */
+  readonly job?: string;
+  /** The last ones, oldest first. */
+  readonly measurements: readonly Measurement[];
+}
+
+/** What the checks of a revision have come to. */
+export interface CheckResults {
+  readonly revision: string;
+  readonly runs: readonly CheckRun[];
+}
+
+/** Of each run; what a chart shows. */
+export const MOST_KEPT = 10;
+/** Of the annotation: those of an object have 256 KiB together. Characters. */
+const MOST_TEXT = 32 * 1024;
+
+/** The results of the revision that the ReplicaSet is now, or was last; none where there were no checks. */
+export function readCheckResults({
+  metadata,
+}: DeepReadonly<Pick<ReplicaSet, 'metadata'>>): readonly CheckRun[] {
+  return readResults(metadata.annotations ?? {})?.runs ?? [];
+}
+
+/** `undefined` where there are none of this revision, or none that can be read: another hand wrote them. */
+export function readResults(annotations: Annotations): CheckResults | undefined {
+  const text = annotations[CHECK_RESULTS];
+  if (text === undefined) return undefined;
+  try {
+    const read: unknown = parseJson(text);
+    if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
+    const { revision, runs } = read;
+    if (typeof revision !== 'string' || !Array.isArray(runs)) return undefined;
+    return { revision, runs: runs.filter(isRun) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Within bounds: measurements of runs that are over go first, the oldest runs before others. */
+export function renderResults({ revision, runs }: CheckResults): string {
+  let kept = runs.map((run) => ({ ...run, measurements: run.measurements.slice(-MOST_KEPT) }));
+  const text = (): string => stringifyJson({ revision, runs: kept });
+  const order = [...kept.keys()].sort((a, b) => rankOf(kept[a]) - rankOf(kept[b]) || a - b);
+  for (const index of order) {
+    if (text().length <= MOST_TEXT) break;
+    kept = kept.map((run, at) => (at === index ? { ...run, measurements: [] } : run));
+  }
+  return text();
+}
+
+function rankOf(run: CheckRun | undefined): number {
+  return run?.state === 'measuring' ? 1 : 0;
+}
+
+export function withResults(annotations: Annotations, results: CheckResults): Record<string, string> {
+  return { ...annotations, [CHECK_RESULTS]: renderResults(results) };
+}
+
+/** The run of a check at a step, or all the way through. */
+export function findRun(
+  results: CheckResults | undefined,
+  { check, step }: Pick<CheckRun, 'check' | 'step'>,
+): CheckRun | undefined {
+  return results?.runs.find((run) => run.check === check && run.step === step);
+}
+
+/** With a run in the place of that of the same check and step. */
+export function putRun(results: CheckResults, added: CheckRun): CheckResults {
+  const { check, step } = added;
+  const isSame = (run: CheckRun): boolean => run.step === step && (step !== undefined || run.check === check);
+  const at = results.runs.findIndex(isSame);
+  const runs = at < 0 ? [...results.runs, added] : results.runs.with(at, added);
+  return { ...results, runs };
+}
+
+function isRun(value: unknown): value is CheckRun {
+  if (!isJsonObject(value)) return false;
+  const { attempt, began, check, measurements, next, recent, state, step, taken, unknown } = value;
+  return (
+    [began, check, next, recent].every((field) => typeof field === 'string') &&
+    [attempt, taken, unknown].every(Number.isInteger) &&
+    (step === undefined || Number.isInteger(step)) &&
+    STATES.some((known) => known === state) &&
+    Array.isArray(measurements) &&
+    measurements.every(isMeasurement)
+  );
+}
+
+function isMeasurement(value: unknown): value is Measurement {
+  return (
+    isJsonObject(value) &&
+    typeof value['at'] === 'string' &&
+    VERDICTS.some((each) => each === value['verdict'])
+  );
+}

@@ -1,0 +1,30 @@
+const OPERATORS = {
+  '<': (value: number, bound: number) => value < bound,
+  '<=': (value: number, bound: number) => value <= bound,
+  '>': (value: number, bound: number) => value > bound,
+  '>=': (value: number, bound: number) => value >= bound,
+  '==': (value: number, bound: number) => value === bound,
+  '!=': (value: number, bound: number) => value !== bound,
+} as const;
+type Operator = keyof typeof OPERATORS;
+
+/** What a value has to be: `< 0.01`, `>= 99.5`. */
+export interface Condition {
+  readonly operator: Operator;
+  readonly bound: number;
+}
+
+const CONDITION = /^(<=|>=|==|!=|<|>)\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
+
+export function parseCondition(text: string): Condition | undefined {
+  const [, operator, bound] = CONDITION.exec(text.trim()) ?? [];
+  return operator === undefined ? undefined : { operator: operator as Operator, bound: Number(bound) };
+}
+
+export function meets(value: number, { bound, operator }: Condition): boolean {
+  return OPERATORS[operator](value, bound);
+}
+
+export function renderCondition({ bound, operator }: Condition): string {
+  return `${operator} ${bound}`;
+}

@@ -1,0 +1,144 @@
+import { parseTimeMs, POD_TEMPLATE_HASH } from '../../../shared/index.js';
+import { REVISION } from '../../annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
+import { isNewest } from '../revisions.js';
+import type { CheckDefinition } from './check-definition.js';
+import { hostProblem } from './check-hosts.js';
+import type { ChecksContext, DueCheck } from './check-needs.js';
+import { givenKey } from './check-needs.js';
+import type { CheckRun } from './check-results.js';
+import { findRun, readResults } from './check-results.js';
+import { newRun } from './add-measurement.js';
+import type { CheckSubject } from './subject.js';
+
+/**
+ * How far a check is. `measuring` has no verdict yet, `unknown` has had a measurement without one, and one that is `impossible` cannot
+ * be measured before a person has changed something.
+ */
+export interface Gate {
+  readonly check: string;
+  readonly step?: number;
+  readonly status: 'passed' | 'measuring' | 'unknown' | 'failed' | 'impossible';
+  /** Why it is not passed, for people. */
+  readonly why?: string;
+  /** Whether there has been a verdict that was good. */
+  readonly isSeen: boolean;
+  /** To be measured now. */
+  readonly due?: DueCheck;
+  /** When to look again, unless something happens before. */
+  readonly lookAgainAfterMs?: number;
+  /** For a plan. */
+  readonly given?: string;
+}
+
+/** A person changes a ConfigMap, which is not watched. */
+const LOOK_AT_CONFIG_MAP_EVERY_MS = 30_000;
+/** Its own write brings the revision; this covers a watch that misses it. */
+const REVISION_COMES_WITHIN_MS = 1000;
+
+export interface GateView {
+  readonly draft: RolloutDraft;
+  readonly latest: ReplicaSetDraft | undefined;
+  readonly context: ChecksContext;
+  /** The name of the ConfigMap. */
+  readonly configMap: string;
+}
+
+type Which = Pick<CheckRun, 'check' | 'step'>;
+
+export function gateOf(view: GateView, which: Which): Gate {
+  const { context, latest } = view;
+  const named = { check: which.check, ...(which.step !== undefined && { step: which.step }) };
+  if (context.kind === 'given') {
+    const given = givenKey(which);
+    return { ...named, status: context.passed.has(given) ? 'passed' : 'measuring', isSeen: true, given };
+  }
+  const isCurrent = latest !== undefined && isNewest(view.draft, latest);
+  const run = isCurrent ? findRun(readResults(latest.annotations), which) : undefined;
+  if (run?.state === 'passed' || run?.state === 'overridden')
+    return { ...named, status: 'passed', isSeen: true };
+  const isSeen = run !== undefined && run.recent !== '' && run.unknown === 0;
+  if (run?.state === 'failed') return { ...named, status: 'failed', why: run.why ?? 'it failed', isSeen };
+  if (context.kind === 'unread') return { ...named, ...progressOf(run), isSeen };
+  const defined = definitionOf(view, context, which.check);
+  if ('problem' in defined)
+    return {
+      ...{ ...named, status: 'impossible', why: defined.problem, isSeen },
+      lookAgainAfterMs: LOOK_AT_CONFIG_MAP_EVERY_MS,
+    };
+  return { ...named, ...progressOf(run), isSeen, ...dueOf(view, { run, which, definition: defined.check }) };
+}
+
+/** Whether a person may go on without it: it will not simply pass. */
+export function isOverridable({ status }: Gate): boolean {
+  return status === 'failed' || status === 'unknown' || status === 'impossible';
+}
+
+/** Whether the ReplicaSet is that of the revision in force, under which results are recorded. */
+export function isInForce(
+  draft: RolloutDraft,
+  latest: ReplicaSetDraft | undefined,
+): latest is ReplicaSetDraft {
+  const revision = latest?.annotations[REVISION];
+  return (
+    latest?.observed !== undefined &&
+    revision !== undefined &&
+    revision === draft.observed.metadata.annotations?.[REVISION]
+  );
+}
+
+function progressOf(run: CheckRun | undefined): Pick<Gate, 'status' | 'why'> {
+  return run && run.unknown > 0
+    ? { status: 'unknown', why: run.why ?? 'no verdict' }
+    : { status: 'measuring' };
+}
+
+function definitionOf(
+  { configMap }: GateView,
+  context: Exclude<ChecksContext, { kind: 'unread' | 'given' }>,
+  check: string,
+): { readonly check: CheckDefinition } | { readonly problem: string } {
+  if (context.kind === 'off')
+    return { problem: 'no checks are measured: start the controller with --rollout-checks' };
+  const { definitions, hosts } = context;
+  if (definitions.problem !== undefined) return { problem: definitions.problem };
+  const parsed = definitions.find(check);
+  const where = `key ${check} of ConfigMap ${configMap}`;
+  if (!parsed) return { problem: `there is no ${where}` };
+  if ('problem' in parsed) return { problem: `${where}: ${parsed.problem}` };
+  const { check: definition } = parsed;
+  if (definition.kind === 'job') return parsed;
+  const url = definition.kind === 'prometheus' ? definition.address : definition.url;
+  const problem = hostProblem(url, hosts);
+  return problem === undefined ? parsed : { problem: `${where}: ${problem}` };
+}
+
+interface Measurable {
+  readonly run: CheckRun | undefined;
+  readonly which: Which;
+  readonly definition: CheckDefinition;
+}
+
+function dueOf(
+  { draft, latest }: GateView,
+  { definition, run, which }: Measurable,
+): Pick<Gate, 'due' | 'lookAgainAfterMs'> {
+  if (!isInForce(draft, latest)) return { lookAgainAfterMs: REVISION_COMES_WITHIN_MS };
+  const current = run ?? newRun(which, draft.now);
+  const leftMs = (parseTimeMs(current.next) ?? 0) - draft.nowMs;
+  if (leftMs > 0) return { lookAgainAfterMs: leftMs };
+  return { due: { definition, run: current, subject: subjectOf(draft, latest, which) } };
+}
+
+function subjectOf(draft: RolloutDraft, latest: ReplicaSetDraft, { check, step }: Which): CheckSubject {
+  const { name, namespace = 'default' } = draft.observed.metadata;
+  return {
+    check,
+    namespace,
+    name,
+    revision: latest.annotations[REVISION] ?? '',
+    replicaSet: latest.name,
+    hash: latest.labels[POD_TEMPLATE_HASH] ?? '',
+    ...(step !== undefined && { step }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Measured } from './add-measurement.js';
+import type { HostRule } from './check-hosts.js';
+import { hostProblem } from './check-hosts.js';
+import type { DueCheck } from './check-needs.js';
+import type { CheckVerdict } from './check-results.js';
+import type { HttpSender } from './http-sender.js';
+import { UndiciSender } from './http-sender.js';
+import type { CheckMeter, MeterContext } from './measure-checks.js';
+import type { JobRuns } from './measure-job.js';
+import { measureJob } from './measure-job.js';
+import { measurePrometheus } from './measure-prometheus.js';
+import { measureWebhook } from './measure-webhook.js';
+import type { RequestSigner } from './signature.js';
+import { fileSigner } from './signature.js';
+
+export interface RolloutChecksOptions {
+  /** Where requests may go. @default nowhere, so that Jobs alone can be checks */
+  readonly hosts?: readonly HostRule[];
+  /** What requests to webhooks are signed with. @default they are not signed */
+  readonly keyFile?: string;
+  /** Sends the requests. @default over HTTP, to {@link hosts} alone */
+  readonly sender?: HttpSender;
+  /** Hears of each measurement that has been recorded. */
+  readonly onMeasured?: (about: { readonly kind: string; readonly verdict: CheckVerdict }) => void;
+}
+
+/** Checks by Prometheus, by webhooks and by Jobs. */
+export class RolloutCheckMeter implements CheckMeter {
+  private readonly sender: HttpSender;
+  private readonly signer: RequestSigner;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly options: RolloutChecksOptions,
+  ) {
+    const { hosts = [], keyFile } = options;
+    this.sender = options.sender ?? new UndiciSender(clock, (url) => hostProblem(url, hosts));
+    this.signer = fileSigner(keyFile, () => clock.now());
+  }
+
+  measure({ definition, run, subject }: DueCheck, context: MeterContext): Promise<Measured | JobRuns> {
+    const { client, replicaSet, signal } = context;
+    const { sender, signer } = this;
+    if (definition.kind === 'prometheus') return measurePrometheus(definition, subject, { sender, signal });
+    if (definition.kind === 'webhook') {
+      const replicaSetUid = replicaSet.metadata.uid ?? '';
+      return measureWebhook(definition, { subject, run, replicaSetUid }, { sender, signer, signal });
+    }
+    return measureJob(definition, { subject, run, replicaSet }, { client, signal, nowMs: this.clock.now() });
+  }
+
+  onMeasured(about: { readonly kind: string; readonly verdict: CheckVerdict }): void {
+    this.options.onMeasured?.(about);
+  }
+}

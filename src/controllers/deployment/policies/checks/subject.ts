@@ -1,0 +1,13 @@
+/** What a check is about. */
+export interface CheckSubject {
+  readonly check: string;
+  readonly namespace: string;
+  /** Of the Deployment. */
+  readonly name: string;
+  readonly revision: string;
+  readonly replicaSet: string;
+  /** The label `pod-template-hash` of the pods. */
+  readonly hash: string;
+  /** Counted from 1; undefined for a check that is measured all the way through. */
+  readonly step?: number;
+}

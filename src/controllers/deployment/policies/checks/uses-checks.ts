@@ -1,0 +1,15 @@
+import type { Annotations } from '../../annotations.js';
+import { annotationOf } from '../names.js';
+
+/** Whether annotations may ask for checks: told cheaply, since it is asked at each sync. */
+export function mayUseChecks(
+  deployment: Annotations | undefined,
+  namespace: Annotations | undefined,
+): boolean {
+  return [deployment, namespace].some(
+    (annotations) => annotations?.[CHECKS] !== undefined || annotations?.[STEPS]?.includes('check') === true,
+  );
+}
+
+const CHECKS = annotationOf('checks');
+const STEPS = annotationOf('steps');
