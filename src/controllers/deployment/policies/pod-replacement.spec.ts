@@ -111,6 +111,28 @@ describe('pods that are replaced once they have ended', () => {
     expect(replacesAfterEnd(lab.replicaSet('app:1'))).toBe(waits && lab.sizes['app:1'] !== undefined);
   });
 
+  it('are not said to be waited for where a ReplicaSet has only not been seen to yet', async () => {
+    const lab = await PolicyLab.rolledOut(AFTER_END, ONE_BY_ONE);
+    lab.world.change((deployment) => setImage(deployment, 'app:2'));
+    await lab.world.sync();
+    await lab.world.sync();
+    expect(lab.condition()).not.toContain('WaitingForTermination');
+    expect(lab.eventsOf('WaitingForTermination')).toEqual([]);
+  });
+
+  it('keep their ReplicaSet from being deleted with the history', async () => {
+    const policies = { ...AFTER_END, 'on-failure': 'rollback' };
+    const lab = await lingering(policies, {
+      replicas: 1,
+      strategy: ONE_BY_ONE.strategy,
+      spec: { revisionHistoryLimit: 0 },
+    });
+    await lab.image('app:2');
+    expect(lab.world.replicaSets).toHaveLength(2);
+    await endOne(lab);
+    expect(lab.world.replicaSets).toHaveLength(1);
+  });
+
   it('delay a scale, whose rest follows when they have ended, also while the rollout is paused', async () => {
     const lab = await lingering();
     await lab.scale(1);

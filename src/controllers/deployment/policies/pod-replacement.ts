@@ -97,7 +97,9 @@ export function tellEnding(draft: RolloutDraft, outcome: PolicyOutcome): void {
   const isNewlyComplete =
     reason === NEW_REPLICA_SET_AVAILABLE && observedProgress(draft)?.reason !== NEW_REPLICA_SET_AVAILABLE;
   const ends = isNewlyComplete && draft.living.some((set) => isEnding(draft, set));
-  const waits = draft.isHeldBack && draft.sizeSteps.length === 0 && reason !== NEW_REPLICA_SET_AVAILABLE;
+  const isKnown = draft.living.every((set) => draft.podsOccupiedBy?.(set) !== undefined);
+  const isStill = isKnown && draft.sizeSteps.length === 0;
+  const waits = draft.isHeldBack && isStill && reason !== NEW_REPLICA_SET_AVAILABLE;
   if (!ends && !waits) return;
   const message = ends
     ? 'All pods are new; it is complete when the old ones have ended'
