@@ -77,7 +77,7 @@ export interface SelectOptions {
 export function forDeploymentApis(
   selected: readonly ControllerDefinition[],
   apis: readonly DeploymentApi[],
-  options: Pick<DeploymentControllerOptions, 'blueGreen' | 'restartOnConfig'> = {},
+  options: Pick<DeploymentControllerOptions, 'blueGreen' | 'restartOnConfig' | 'zones'> = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController)
@@ -85,7 +85,7 @@ export function forDeploymentApis(
         createDeploymentController({ ...options, api, neighbours: apis.filter((other) => other !== api) }),
       );
     if (definition === replicaSetController)
-      return createReplicaSetController({}, apis.map(deploymentTypeOf));
+      return createReplicaSetController({ zones: options.zones }, apis.map(deploymentTypeOf));
     return definition;
   });
 }

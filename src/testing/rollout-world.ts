@@ -13,7 +13,7 @@ import { ReconcilerRun } from './conformance/run-reconciler.js';
 import { StandingClock } from './conformance/standing-clock.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
-import { replacesAfterEnd } from '@rollkeeper/controllers/shared';
+import { readZoneFirst, replacesAfterEnd } from '@rollkeeper/controllers/shared';
 import type {
   Deployment,
   KubernetesObject,
@@ -62,6 +62,10 @@ export class RolloutWorld {
   readonly api: GenerationApi;
   /** Which images have pods that never become ready. */
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
+  /** The node of the pod of this number. @default none */
+  nodeOf: (pod: number) => string | undefined = () => undefined;
+  /** The zone of a node, by which a ReplicaSet chooses what goes first where it is told to. */
+  zoneOf: (node: string) => string = () => '';
   /** Pods whose end takes longer than a test. */
   lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
@@ -121,7 +125,12 @@ export class RolloutWorld {
     const wanted = replicaSet.spec.replicas ?? 1;
     const ending = replacesAfterEnd(replicaSet) ? this.podsOf(replicaSet).length - pods.length : 0;
     for (let i = pods.length + ending; i < wanted; i++) this.createPod(replicaSet);
-    const victims = [...pods].sort((a, b) => Number(isPodReady(a)) - Number(isPodReady(b)));
+    const zone = readZoneFirst(replicaSet)?.value;
+    const isSpared = (pod: Pod): boolean =>
+      zone !== undefined && this.zoneOf(pod.spec.nodeName ?? '') !== zone;
+    const victims = [...pods].sort(
+      (a, b) => Number(isPodReady(a)) - Number(isPodReady(b)) || Number(isSpared(a)) - Number(isSpared(b)),
+    );
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
     const status = {
@@ -203,7 +212,7 @@ export class RolloutWorld {
         labels: template?.metadata?.labels,
         ownerReferences: [newControllerRef(replicaSet)],
       },
-      spec: template?.spec as Pod['spec'],
+      spec: { ...(template?.spec as Pod['spec']), nodeName: this.nodeOf(this.pods) },
       status: { phase: 'Pending' },
     });
   }

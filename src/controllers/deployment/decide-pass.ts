@@ -1,3 +1,4 @@
+import type { WatchedNodes } from '../shared/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
@@ -39,6 +40,8 @@ export interface PassDependencies {
   readonly configuration?: Configuration;
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
+  /** The labels of nodes, for rollouts zone by zone. @default not known */
+  readonly nodes?: WatchedNodes;
   /** Where requests of checks may go. @default no checks are measured */
   readonly checkHosts?: readonly HostRule[];
 }
@@ -67,7 +70,7 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { checks, claims, deployment, templateManager }: ObservedPass,
-  { checkHosts, clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
+  { checkHosts, clock, configuration, defaultsOf, nodes, pods, rules, services }: PassDependencies,
 ): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -90,6 +93,7 @@ export function decidePass(
     namespaceAnnotations,
     configuration,
     services,
+    nodes,
     checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);

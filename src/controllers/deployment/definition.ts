@@ -4,6 +4,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
+  nodeLabels,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
   orphanIndex,
@@ -55,7 +56,7 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, blueGreen, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, blueGreen, checks, neighbours, restartOnConfig, rules, waits, workers, zones } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -79,7 +80,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
       const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
       const checkHosts = checks && (checks.hosts ?? []);
-      const known = { configuration, defaultsOf, services } as const;
+      const nodes = zones ? nodeLabels(informers) : 'off';
+      const known = { configuration, defaultsOf, nodes, services } as const;
       const reconciler = new DeploymentReconciler({
         ...{ ...caches, ...known, clock, rules },
         ...{ measuring, checkHosts },

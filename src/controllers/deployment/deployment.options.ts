@@ -78,6 +78,8 @@ export interface DeploymentControllerOptions {
   blueGreen?: boolean;
   /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
   checks?: RolloutChecksOptions;
+  /** Watches the labels of nodes, for Deployments with `zones: one-by-one` (docs/ROLLOUTS.md). @default false */
+  zones?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -89,6 +91,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
   readonly blueGreen: boolean;
+  readonly zones: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -100,6 +103,7 @@ const schema = z.object({
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
   blueGreen: z.boolean().default(false),
+  zones: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -67,6 +67,8 @@ export interface PolicyLimits {
   servedBy?: { readonly service: string };
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
+  /** How small a rollout may make one of the others. @default 0 */
+  leastOld?: (replicaSet: ReplicaSetDraft) => number;
   /**
    * The most pods that a ReplicaSet can have, those that are ending included; undefined while it is not known. Then nothing grows beyond
    * the ceiling less these. @default pods that are ending take no room
@@ -128,6 +130,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   servedBy?: { readonly service: string };
   podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
   startsBesideEnding?: boolean;
+  leastOld?: (replicaSet: ReplicaSetDraft) => number;
   /** A ReplicaSet was to grow, and pods that are ending take the room. */
   isHeldBack = false;
   /** Writes to Services, in order. */

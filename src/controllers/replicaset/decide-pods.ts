@@ -2,8 +2,16 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { DoomedPod } from '../shared/index.js';
-import { choosePodNames, counted, podNamePrefix, podsToDelete, replacesAfterEnd } from '../shared/index.js';
+import type { DoomedPod, NodeLabels } from '../shared/index.js';
+import {
+  choosePodNames,
+  counted,
+  podNamePrefix,
+  podsToDelete,
+  readZoneFirst,
+  zoneOf,
+  replacesAfterEnd,
+} from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { RejectionBackoff } from './rejection-backoff.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
@@ -18,6 +26,8 @@ export interface PodDecisionDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly options: CompiledReplicaSetControllerOptions;
+  /** @default not watched */
+  readonly nodes?: NodeLabels;
 }
 
 /** The combined view of API server and cache, once stored intents are resolved. */
@@ -146,14 +156,18 @@ function chooseVictims(
   replicaSet: DeepReadonly<ReplicaSet>,
   active: readonly ReadablePod[],
   count: number,
-  { clock, pods, replicaSets }: PodDecisionDependencies,
+  { clock, nodes, pods, replicaSets }: PodDecisionDependencies,
 ): DoomedPod[] {
   if (count === 0) return [];
   const related = count < active.length ? relatedPods(replicaSet, replicaSets, pods) : [];
-  return podsToDelete({ pods: active, related, count, nowMs: clock.now() }).map(({ metadata }) => ({
-    uid: metadata.uid ?? '',
-    name: metadata.name,
-  }));
+  const zone = nodes && readZoneFirst(replicaSet);
+  const goesFirst = nodes && zone && ((pod: ReadablePod) => zoneOf(pod, zone.label, nodes) === zone.value);
+  return podsToDelete({ pods: active, related, count, goesFirst, nowMs: clock.now() }).map(
+    ({ metadata }) => ({
+      uid: metadata.uid ?? '',
+      name: metadata.name,
+    }),
+  );
 }
 
 interface Described {

@@ -7,6 +7,9 @@ export const POD_REPLACEMENT = 'rollkeeper.dev/pod-replacement';
 export const POD_REPLACEMENT_OF_OWNER = 'rollkeeper.dev/pod-replacement-of-owner';
 /** Replacements start when the pods that they replace have ended. */
 export const TERMINATED = 'terminated';
+/** When a new pod takes the place of an old one: when that begins to end, or when it has ended. */
+export const POD_REPLACEMENTS = ['started', TERMINATED] as const;
+export type PodReplacement = (typeof POD_REPLACEMENTS)[number];
 
 /** Whether a ReplicaSet replaces a pod only once that has ended. */
 export function replacesAfterEnd(replicaSet: DeepReadonly<ReplicaSet>): boolean {

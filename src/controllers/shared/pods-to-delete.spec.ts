@@ -72,6 +72,24 @@ describe('podsToDelete', () => {
     }
   });
 
+  it('takes pods of a zone that goes first before other ready ones, and after those that are not ready', () => {
+    const isReady = { conditions: [{ type: 'Ready', status: 'True' as const }], phase: 'Running' };
+    const [unready, there, elsewhere] = ['unready', 'there', 'elsewhere'].map((name) => {
+      const pod = aPod({ name });
+      return {
+        ...pod,
+        spec: { ...pod.spec, nodeName: `node-${name}` },
+        status: name === 'unready' ? {} : isReady,
+      };
+    });
+    const pods = [elsewhere!, there!, unready!];
+    const goesFirst = (pod: DeepReadonly<Pod>): boolean => pod.spec.nodeName === 'node-there';
+    const gone = [1, 2].map((count) =>
+      podsToDelete({ pods, related: [], count, goesFirst, nowMs }).map(({ metadata }) => metadata.name),
+    );
+    expect(gone).toEqual([['unready'], ['unready', 'there']]);
+  });
+
   it('ranks pods as the cache keeps them like those that the API server has', () => {
     for (const { name, goes, stays } of rows) {
       const pods = [aPod({ name: 'stays', ...stays }), aPod({ name: 'goes', ...goes })].map(trimPod);

@@ -16,6 +16,7 @@ interface RankedPod {
   readonly pod: ReadablePod;
   /** Active related pods on the same node, including itself. */
   readonly neighbours: number;
+  readonly goesFirst: boolean;
 }
 
 /** A rule returns below 0 if `a` is deleted first, above 0 if `b` is, 0 if undecided. */
@@ -26,6 +27,8 @@ const RULES: readonly Rule[] = [
   (a, b) => Number(isAssigned(a.pod)) - Number(isAssigned(b.pod)),
   (a, b) => phaseRank(a.pod) - phaseRank(b.pod),
   (a, b) => Number(isPodReady(a.pod)) - Number(isPodReady(b.pod)),
+  // Not of Kubernetes, and false for all unless a rollout goes zone by zone.
+  (a, b) => Number(b.goesFirst) - Number(a.goesFirst),
   (a, b) => deletionCost(a.pod) - deletionCost(b.pod),
   (a, b) => b.neighbours - a.neighbours,
   (a, b, nowMs) =>
@@ -47,17 +50,23 @@ const RULES: readonly Rule[] = [
 /**
  * Chooses the `count` pods whose loss hurts least.
  * @param related pods of all ReplicaSets of the same owner, to find pods doubled up on a node
+ * @param goesFirst before the other ready pods, in a rollout zone by zone
  */
 export function podsToDelete(input: {
   readonly pods: readonly ReadablePod[];
   readonly related: readonly ReadablePod[];
   readonly count: number;
+  readonly goesFirst?: (pod: ReadablePod) => boolean;
   readonly nowMs: number;
 }): readonly ReadablePod[] {
-  const { pods, related, count, nowMs } = input;
+  const { pods, related, count, goesFirst, nowMs } = input;
   if (count >= pods.length) return pods;
   const perNode = activePerNode(related);
-  const ranked = pods.map((pod) => ({ pod, neighbours: perNode.get(pod.spec.nodeName ?? '') ?? 0 }));
+  const ranked = pods.map((pod) => ({
+    pod,
+    neighbours: perNode.get(pod.spec.nodeName ?? '') ?? 0,
+    goesFirst: goesFirst?.(pod) === true,
+  }));
   ranked.sort((a, b) => compare(a, b, nowMs));
   return ranked.slice(0, count).map(({ pod }) => pod);
 }

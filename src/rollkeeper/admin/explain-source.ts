@@ -1,3 +1,4 @@
+import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
@@ -69,6 +70,7 @@ export class ExplainSource {
       namespaceTerminating,
       namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,
+      nodeLabels: nodeLabelsOf(caches),
       nowMs: this.ports.clock.now(),
     };
   }
@@ -114,6 +116,15 @@ export class ExplainSource {
 const REPLICA_SETS_ASKED_FOR = 10;
 /** Further ones are not checked: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
+
+/** Undefined if no nodes are cached. */
+function nodeLabelsOf({ nodes }: DeploymentCaches): NodeLabels | undefined {
+  if (!nodes?.hasSynced) return undefined;
+  return {
+    availability: 'known',
+    valueOf: (name, label) => nodes.lister.get(name)?.metadata.labels?.[label],
+  };
+}
 
 /** Undefined if no nodes are cached. */
 function nodesNotReadyOf(

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import type { LoggedDecision } from './decision-log.js';
 
 /** What a work queue knows of a key. */
@@ -43,6 +44,8 @@ export interface ExplainInput {
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
   /** The annotations of its Namespace, which are defaults for its rollout. @default not known */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  /** The labels of nodes, by which a rollout may go zone by zone. @default unknown: it is explained as if it did not */
+  readonly nodeLabels?: NodeLabels;
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent if unknown: derived from the API alone. */

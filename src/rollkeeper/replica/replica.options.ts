@@ -59,6 +59,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
+      zones: compiled.zones,
       restartOnConfig: compiled['restart-on-config'],
     }),
     signingAuthorityOf(compiled),

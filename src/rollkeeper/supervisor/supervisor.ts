@@ -237,6 +237,7 @@ export class Supervisor {
       '--standalone',
       '--restart-on-config',
       '--blue-green',
+      '--zones',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

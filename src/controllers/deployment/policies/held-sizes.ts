@@ -82,7 +82,8 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
   return {
     hasMoved: () => moved,
     shrink: (set, wanted) => {
-      const excess = isObserved(set) ? set.replicas - wanted : 0;
+      const least = Math.max(wanted, draft.leastOld?.(set) ?? 0);
+      const excess = isObserved(set) ? set.replicas - least : 0;
       if (excess <= 0) return;
       const lasting = lastingAvailable(set, rules);
       const idle = Math.min(excess, set.replicas - lasting);

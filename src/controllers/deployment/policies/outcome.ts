@@ -6,6 +6,7 @@ export type StandingCode =
   | 'waits-for-approval'
   | 'waits-in-step'
   | 'waits-for-termination'
+  | 'waits-for-zone'
   | 'waits-for-check'
   | 'check-failed'
   | 'rollout-held'

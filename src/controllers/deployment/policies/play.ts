@@ -1,3 +1,4 @@
+import type { WatchedNodes } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
@@ -27,6 +28,7 @@ import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
+import { playZones, zonesTrouble } from './zones.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
@@ -55,6 +57,8 @@ export interface PolicyContext {
   readonly configuration?: Configuration;
   /** The Services that blue-green rollouts move. @default not known here, and not asked about */
   readonly services?: WatchedServices;
+  /** The labels of nodes, for rollouts zone by zone. @default not known here, and not asked about */
+  readonly nodes?: WatchedNodes;
   /** What is known of checks. @default their recorded results alone */
   readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
@@ -74,7 +78,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { checks = BY_RESULTS, configuration, podsOf, services } = context;
+  const { checks = BY_RESULTS, configuration, nodes, podsOf, services } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -87,11 +91,11 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const replacement = podReplacementOf(draft, policy);
   countEndingPods(draft, replacement, podsOf);
   if (compiled.kind !== 'none' || policy || draft.podsOccupiedBy) draft.policy = outcome;
-  const known = { checks, configuration, podsOf, services };
+  const known = { checks, configuration, nodes, podsOf, services };
   const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
-    if (policy) playUnder(pass, () => playBlueGreen(pass, play));
+    if (policy) playUnder(pass, () => playBlueGreen(pass, () => playZones(pass, play)));
     else play();
   }
   if (draft.observed.metadata.deletionTimestamp === undefined) {
@@ -107,14 +111,17 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { configuration, services }: PolicyContext,
+  { configuration, nodes, services }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
   if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
-  return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
+  const { blueGreen, zoneLabel } = compiled.policy;
+  return (
+    blueGreenTrouble(draft, blueGreen, services) ?? zonesTrouble(zoneLabel, nodes) ?? checkProblem(draft)
+  );
 }
 
 /** A person may ask to go back or to try again without any policy. */

@@ -1,5 +1,6 @@
 import type { DeepReadonly, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 import { isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import type { PodReplacement } from '../../shared/index.js';
 import { POD_REPLACEMENT, POD_REPLACEMENT_OF_OWNER, TERMINATED } from '../../shared/index.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved } from '../draft.js';
@@ -21,10 +22,6 @@ import {
   tellEvent,
   tellProgress,
 } from './tell.js';
-
-/** When a new pod takes the place of an old one: when that begins to end, or when it has ended. */
-export const POD_REPLACEMENTS = ['started', TERMINATED] as const;
-export type PodReplacement = (typeof POD_REPLACEMENTS)[number];
 
 /** Of KEP-5882; servers without it do not keep the field. */
 interface WithReplacementPolicy {

@@ -6,7 +6,7 @@ import { PODS, REPLICA_SETS, stringifyJson } from '../../../machinery/kubernetes
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
-import { ConfigMap, Service } from '../../../runtime/index.js';
+import { ConfigMap, Node, Service } from '../../../runtime/index.js';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import { readCheckResults } from './checks/check-results.js';
@@ -59,6 +59,7 @@ const scenario = fc.record({
   restartOn: fc.constantFrom(undefined, 'config'),
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
   podReplacement: fc.constantFrom(undefined, 'terminated'),
+  zones: fc.constantFrom(undefined, 'one-by-one'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -79,7 +80,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, podReplacement: undefined },
+    ...{ blueGreen: undefined, podReplacement: undefined, zones: undefined },
     steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
@@ -90,7 +91,7 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, podReplacement: undefined },
+    ...{ blueGreen: undefined, podReplacement: undefined, zones: undefined },
     steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
@@ -116,6 +117,7 @@ const WATCHING = createDeploymentController({
   restartOnConfig: true,
   blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
+  zones: true,
 });
 
 class PolicyWorld {
@@ -139,6 +141,9 @@ class PolicyWorld {
           throw refusal(write.type === REPLICA_SETS ? 409 : 500);
       },
     });
+    this.world.nodeOf = (pod) => `node-${pod % 3}`;
+    this.world.zoneOf = (node) => node;
+    for (const name of ['node-0', 'node-1', 'node-2']) this.world.api.seed(Node, aNode(name));
     if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
     const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
     this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
@@ -242,6 +247,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     'bake-time': bakeTime,
     'restart-on': restartOn,
     'pod-replacement': drawn.podReplacement,
+    zones: blueGreen ? undefined : drawn.zones,
     ...(blueGreen && {
       strategy: 'blue-green',
       'active-service': 'web',
@@ -276,6 +282,12 @@ function applyTo(deployment: Deployment, change: Change): void {
 function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
   const { [P + name]: _before, ...others } = metadata.annotations ?? {};
   metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+/** A zone of its own. */
+function aNode(name: string): Node {
+  const metadata = { name, uid: `uid-of-${name}`, labels: { 'topology.kubernetes.io/zone': name } };
+  return { apiVersion: 'v1', kind: 'Node', metadata } as Node;
 }
 
 function hashOf({ metadata }: ReplicaSet): string | undefined {
@@ -481,7 +493,7 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
-  ...{ restartOn: undefined, blueGreen: undefined, podReplacement: undefined },
+  ...{ restartOn: undefined, blueGreen: undefined, podReplacement: undefined, zones: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {

@@ -33,6 +33,8 @@ export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
 /** Of the same condition, and an Event: the controller does not see Services. */
 export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
+/** Of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
+export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -110,6 +112,7 @@ export interface Problem {
     | typeof CONFIGURATION_NOT_WATCHED
     | typeof SERVICE_NOT_USABLE
     | typeof SERVICES_NOT_WATCHED
+    | typeof NODES_NOT_WATCHED
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;
