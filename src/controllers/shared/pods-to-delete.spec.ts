@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { trimPod } from '../../client/informer/index.js';
+import type { DeepReadonly, Pod } from '../../machinery/kubernetes/index.js';
 import { POD_DELETION_COST } from '../../machinery/kubernetes/index.js';
 import { podsToDelete } from './pods-to-delete.js';
 
