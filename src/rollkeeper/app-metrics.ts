@@ -79,6 +79,18 @@ export function observeDeployments(
     });
 }
 
+/** Number of Deployments by what their policies say; `undefined` reports nothing. */
+export function observePolicies(meter: Meter, counts: () => ReadonlyMap<string, number> | undefined): void {
+  meter
+    .createObservableGauge(METRICS.rolloutPolicies, {
+      description:
+        'Deployments whose policies hold a rollout, went back, or cannot be followed, by the reason',
+    })
+    .addCallback((result) => {
+      for (const [reason, count] of counts() ?? []) result.observe(count, { reason });
+    });
+}
+
 /** Seconds: from a rollout of one pod to one of an hour. */
 const ROLLOUT_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 /** Seconds spent by the controllers themselves. Includes the bounds of the objective (docs/RELIABILITY.md). */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Deployment, DeploymentStatus } from '../../machinery/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
-import { countDeploymentStates, decideDeploymentState } from './deployment-states.js';
+import { countDeploymentStates, countPolicyReasons, decideDeploymentState } from './deployment-states.js';
 
 const progressing = (reason: string) => [{ type: 'Progressing', status: 'True', reason }];
 const through = {
@@ -43,5 +43,23 @@ it('counts every state, also those that no Deployment is in', () => {
     degraded: 2,
     paused: 0,
     deleting: 0,
+  });
+});
+
+it('counts what policies say, and nothing that Kubernetes says', () => {
+  const unknown = (reason: string) => [{ type: 'Progressing', status: 'Unknown', reason }];
+  const invalid = [{ type: 'RolloutPolicy', status: 'False', reason: 'InvalidAnnotation' }];
+  const all = [
+    unknown('WaitingForApproval'),
+    unknown('WaitingForApproval'),
+    unknown('DeploymentPaused'),
+    progressing('RolledBack'),
+    progressing('NewReplicaSetAvailable'),
+    invalid,
+  ].map((conditions) => aDeploymentWith({ ...through, conditions }));
+  expect(Object.fromEntries(countPolicyReasons(all))).toEqual({
+    WaitingForApproval: 2,
+    RolledBack: 1,
+    InvalidAnnotation: 1,
   });
 });

@@ -1,4 +1,4 @@
-import { findCondition, isRolledOut } from '@rollkeeper/controllers/deployment';
+import { ROLLED_BACK, findCondition, isRolledOut } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 export const DEPLOYMENT_STATES = [
@@ -42,6 +42,32 @@ export function countDeploymentStates(
   for (const deployment of deployments) {
     const state = decideDeploymentState(deployment);
     counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Kubernetes' own reasons of a Progressing condition that is neither true nor false. */
+const OF_KUBERNETES: ReadonlySet<string> = new Set(['DeploymentPaused', 'DeploymentResumed']);
+const POLICY_CONDITION = 'RolloutPolicy';
+
+/** What the policies say of a Deployment, as the reason of its condition; `undefined` where they say nothing. */
+function policyReasonOf({ status }: DeepReadonly<Deployment>): string | undefined {
+  const trouble = status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+  if (trouble?.status === 'False') return trouble.reason;
+  const progressing = findCondition(status?.conditions, 'Progressing');
+  const { reason = '' } = progressing ?? {};
+  const isWait = progressing?.status === 'Unknown' && !OF_KUBERNETES.has(reason);
+  return isWait || reason === ROLLED_BACK ? reason : undefined;
+}
+
+/** Counts the Deployments whose policies hold a rollout, went back, or cannot be followed, by the reason. */
+export function countPolicyReasons(
+  deployments: Iterable<DeepReadonly<Deployment>>,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const deployment of deployments) {
+    const reason = policyReasonOf(deployment);
+    if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return counts;
 }

@@ -5,8 +5,8 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
-import { createRolloutMetrics, observeDeployments } from '../app-metrics.js';
-import { countDeploymentStates } from '../deployment-states/deployment-states.js';
+import { createRolloutMetrics, observeDeployments, observePolicies } from '../app-metrics.js';
+import { countDeploymentStates, countPolicyReasons } from '../deployment-states/deployment-states.js';
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -33,11 +33,9 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     if (types.length === 0) return;
     const { informers } = manager;
     const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
-    observeDeployments(meter, () =>
-      manager.isLeader
-        ? countDeploymentStates(deployments.flatMap(({ lister }) => lister.list()))
-        : undefined,
-    );
+    const listed = () => deployments.flatMap(({ lister }) => lister.list());
+    observeDeployments(meter, () => (manager.isLeader ? countDeploymentStates(listed()) : undefined));
+    observePolicies(meter, () => (manager.isLeader ? countPolicyReasons(listed()) : undefined));
     const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
     this.stop = rollouts.watch({
       deployments,

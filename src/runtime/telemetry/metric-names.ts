@@ -28,6 +28,7 @@ export const METRICS = {
   leaderTransitions: 'rollkeeper_leader_transitions_total',
   leaderDepositions: 'rollkeeper_leader_depositions_total',
   deployments: 'rollkeeper_deployments',
+  rolloutPolicies: 'rollkeeper_rollout_policies',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',
   rolloutOverhead: 'rollkeeper_rollout_overhead_seconds',
