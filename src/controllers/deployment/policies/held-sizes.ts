@@ -95,7 +95,7 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
 }
 
 /** The newest of the good, or else the largest. */
-function stableOf(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
+export function stableOf(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
   const [largest] = oldestFirst.toSorted((a, b) => b.replicas - a.replicas);
   return oldestFirst.findLast(isGood) ?? largest;
 }

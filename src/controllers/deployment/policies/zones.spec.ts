@@ -116,6 +116,14 @@ describe('a rollout zone by zone', () => {
     expect(lab.sizes).toEqual({ 'app:2': 3 });
   });
 
+  it('removes a version that was only tried from any zone, where a step holds the one before', async () => {
+    const lab = await zoned({ ...ONE_BY_ONE, steps: '1; approve' }, { ...SIX, replicas: 3 });
+    await lab.image('app:2');
+    expect(zonesOf(lab.world, 'app:2')).toHaveLength(1);
+    await lab.image('app:3');
+    expect(lab.sizes).toEqual({ 'app:1': 2, 'app:3': 1 });
+  });
+
   it('says so where nodes are not watched, and rolls out in any order', async () => {
     const lab = await PolicyLab.rolledOut(ONE_BY_ONE, SIX);
     await lab.image('app:2');

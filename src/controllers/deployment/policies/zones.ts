@@ -6,6 +6,7 @@ import { OWN_RULES } from '../deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { activeOf, lastingAvailable, totalReplicas } from '../draft.js';
 import { latestOf } from '../new-replica-set.js';
+import { isHeld, stableOf } from './held-sizes.js';
 import { ZONE_BEGUN } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
@@ -43,7 +44,7 @@ export function playZones(pass: Pass, play: () => void): void {
   }
   const latest = latestOf(draft, draft.living);
   const old = activeOf(draft.living).filter((set) => set !== latest);
-  const ready = new Map(old.map((set) => [set, pass.podsOf(set).filter(isServing)]));
+  const ready = new Map(zonedOf(draft, old).map((set) => [set, pass.podsOf(set).filter(isServing)]));
   const zones = [...ready.values()].flat().map((pod) => zoneOf(pod, label, nodes));
   const [zone] = [...new Set(zones)].sort();
   if (zone === undefined) return play();
@@ -67,6 +68,13 @@ export function playZones(pass: Pass, play: () => void): void {
   draft.annotate(now, { ...now.annotations, [ZONE_BEGUN]: zone });
   const message = `Rollout of ${now.name}: old pods in ${wordsFor(zone, label)} go now`;
   tellEvent(draft, outcome, normal('RolloutZone', message));
+}
+
+/** A step holds the version before; those that were only tried give their room first, in any zone, or the step could not be reached. */
+function zonedOf(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): readonly ReplicaSetDraft[] {
+  if (!isHeld(draft)) return old;
+  const stable = stableOf(old);
+  return stable ? [stable] : [];
 }
 
 /** Until the zones are known, no pod goes that is ready. */
