@@ -287,7 +287,7 @@ function annotate({ metadata }: Deployment, name: string, value: string | undefi
 /** A zone of its own. */
 function aNode(name: string): Node {
   const metadata = { name, uid: `uid-of-${name}`, labels: { 'topology.kubernetes.io/zone': name } };
-  return { apiVersion: 'v1', kind: 'Node', metadata } as Node;
+  return { apiVersion: 'v1', kind: 'Node', metadata };
 }
 
 function hashOf({ metadata }: ReplicaSet): string | undefined {

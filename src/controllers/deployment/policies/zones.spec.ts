@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
-import type { KubernetesObject, Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import type { Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import { NODES, PODS } from '../../../machinery/kubernetes/index.js';
 import type { DeploymentShape } from '../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
@@ -24,7 +24,7 @@ const SIX: DeploymentShape = {
 function spread(world: RolloutWorld, label = LABEL): void {
   for (const zone of ['a', 'b', 'c']) {
     const metadata = { name: `node-${zone}`, uid: `uid-of-node-${zone}`, labels: { [label]: zone } };
-    world.api.seed(NODES, { apiVersion: 'v1', kind: 'Node', metadata } as KubernetesObject);
+    world.api.seed(NODES, { apiVersion: 'v1', kind: 'Node', metadata });
   }
   world.zoneOf = (node) => node.replace('node-', '');
   world.nodeOf = (pod) => `node-${'abc'[pod % 3]}`;
