@@ -3,6 +3,8 @@ import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { METRICS, REQUEST_BUCKETS } from '@rollkeeper/runtime/telemetry';
 import type { Meter } from '@opentelemetry/api';
 import type { DeploymentState } from './deployment-states/deployment-states.js';
+import type { CheckResult } from './replica/check-result-feed.js';
+import type { SendResult } from './rollout-events/index.js';
 import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 
 /** kube-apiserver's names for the same metrics, and our own for the store: there is no etcd here. */
@@ -116,4 +118,20 @@ export function createRolloutMetrics(meter: Meter): RolloutMetrics {
     ended: (outcome, durationMs) => duration.record(durationMs / 1000, { outcome }),
     overhead: (durationMs) => overhead.record(durationMs / 1000),
   };
+}
+
+/** What the checks of rollouts come to. */
+export function createCheckMetrics(meter: Meter): (result: CheckResult) => void {
+  const total = meter.createCounter(METRICS.rolloutChecks, {
+    description: 'Measurements of checks of rollouts, by kind and result',
+  });
+  return ({ kind, verdict }) => total.add(1, { kind, result: verdict });
+}
+
+/** What becomes of CloudEvents about rollouts. */
+export function createRolloutEventMetrics(meter: Meter): (result: SendResult) => void {
+  const total = meter.createCounter(METRICS.rolloutEvents, {
+    description: 'CloudEvents about rollouts, by what became of a try to send one',
+  });
+  return (result) => total.add(1, { result });
 }

@@ -51,7 +51,7 @@ describe.skipIf(!anyKubectl())('pods that start when the old ones have ended, wi
   let count: PodCount;
 
   beforeAll(async () => {
-    lab = await PolicyUp.start(['--termination-delay-ms', '1500']);
+    lab = await PolicyUp.withNodes('--termination-delay-ms', '1500');
     expect((await lab.applyExample('pod-replacement.yaml')).code).toBe(0);
     count = new PodCount(lab);
     await count.start();

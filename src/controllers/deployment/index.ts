@@ -1,3 +1,4 @@
+export { REVISION } from './annotations.js';
 export { findCondition } from './conditions.js';
 export { decideRollout } from './decide.js';
 export type { DecisionContext } from './decide.js';
@@ -22,35 +23,64 @@ export {
   replicasOf,
   validateDeployment,
 } from './limits.js';
+export { createTurnsController } from './turns-controller.js';
+export { placeInQueue, queuedRollout } from './policies/turns.js';
+export type { QueuedRollout } from './policies/turns.js';
+export { decideRemoval, parseVictims, renderVictims } from './remove-pods.js';
+export type { NamedVictim, Removal } from './remove-pods.js';
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
 export { customTemplateHash, equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
 export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { parseHostRules } from './policies/checks/check-hosts.js';
+export type { HostRule } from './policies/checks/check-hosts.js';
+export type { ChecksContext } from './policies/checks/check-needs.js';
+export { NoAnswerError, UndiciSender } from './policies/checks/http-sender.js';
+export type { HttpSender, IncomingAnswer, OutgoingRequest } from './policies/checks/http-sender.js';
+export { decodeKey, fileSigner, signatureOf } from './policies/checks/signature.js';
+export type { RequestSigner } from './policies/checks/signature.js';
+export { readCheckResults } from './policies/checks/check-results.js';
+export type { CheckRun, CheckVerdict, Measurement } from './policies/checks/check-results.js';
+export { mayBecomeGood } from './policies/checks/may-become-good.js';
+export type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
-export { readCheckResults } from './policies/checks/check-results.js';
-export type { CheckRun } from './policies/checks/check-results.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
-
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { readPosition } from './policies/stages.js';
 export { renderStep } from './policies/steps.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, SWITCHED } from './policies/names.js';
+export {
+  ABORT,
+  APPROVE,
+  REMOVE_PODS,
+  GOOD_SINCE,
+  RETRY,
+  annotationOf,
+  SWITCHED,
+  TOLD,
+} from './policies/names.js';
 export type { SelectingService, Services } from './policies/selecting-services.js';
 export type { ServiceWrite } from './policies/service-writes.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
 export {
+  CHECK_FAILED,
+  CHECK_NOT_POSSIBLE,
+  CHECK_UNKNOWN,
+  POLICY_CONDITION,
   ROLLED_BACK,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_TERMINATION,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
+  WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

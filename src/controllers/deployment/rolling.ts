@@ -74,8 +74,7 @@ function cleanUpUnhealthy(
     const unhealthy = replicaSet.replicas - available(replicaSet, rules);
     if (unhealthy < 0 || (rules.floor && !isObserved(replicaSet))) return undefined;
     const size = Math.min(limit - cleanedUp, unhealthy, mayGo(draft, replicaSet));
-    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
-    cleanedUp += size;
+    if (size > 0) cleanedUp += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return cleanedUp;
 }
@@ -94,8 +93,7 @@ function scaleDownInOrder(
   for (const replicaSet of oldestFirst) {
     if (scaledDown >= limit) break;
     const size = Math.min(mayGo(draft, replicaSet), limit - scaledDown);
-    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
-    scaledDown += size;
+    if (size > 0) scaledDown += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return scaledDown;
 }

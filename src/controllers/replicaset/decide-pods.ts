@@ -8,6 +8,7 @@ import {
   counted,
   podNamePrefix,
   podsToDelete,
+  readFirstToGo,
   readZoneFirst,
   zoneOf,
   replacesAfterEnd,
@@ -160,9 +161,10 @@ function chooseVictims(
 ): DoomedPod[] {
   if (count === 0) return [];
   const related = count < active.length ? relatedPods(replicaSet, replicaSets, pods) : [];
+  const first = readFirstToGo(replicaSet, desiredReplicas(replicaSet));
   const zone = nodes && readZoneFirst(replicaSet);
   const goesFirst = nodes && zone && ((pod: ReadablePod) => zoneOf(pod, zone.label, nodes) === zone.value);
-  return podsToDelete({ pods: active, related, count, goesFirst, nowMs: clock.now() }).map(
+  return podsToDelete({ pods: active, related, first, count, goesFirst, nowMs: clock.now() }).map(
     ({ metadata }) => ({
       uid: metadata.uid ?? '',
       name: metadata.name,

@@ -46,6 +46,8 @@ export const SERVICES: ResourceType = type('', 'v1', 'services', 'Service', true
 export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
 export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
 export const RESOURCE_QUOTAS: ResourceType = type('', 'v1', 'resourcequotas', 'ResourceQuota', true);
+export const CONFIG_MAPS: ResourceType = type('', 'v1', 'configmaps', 'ConfigMap', true);
+export const JOBS: ResourceType = type('batch', 'v1', 'jobs', 'Job', true);
 export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
 export const LEASES: ResourceType = type('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
 /** Only served where coordinated leader election is enabled, since Kubernetes 1.33. */

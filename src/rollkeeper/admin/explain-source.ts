@@ -2,6 +2,7 @@ import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
+import { queuedRollout } from '@rollkeeper/controllers/deployment';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
@@ -71,6 +72,9 @@ export class ExplainSource {
       namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,
       nodeLabels: nodeLabelsOf(caches),
+      ...(queuedRollout(deployment).length > 0 && {
+        queuedRollouts: caches.deployments.lister.list().flatMap(queuedRollout),
+      }),
       nowMs: this.ports.clock.now(),
     };
   }

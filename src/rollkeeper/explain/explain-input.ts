@@ -1,5 +1,6 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { NodeLabels } from '@rollkeeper/controllers/shared';
+import type { QueuedRollout } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
 /** What a work queue knows of a key. */
@@ -46,6 +47,8 @@ export interface ExplainInput {
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
   /** The labels of nodes, by which a rollout may go zone by zone. @default unknown: it is explained as if it did not */
   readonly nodeLabels?: NodeLabels;
+  /** The queue of rollouts, for one that waits for its turn. @default not known */
+  readonly queuedRollouts?: readonly QueuedRollout[];
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent if unknown: derived from the API alone. */

@@ -6,10 +6,11 @@ import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
+import { RolloutEventSending } from './rollout-events.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 
 /** The replica's manager with its controllers, created with the public kit. */
-@Module({ providers: [RolloutTiming] })
+@Module({ imports: [KubernetesApiModule], providers: [RolloutTiming, RolloutEventSending] })
 export class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
     return {

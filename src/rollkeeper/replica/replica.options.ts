@@ -1,3 +1,8 @@
+import type { RolloutChecksOptions } from '@rollkeeper/controllers/deployment';
+import { parseHostRules } from '@rollkeeper/controllers/deployment';
+import { CheckResultFeed } from './check-result-feed.js';
+import type { EventSink } from '../rollout-events/index.js';
+import { parseSinks } from '../rollout-events/index.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
 import { DEPLOYMENT_APIS } from '@rollkeeper/controllers/deployment';
 import type { DeploymentApi } from '@rollkeeper/controllers/deployment';
@@ -48,6 +53,10 @@ export type CompiledReplicaOptions = Readonly<
   /** By controller. */
   readonly syncTimeoutMsOf: ReadonlyMap<string, number>;
   readonly adminTls: AdminTls;
+  /** What the checks of rollouts come to. */
+  readonly checkResults: CheckResultFeed;
+  /** Where CloudEvents are sent. */
+  readonly eventSinks: readonly EventSink[];
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -56,11 +65,15 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   assertRedisUrl(compiled['redis-url']);
   const deploymentApis = readDeploymentApis(compiled['deployment-api']);
   const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
+  const checkResults = new CheckResultFeed();
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
       zones: compiled.zones,
+      maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
+      respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],
+      checks: rolloutChecksOf(compiled, checkResults),
     }),
     signingAuthorityOf(compiled),
   );
@@ -85,8 +98,24 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
     adminTls: adminTlsOf(compiled),
+    checkResults,
+    eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
     scope,
   });
+}
+
+/** @throws InvalidOptionError naming an entry of the hosts */
+function rolloutChecksOf(
+  compiled: CheckedReplicaOptions,
+  results: CheckResultFeed,
+): RolloutChecksOptions | undefined {
+  const hosts = parseHostRules(compiled['check-hosts'], 'check-hosts');
+  if (!compiled['rollout-checks']) return undefined;
+  return {
+    hosts,
+    keyFile: compiled['check-signing-key-file'],
+    onMeasured: (result) => results.tell(result),
+  };
 }
 
 /** @throws InvalidOptionError if only one of the two files is named */

@@ -5,7 +5,12 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
 import { ControllerManager } from '@rollkeeper/runtime';
-import { createRolloutMetrics, observeDeployments, observePolicies } from '../app-metrics.js';
+import {
+  createCheckMetrics,
+  createRolloutMetrics,
+  observeDeployments,
+  observePolicies,
+} from '../app-metrics.js';
 import { countDeploymentStates, countPolicyReasons } from '../deployment-states/deployment-states.js';
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -29,6 +34,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     const { clock, manager } = this;
     const { meter } = this.telemetry.metrics;
     const metrics = createRolloutMetrics(meter);
+    this.options.checkResults.listen(createCheckMetrics(meter));
     const types = this.watchedTypes();
     if (types.length === 0) return;
     const { informers } = manager;

@@ -99,6 +99,48 @@ describe('the plan of a rollout', () => {
     expect(told).toContain('waits for an approval');
   });
 
+  it('takes disruption budgets for given, also where the rollout waits for one now', () => {
+    const annotations = { 'rollkeeper.dev/disruption-budgets': 'respect' };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    const told = { type: 'Progressing', status: 'Unknown' as const, reason: 'WaitingForBudget' };
+    wanted.status = { conditions: [{ ...told, message: 'No old pod may go: budget "web"' }] };
+    expect(simulateRollout({ wanted, ...question }).completes).toBe(true);
+    const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
+    const waiting = { ...wanted, spec: { ...wanted.spec, strategy } };
+    const { template } = wanted.spec;
+    const [old] = question.replicaSets;
+    if (!old) throw new Error('no ReplicaSet');
+    const empty = {
+      ...old,
+      metadata: { ...old.metadata, name: 'web-new', uid: 'uid-of-new' },
+      spec: { ...old.spec, replicas: 0, template },
+      status: { replicas: 0, observedGeneration: 1 },
+    };
+    const plan = simulateRollout({ ...question, wanted: waiting, replicaSets: [old, empty] });
+    expect(plan.completes).toBe(true);
+    expect(plan.steps[0]?.actions).toEqual(['no old pod may go: budget "web"']);
+  });
+
+  it('takes checks for passed, also after the last size, and says so', () => {
+    const annotations = {
+      'rollkeeper.dev/steps': 'check pre; 50%; check slo; 100%; check smoke',
+      'rollkeeper.dev/checks': 'errors',
+    };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    wanted.metadata.annotations = { ...annotations, 'deployment.kubernetes.io/revision': '1' };
+    const plan = simulateRollout({ wanted, ...question });
+    expect(plan.completes).toBe(true);
+    const told = plan.steps
+      .flatMap(({ actions }) => actions)
+      .filter((action) => action.includes('taken for passed'));
+    expect(told).toEqual([
+      'check errors: taken for passed, all the way through',
+      'step 1 of 5 (check pre): taken for passed',
+      'step 3 of 5 (check slo): taken for passed',
+      'step 5 of 5 (check smoke): taken for passed',
+    ]);
+  });
+
   it('plays a blue-green rollout, with the Services that it names taken for given', () => {
     const annotations = {
       'rollkeeper.dev/strategy': 'blue-green',

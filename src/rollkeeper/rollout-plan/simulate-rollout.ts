@@ -3,8 +3,10 @@ import {
   APPROVE,
   OWN_RULES,
   RolloutDraft,
+  compilePolicy,
   decideRollout,
   equalIgnoringHash,
+  isRollingUpdate,
   maxTotalReplicas,
   minAvailable,
   netPlan,
@@ -79,7 +81,10 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   const world = new PlannedWorld(question);
   const steps: PlannedStep[] = [];
   for (let turn = 0; turn < MAX_STEPS; turn++) {
-    const { actions, removes } = world.decide();
+    const decided = world.decide();
+    const { removes } = decided;
+    const given = turn === 0 && decided.actions.length > 0 ? takenForGiven(question) : [];
+    const actions = [...given, ...decided.actions];
     if (actions.length > 0) steps.push({ step: steps.length + 1, actions, removes, ...world.counts() });
     if (world.letPodsMove() || actions.length > 0) continue;
     const waited = world.waitOut();
@@ -102,6 +107,16 @@ export function simulateRollout(question: RolloutQuestion): RolloutPlan {
   };
 }
 
+/** What it is measured by all the way through is not known beforehand. */
+function takenForGiven({ namespaceAnnotations, wanted }: RolloutQuestion): readonly string[] {
+  const { metadata, spec } = wanted;
+  const compiled = compilePolicy(metadata.annotations, namespaceAnnotations, {
+    isRollingUpdate: isRollingUpdate(spec),
+  });
+  const checks = compiled.kind === 'policy' ? compiled.policy.checks : [];
+  return checks.map((check) => `check ${check}: taken for passed, all the way through`);
+}
+
 /** The objects as the API would have them, moved manually. */
 class PlannedWorld {
   private deployment: Deployment;
@@ -110,6 +125,8 @@ class PlannedWorld {
   private readonly services: PlannedServices;
   private nowMs: number;
   private outcome: PolicyOutcome | undefined;
+  /** The checks that have been taken for passed. */
+  private readonly given = new Set<string>();
   private readonly pods: PlannedPods;
   private removes: string[] = [];
 
@@ -132,7 +149,8 @@ class PlannedWorld {
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
     const { namespaceAnnotations } = this.question;
     const { services } = this;
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services });
+    const checks = { kind: 'given', passed: this.given } as const;
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services, checks });
     this.outcome = draft.policy;
     const plan = netPlan(draft, []);
     const actions = [
@@ -144,13 +162,21 @@ class PlannedWorld {
     return { actions, removes: this.removes };
   }
 
-  /** Passes by what the policies wait for: the time, or an approval. Undefined where they wait for neither. */
+  /** Passes by what the policies wait for: the time, an approval, or a check. Undefined where they wait for neither. */
   waitOut(): string | undefined {
-    const { isWaiting, recheckAfterMs, standing } = this.outcome ?? {};
+    const { givenCheck, isWaiting, recheckAfterMs, standing } = this.outcome ?? {};
+    if (givenCheck !== undefined && standing && !this.given.has(givenCheck)) {
+      this.given.add(givenCheck);
+      return standing.sentence;
+    }
     if (!isWaiting || !standing) return undefined;
     if (standing.code === 'waits-for-approval') {
       const annotations = { ...this.deployment.metadata.annotations, [APPROVE]: 'the plan' };
       this.deployment = { ...this.deployment, metadata: { ...this.deployment.metadata, annotations } };
+    } else if (standing.code === 'waits-for-budget' || standing.code === 'waits-for-turn') {
+      // Taken for given: the live Deployment said so, and the plan has neither budgets nor other rollouts.
+      const conditions = this.deployment.status?.conditions?.filter(({ type }) => type !== 'Progressing');
+      this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } };
     } else if (recheckAfterMs !== undefined) {
       this.nowMs += recheckAfterMs;
     } else {

@@ -13,6 +13,8 @@ const at = (seconds: number): string => new Date(T0 + seconds * 1000).toISOStrin
 
 interface Shape {
   readonly reason?: string;
+  /** Of the condition RolloutPolicy. */
+  readonly policyReason?: string;
   readonly message?: string;
   readonly updated?: number;
   readonly total?: number;
@@ -29,6 +31,13 @@ interface Shape {
 /** Complete since 00:00, unless the shape says otherwise. */
 function aView(shape: Shape = {}): RolloutView {
   const { annotations, available = 5, observed = 2, ofReplicaSet = {}, reason, updated = 5 } = shape;
+  const { policyReason } = shape;
+  const policy = {
+    type: 'RolloutPolicy',
+    status: 'False',
+    reason: policyReason,
+    message: 'check slo failed',
+  };
   const plain = aDeployment({ replicas: shape.replicas ?? 5, annotations, spec: shape.spec });
   const { total = 5, message = 'as it is', generation = 2, deletedAt } = shape;
   const metadata = { ...plain.metadata, generation, deletionTimestamp: deletedAt };
@@ -39,7 +48,10 @@ function aView(shape: Shape = {}): RolloutView {
     status: {
       ...{ observedGeneration: observed, updatedReplicas: updated, availableReplicas: available },
       replicas: total,
-      conditions: reason === undefined ? [] : [progressing],
+      conditions: [
+        ...(reason === undefined ? [] : [progressing]),
+        ...(policyReason === undefined ? [] : [policy]),
+      ],
     },
   };
   return { deployment, replicaSets: [ownedSet(plain, ofReplicaSet)], pods: [], nowMs: T0 };
@@ -144,6 +156,44 @@ describe('the phase of a rollout', () => {
       shape: { reason: 'RolloutHeld', message: 'held by a freeze: inventory', updated: 0 },
       phase: 'held',
       says: 'inventory',
+    },
+    {
+      name: 'a disruption budget forbids to take old pods',
+      shape: { reason: 'WaitingForBudget', message: 'No old pod may go: web', updated: 1 },
+      phase: 'held',
+      says: 'No old pod may go',
+    },
+    {
+      name: 'it is not its turn, since as many others roll out as may',
+      shape: { reason: 'WaitingForTurn', message: 'It is not its turn: at most 1', updated: 0 },
+      phase: 'held',
+      says: 'not its turn',
+    },
+    {
+      name: 'a check that has not passed, before the last size',
+      shape: { reason: 'WaitingForCheck', message: 'Step 2 of 2 (check slo)', updated: 1 },
+      phase: 'waiting-for-check',
+      says: 'Step 2 of 2 (check slo)',
+    },
+    {
+      name: 'a check that has not passed, after the last size',
+      shape: {
+        ...COMPLETE,
+        annotations: { 'rollkeeper.dev/steps': '100%; check smoke' },
+        ofReplicaSet: {
+          'deployment.kubernetes.io/revision': '2',
+          'rollkeeper.dev/step': JSON.stringify({ revision: '2', done: 1, since: at(0) }),
+        },
+      },
+      phase: 'waiting-for-check',
+      says: 'is complete, and its checks have not all passed',
+    },
+    {
+      name: 'a failed check that nothing is gone back from',
+      shape: { reason: 'WaitingForCheck', policyReason: 'CheckFailed', updated: 1 },
+      phase: 'failed',
+      says: 'is held by a check. check slo failed',
+      failure: 'check slo failed',
     },
     {
       name: 'the deadline has passed',

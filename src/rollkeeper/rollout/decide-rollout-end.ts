@@ -3,6 +3,8 @@ import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/mach
 import { controllerOf, readyConditionOf } from '@rollkeeper/machinery/kubernetes';
 import type { FailedTemplate, ReplicaSetDraft } from '@rollkeeper/controllers/deployment';
 import {
+  CHECK_FAILED,
+  POLICY_CONDITION,
   PROGRESS_DEADLINE_EXCEEDED,
   RETRY,
   ROLLED_BACK,
@@ -10,6 +12,9 @@ import {
   RolloutDraft,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_TERMINATION,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
+  WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -19,6 +24,7 @@ import {
   isRolledOut,
   isRollingUpdate,
   latestOf,
+  mayBecomeGood,
   minAvailable,
   needsGoodRevisions,
   readFailures,
@@ -31,7 +37,8 @@ import { decideRolloutState } from './decide-rollout-state.js';
  * Where a rollout is.
  *
  * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
- * - `waiting-for-approval`, `held`: a person, a window or a freeze decides when it goes on
+ * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it goes on
+ * - `waiting-for-check`: a check has not passed yet
  * - `baking`: complete, and watched until its bake time is over
  * - `rolling-back`: it failed, and what ran before is on its way back
  * - `complete`, `failed`, `rolled-back`: over
@@ -43,6 +50,7 @@ export type RolloutPhase =
   | 'paused'
   | 'waiting-for-approval'
   | 'held'
+  | 'waiting-for-check'
   | 'baking'
   | 'rolling-back'
   | 'complete'
@@ -97,6 +105,9 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
   const progressing = findCondition(status?.conditions, 'Progressing');
   const { message = '', reason = '' } = progressing ?? {};
   const waits = WAITS[reason];
+  const failedCheck = heldByCheck(view);
+  if (failedCheck !== undefined && !spec.paused)
+    return { phase: 'failed', message: `${name} is held by a check. ${failedCheck}`, failure: failedCheck };
   if (waits && !spec.paused) return { phase: waits, message };
   if (reason === ROLLED_BACK) return rolledBack(name, message, newest);
   if (reason === PROGRESS_DEADLINE_EXCEEDED) return exceeded(view, message);
@@ -105,6 +116,8 @@ export function decideRolloutEnd(view: RolloutView): RolloutPosition {
     return { phase: 'failed', message: `${name} failed. ${failed}`, failure: newest.cause };
   }
   if (newest && target) return goingBack(name, newest, target.revision, state.state === 'complete');
+  const checked = state.state === 'complete' ? decideChecks(view, latest) : undefined;
+  if (checked) return checked;
   const baked = decideBake(view, draft, latest, state.state === 'complete');
   if (baked) return baked;
   if (state.state === 'complete') return { phase: 'complete', message: state.message };
@@ -131,6 +144,9 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_FOR_TERMINATION]: 'waiting-in-step',
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
+  [WAITING_FOR_BUDGET]: 'held',
+  [WAITING_FOR_TURN]: 'held',
+  [WAITING_FOR_CHECK]: 'waiting-for-check',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {
@@ -170,6 +186,28 @@ function goingBack(
   if (complete) return rolledBack(name, `${sentence}. Revision ${revision} runs again.`, failure);
   const message = `${sentence}. Going back to revision ${revision}.`;
   return { phase: 'rolling-back', message, failure: failure.cause };
+}
+
+/** A check that failed, and that nothing is gone back from: without a person the rollout ends here. */
+function heldByCheck({ deployment }: RolloutView): string | undefined {
+  const condition = deployment.status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+  return condition?.reason === CHECK_FAILED ? condition.message : undefined;
+}
+
+/** Complete in Kubernetes' words, and a check is still to pass. */
+function decideChecks(view: RolloutView, latest: ReplicaSetDraft | undefined): RolloutPosition | undefined {
+  if (!latest?.observed || isGood(latest)) return undefined;
+  const compiled = compiledPolicy(view);
+  if (compiled.kind !== 'policy' || mayBecomeGood(compiled.policy, latest)) return undefined;
+  const trouble = view.deployment.status?.conditions?.find(({ type }) => type === POLICY_CONDITION)?.message;
+  const message = `deployment "${view.deployment.metadata.name}" is complete, and its checks have not all passed`;
+  return { phase: 'waiting-for-check', message: trouble === undefined ? message : `${message}: ${trouble}` };
+}
+
+function compiledPolicy({ deployment, namespaceAnnotations }: RolloutView): ReturnType<typeof compilePolicy> {
+  return compilePolicy(deployment.metadata.annotations, namespaceAnnotations, {
+    isRollingUpdate: isRollingUpdate(deployment.spec),
+  });
 }
 
 /** Rollkeeper marks a good revision itself, by the server's time; where another controller is at work, no mark comes. */
@@ -212,14 +250,13 @@ function sinceOf(
   return isRolledOut(progressing?.reason) ? parseTimeMs(progressing?.lastUpdateTime) : undefined;
 }
 
-function bakeOf({ bakeMs, deployment, namespaceAnnotations }: RolloutView): {
+function bakeOf(view: RolloutView): {
   readonly bakeMs: number;
   readonly isMarked: boolean;
 } {
+  const { bakeMs } = view;
   if (bakeMs !== undefined) return { bakeMs, isMarked: false };
-  const compiled = compilePolicy(deployment.metadata.annotations, namespaceAnnotations, {
-    isRollingUpdate: isRollingUpdate(deployment.spec),
-  });
+  const compiled = compiledPolicy(view);
   if (compiled.kind !== 'policy') return { bakeMs: 0, isMarked: false };
   return { bakeMs: compiled.policy.bakeMs, isMarked: needsGoodRevisions(compiled.policy) };
 }

@@ -40,6 +40,7 @@ export interface Described {
 const MAY_BE_HELD_UP: ReadonlySet<RolloutPhase> = new Set<RolloutPhase>([
   'progressing',
   'waiting-in-step',
+  'waiting-for-check',
   'baking',
   'failed',
 ]);

@@ -1,3 +1,5 @@
+export { decideRolloutEnd } from './decide-rollout-end.js';
+export type { RolloutView } from './decide-rollout-end.js';
 export type { RolloutReport } from './describe-rollout.js';
 export { followRollout, lookAtRollout } from './follow-rollout.js';
 export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';
@@ -21,4 +23,6 @@ export {
   setPaused,
 } from './rollout-verbs.js';
 export type { RolloutTarget, Undo } from './rollout-verbs.js';
+export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
+export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { WatchedRollout } from './watched-rollout.js';

@@ -10,12 +10,24 @@ const FAILED = JSON.stringify([
   { template: 'abc', replicaSet: 'web-abc', revision: '2', at: '2026-01-01T00:00:00Z', cause: 'it broke' },
 ]);
 
-function started(shape: { reason?: string; annotations?: Record<string, string>; paused?: boolean } = {}) {
-  const { annotations, paused, reason } = shape;
+interface Shape {
+  readonly reason?: string;
+  /** Of the condition RolloutPolicy. */
+  readonly policyReason?: string;
+  readonly annotations?: Record<string, string>;
+  readonly paused?: boolean;
+}
+
+function started(shape: Shape = {}) {
+  const { annotations, paused, policyReason, reason } = shape;
   const deployment = aDeployment({ annotations, spec: paused ? { paused } : {} });
   const condition: DeploymentCondition = { type: 'Progressing', status: 'True', reason, message: 'as it is' };
+  const policy = { type: 'RolloutPolicy', status: 'False', reason: policyReason, message: 'held' };
   const api = new InMemoryApi();
-  api.seed(DEPLOYMENTS, { ...deployment, status: { conditions: [condition] } });
+  api.seed(DEPLOYMENTS, {
+    ...deployment,
+    status: { conditions: policyReason === undefined ? [condition] : [condition, policy] },
+  });
   const now = () => api.all<Deployment>(DEPLOYMENTS)[0] as Deployment;
   const target = () => ({ client: api, type: DEPLOYMENTS, deployment: now() });
   const ask = (request: RolloutRequest) => requestOfRollout(target(), request, 'alice');
@@ -39,6 +51,20 @@ describe('what a person says to a rollout', () => {
     const failed = started({ annotations: { 'rollkeeper.dev/failed': FAILED } });
     expect(await failed.ask('retry')).toContain('asked to try again by alice');
     expect(failed.annotations()).toMatchObject({ 'rollkeeper.dev/retry': 'alice' });
+  });
+
+  it('may be to go on without a check that holds it, or to have a failed one measured again', async () => {
+    for (const reason of ['CheckFailed', 'CheckUnknown', 'CheckNotPossible']) {
+      const held = started({ reason: 'WaitingForCheck', policyReason: reason });
+      expect(await held.ask('promote')).toContain('approved by alice');
+    }
+    expect(await started({ policyReason: 'CheckFailed' }).ask('retry')).toContain('asked to try again');
+    await expect(started({ policyReason: 'CheckUnknown' }).ask('retry')).rejects.toThrow(
+      'no template that failed',
+    );
+    await expect(started({ reason: 'WaitingForCheck' }).ask('promote')).rejects.toThrow(
+      'does not wait for an approval',
+    );
   });
 
   it('holds although the controller has written meanwhile, unless it is another rollout by then', async () => {

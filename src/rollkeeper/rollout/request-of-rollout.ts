@@ -5,6 +5,10 @@ import { qualifiedResource, semanticEqual } from '@rollkeeper/machinery/kubernet
 import {
   ABORT,
   APPROVE,
+  CHECK_FAILED,
+  CHECK_NOT_POSSIBLE,
+  CHECK_UNKNOWN,
+  POLICY_CONDITION,
   RETRY,
   WAITING_FOR_APPROVAL,
   findCondition,
@@ -62,7 +66,9 @@ export async function requestOfRollout(
 function isSameRollout(before: Deployment, after: Deployment): boolean {
   const waitsAt = ({ status }: Deployment): string | undefined => {
     const progressing = findCondition(status?.conditions, 'Progressing');
-    return progressing?.reason === WAITING_FOR_APPROVAL ? progressing.message : undefined;
+    if (progressing?.reason === WAITING_FOR_APPROVAL) return progressing.message;
+    const condition = policyCondition({ status });
+    return CHECK_REASONS.has(condition?.reason ?? '') ? condition?.message : undefined;
   };
   return (
     before.metadata.uid === after.metadata.uid &&
@@ -71,12 +77,23 @@ function isSameRollout(before: Deployment, after: Deployment): boolean {
   );
 }
 
+/** A person may go on without a check that will not simply pass. */
+const CHECK_REASONS: ReadonlySet<string> = new Set([CHECK_FAILED, CHECK_UNKNOWN, CHECK_NOT_POSSIBLE]);
+
+function policyCondition({ status }: Pick<Deployment, 'status'>): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+}
+
+type Condition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number];
+
 function problemOf({ metadata, spec, status }: Deployment, request: RolloutRequest): string | undefined {
   if (spec.paused) return 'is paused: resume it first';
   const progressing = findCondition(status?.conditions, 'Progressing');
-  if (request === 'promote' && progressing?.reason !== WAITING_FOR_APPROVAL)
+  const isAtCheck = CHECK_REASONS.has(policyCondition({ status })?.reason ?? '');
+  if (request === 'promote' && progressing?.reason !== WAITING_FOR_APPROVAL && !isAtCheck)
     return `does not wait for an approval${progressing?.message ? `: ${progressing.message}` : ''}`;
-  if (request === 'retry' && readFailures(metadata.annotations ?? {}).length === 0)
+  const hasFailedCheck = policyCondition({ status })?.reason === CHECK_FAILED;
+  if (request === 'retry' && !hasFailedCheck && readFailures(metadata.annotations ?? {}).length === 0)
     return 'has no template that failed';
   return undefined;
 }

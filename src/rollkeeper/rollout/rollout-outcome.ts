@@ -33,6 +33,7 @@ export const OUTCOME_OF_PHASE: Readonly<Record<RolloutPhase, RolloutOutcome>> = 
   held: 'held',
   progressing: 'progressing',
   'waiting-in-step': 'progressing',
+  'waiting-for-check': 'progressing',
   paused: 'progressing',
   baking: 'progressing',
   deleting: 'gone',

@@ -37,6 +37,8 @@ export interface SupervisorOptions {
 }
 
 /** For the console's waterfalls. */
+/** Where checks may send requests on a laptop. */
+const LOOPBACK_HOSTS = 'localhost,127.0.0.1,[::1]';
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
@@ -236,6 +238,11 @@ export class Supervisor {
       'controller',
       '--standalone',
       '--restart-on-config',
+      '--respect-disruption-budgets',
+      ...['--max-rollouts', '0'],
+      '--rollout-checks',
+      '--check-hosts',
+      LOOPBACK_HOSTS,
       '--blue-green',
       '--zones',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),

@@ -32,6 +32,8 @@ export const METRICS = {
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',
   rolloutOverhead: 'rollkeeper_rollout_overhead_seconds',
+  rolloutChecks: 'rollkeeper_rollout_checks_total',
+  rolloutEvents: 'rollkeeper_rollout_events_total',
   restClientRequests: 'rest_client_requests_total',
   restClientDuration: 'rest_client_request_duration_seconds',
   restClientRetries: 'rest_client_request_retries_total',

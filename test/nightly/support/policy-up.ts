@@ -20,11 +20,16 @@ export class PolicyUp {
     private readonly nodes: ChildProcess | undefined,
   ) {}
 
-  /** @param nodeArgs of nodes in a process of their own, in place of those of `up` */
-  static async start(nodeArgs?: readonly string[]): Promise<PolicyUp> {
-    const up = await Up.start({ args: nodeArgs ? ['--nodes', '0'] : [] });
-    const args = [MAIN, 'node', '--nodes', '3', '--kubeconfig', up.kubeconfig, ...(nodeArgs ?? [])];
-    const nodes = nodeArgs && spawn(process.execPath, args, { stdio: 'ignore' });
+  static async start(...args: readonly string[]): Promise<PolicyUp> {
+    const up = await Up.start({ args });
+    return new PolicyUp(up, await up.client(), undefined);
+  }
+
+  /** With nodes in a process of their own, which has these arguments. */
+  static async withNodes(...nodeArgs: readonly string[]): Promise<PolicyUp> {
+    const up = await Up.start({ args: ['--nodes', '0'] });
+    const args = [MAIN, 'node', '--nodes', '3', '--kubeconfig', up.kubeconfig, ...nodeArgs];
+    const nodes = spawn(process.execPath, args, { stdio: 'ignore' });
     return new PolicyUp(up, await up.client(), nodes);
   }
 

@@ -28,10 +28,15 @@ import {
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
-const ofDeployments = rightsNeededBy('controllers', 'deployment');
+/** Of options that are off by default. */
+const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
+/** Asked for where checks are measured, and not otherwise. */
+const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
+const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
+const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
 const isService = ({ resource }: Right): boolean => resource === 'services';
 const deployment = unique([
-  ...ofDeployments.filter((right) => !isService(right)),
+  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -188,6 +193,32 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ restartOnConfig: true, namespaces })).filter(isConfiguration);
       expect(text(given)).toEqual(text(ask));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isConfiguration)).toEqual([]);
+    }
+  });
+
+  it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
+    const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
+      isBudget,
+    );
+    const write = rightsNeededBy('controllers', 'deployment').filter(isBudget);
+    // After a write that came to no answer.
+    const read = { group: 'policy', resource: 'poddisruptionbudgets', verb: 'get' };
+    expect(text(write)).toEqual(['update poddisruptionbudgets/status.policy']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { respectDisruptionBudgets: true, namespaces, controllers: 'deployment' };
+      const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
+      expect(text(given)).toEqual(text([...ask, ...write, read]));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
+    }
+  });
+
+  it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
+    expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
+    const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
+      expect(text(given)).toEqual(text(checks));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
     }
   });
 

@@ -132,6 +132,7 @@ function promoteOrWait(
 ): void {
   const { blueGreen, draft, latest, outcome } = pass;
   if (!isReadyToServe(draft, latest, before)) return;
+  if (outcome.isHeldByCheck && !draft.keepsRevisions && !isGood(latest)) return;
   const by = draft.keepsRevisions ? undefined : draft.annotations[APPROVE];
   if (!blueGreen.autoPromote && !isGood(latest) && by === undefined) return tellApproval(pass, latest);
   const to = hashOfSet(latest) ?? '';

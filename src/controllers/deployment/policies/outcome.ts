@@ -10,6 +10,8 @@ export type StandingCode =
   | 'waits-for-check'
   | 'check-failed'
   | 'rollout-held'
+  | 'waits-for-budget'
+  | 'waits-for-turn'
   | 'failed-template'
   | 'rolled-back';
 
@@ -32,6 +34,8 @@ export interface PolicyOutcome {
   recheckAfterMs?: number;
   /** What has to be read or measured for its checks. */
   checks?: CheckNeeds;
+  /** A check that is measured all the way through lets no version take over. */
+  isHeldByCheck?: boolean;
   /** The check that is taken for passed next, by a plan. */
   givenCheck?: string;
   /** Why a check holds the rollout, where it will not end by itself. */

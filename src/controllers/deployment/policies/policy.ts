@@ -16,6 +16,7 @@ import type { PodCount } from './pod-counts.js';
 import { parsePodCount } from './pod-counts.js';
 import type { Step } from './steps.js';
 import { parseSteps } from './steps.js';
+import { parseMaxRollouts, parsePriority } from './turns.js';
 import type { RolloutWindow } from './windows.js';
 import { parseWindows } from './windows.js';
 import { shortenedTo } from '../../shared/index.js';
@@ -47,6 +48,10 @@ export interface RolloutPolicy {
   readonly freeze?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
+  /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
+  readonly respectsBudgets: boolean;
+  /** So many Deployments of the Namespace may roll out at once. @default any number */
+  readonly maxRollouts?: number;
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
   /** The label of nodes by whose values the old pods go one after the other. @default old pods go in any order */
@@ -111,6 +116,13 @@ export function compilePolicy(
   const reloader = readsReloader ? readReloader(deployment ?? {}) : NO_RELOADER;
   problems.push(...reloader.problems);
   if (reloader.selection) fields.restartOn = joined(fields.restartOn, reloader.selection);
+  const ownLimit = deployment?.[annotationOf('max-rollouts')];
+  if (ownLimit !== undefined && ownLimit.trim() !== '')
+    problems.push({
+      annotation: annotationOf('max-rollouts'),
+      value: ownLimit,
+      why: 'belongs on the Namespace',
+    });
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -149,6 +161,9 @@ function zoneProblems(
   if (!given.has('zones'))
     return given.has('zone-label') ? [['zone-label', `needs ${annotationOf('zones')}`]] : [];
   if (!isRollingUpdate) return [['zones', 'needs spec.strategy.type RollingUpdate']];
+  // A budget gives pods one by one, wherever they are.
+  if (given.has('disruption-budgets'))
+    return [['zones', `cannot be combined with ${annotationOf('disruption-budgets')}`]];
   return isBlueGreen ? [['zones', `cannot be combined with ${annotationOf('strategy')}: blue-green`]] : [];
 }
 
@@ -169,6 +184,7 @@ export const NO_POLICY: RolloutPolicy = {
   checks: [],
   checksFrom: 'rollkeeper-checks',
   windows: [],
+  respectsBudgets: false,
   history: false,
   fastTrack: 0,
 };
@@ -250,6 +266,17 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
     fields.restartOn = parsed;
     return undefined;
   },
+  'disruption-budgets': (text, fields) => {
+    if (text !== 'respect' && text !== 'ignore') return 'is neither respect nor ignore';
+    fields.respectsBudgets = text === 'respect';
+    return undefined;
+  },
+  'max-rollouts': (text, fields) => {
+    fields.maxRollouts = parseMaxRollouts(text);
+    return fields.maxRollouts === undefined ? 'is not a number of rollouts above 0' : undefined;
+  },
+  'rollout-priority': (text) =>
+    parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';

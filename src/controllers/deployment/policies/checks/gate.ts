@@ -2,6 +2,7 @@ import { parseTimeMs, POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { REVISION } from '../../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
 import { isNewest } from '../revisions.js';
+import { CHECK_NOT_POSSIBLE, POLICY_CONDITION } from '../tell.js';
 import type { CheckDefinition } from './check-definition.js';
 import { hostProblem } from './check-hosts.js';
 import type { ChecksContext, DueCheck } from './check-needs.js';
@@ -59,7 +60,8 @@ export function gateOf(view: GateView, which: Which): Gate {
     return { ...named, status: 'passed', isSeen: true };
   const isSeen = run !== undefined && run.recent !== '' && run.unknown === 0;
   if (run?.state === 'failed') return { ...named, status: 'failed', why: run.why ?? 'it failed', isSeen };
-  if (context.kind === 'unread') return { ...named, ...progressOf(run), isSeen };
+  if (context.kind === 'unread')
+    return { ...named, ...(toldProblem(view.draft, which) ?? progressOf(run)), isSeen };
   const defined = definitionOf(view, context, which.check);
   if ('problem' in defined)
     return {
@@ -85,6 +87,25 @@ export function isInForce(
     revision !== undefined &&
     revision === draft.observed.metadata.annotations?.[REVISION]
   );
+}
+
+const CANNOT_BE_MEASURED = 'cannot be measured: ';
+
+/** What a pass that knew the definitions has said. */
+function toldProblem({ observed }: RolloutDraft, { check }: Which): Pick<Gate, 'status' | 'why'> | undefined {
+  const told = observed.status?.conditions?.find(({ type }) => type === POLICY_CONDITION);
+  const [name = '', why] = told?.message?.split(CANNOT_BE_MEASURED, 2) ?? [];
+  const isAbout =
+    told?.reason === CHECK_NOT_POSSIBLE && name.toLowerCase().includes(`check ${check.toLowerCase()}`);
+  return isAbout && why !== undefined ? { status: 'impossible', why } : undefined;
+}
+
+/** The state of a check, for people. */
+export function stateOf({ given, status, why = '' }: Gate): string {
+  if (given !== undefined) return 'taken for passed';
+  if (status === 'measuring') return 'waits for the check to pass';
+  if (status === 'failed') return `failed: ${why}`;
+  return status === 'unknown' ? `unknown: ${why}` : `${CANNOT_BE_MEASURED}${why}`;
 }
 
 function progressOf(run: CheckRun | undefined): Pick<Gate, 'status' | 'why'> {

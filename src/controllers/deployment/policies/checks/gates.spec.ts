@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigMap, Job } from '../../../../runtime/index.js';
+import { ConfigMap, Job, Service } from '../../../../runtime/index.js';
 import { stringifyJson } from '../../../../machinery/kubernetes/index.js';
 import { MINUTE_MS, P, PolicyLab } from '../../../../testing/policy-lab.js';
 import { createDeploymentController } from '../../definition.js';
@@ -304,6 +304,44 @@ describe('checks of a rollout', () => {
     const lab = await rolledOut({ steps: '1; check pre', 'checks-from': 'others' });
     await lab.image('app:2');
     expect(lab.condition('RolloutPolicy')).toContain('there is no ConfigMap others');
+  });
+
+  it('that are measured all the way through hold the move of a blue-green Service, and an approval is first about them', async () => {
+    const policies = { strategy: 'blue-green', 'active-service': 'web', checks: 'slo' };
+    const strategy = {
+      type: 'RollingUpdate' as const,
+      rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 },
+    };
+    const lab = await PolicyLab.rolledOut(
+      policies,
+      { replicas: 4, strategy },
+      {
+        controller: createDeploymentController({
+          blueGreen: true,
+          checks: { hosts: parseHostRules('*.test', 'check-hosts'), sender },
+        }),
+        prepare: (made) => {
+          define(made, CHECKS);
+          const metadata = { namespace: 'default', name: 'web', uid: 'uid-of-web' };
+          made.world.api.seed<Service>(Service, {
+            ...{ apiVersion: 'v1', kind: 'Service', metadata },
+            spec: { selector: { app: 'web' } },
+          });
+        },
+      },
+    );
+    const served = (): string | undefined =>
+      lab.world.api.all<Service>(Service)[0]?.spec.selector?.['pod-template-hash'];
+    const before = served();
+    sender.value = undefined;
+    await lab.image('app:2');
+    expect(lab.sizes).toEqual({ 'app:1': 4, 'app:2': 4 });
+    expect(lab.condition()).toContain('WaitingForCheck Check slo: unknown');
+    await lab.annotate('approve', 'alice');
+    expect(lab.condition()).toContain('WaitingForApproval');
+    expect(served()).toBe(before);
+    await lab.annotate('approve', 'alice');
+    expect(served()).toBe(lab.replicaSet('app:2').metadata.labels?.['pod-template-hash']);
   });
 
   it('that are not asked for cost nothing', async () => {

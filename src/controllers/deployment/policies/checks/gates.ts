@@ -18,7 +18,7 @@ import type { ChecksContext } from './check-needs.js';
 import type { CheckRun } from './check-results.js';
 import { findRun, putRun, readResults, withResults } from './check-results.js';
 import type { Gate, GateView } from './gate.js';
-import { gateOf, isInForce, isOverridable } from './gate.js';
+import { gateOf, isInForce, isOverridable, stateOf } from './gate.js';
 
 /** The checks of a rollout in one pass. */
 export interface Gates extends StepGates {
@@ -188,13 +188,6 @@ function tellHeld({ draft, outcome, policy }: Pass, gate: Gate, { latest, stage 
 
 function nameOf(steps: readonly Step[], { check, step }: Gate, stage: Stage | undefined): string {
   return step !== undefined && stage ? stepName(steps, step - 1) : `Check ${check}`;
-}
-
-function stateOf({ given, status, why = '' }: Gate): string {
-  if (given !== undefined) return 'taken for passed';
-  if (status === 'measuring') return 'waits for the check to pass';
-  if (status === 'failed') return `failed: ${why}`;
-  return status === 'unknown' ? `unknown: ${why}` : `cannot be measured: ${why}`;
 }
 
 function standingOf(draft: RolloutDraft, gate: Gate, message: string): Standing {

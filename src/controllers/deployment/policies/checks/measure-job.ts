@@ -11,7 +11,7 @@ import {
 } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { JOBS, REPLICA_SETS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { parseTimeMs } from '../../../shared/index.js';
 import type { Measured } from './add-measurement.js';
 import type { JobCheck } from './check-definition.js';
@@ -53,7 +53,7 @@ export async function measureJob(
   const name = jobName(asked);
   const ref = { namespace: subject.namespace, name };
   try {
-    const job = await client.get<JobObject>(Job, ref, { signal });
+    const job = await client.get<JobObject>(JOBS, ref, { signal });
     return judge(job, check, { run, replicaSet, nowMs });
   } catch (error) {
     if (!isNotFound(error)) return refusedOr(error, signal);
@@ -61,7 +61,7 @@ export async function measureJob(
   if (run.job !== undefined)
     return { verdict: 'failed', message: `its Job ${name} was deleted`, isFinal: true };
   try {
-    await client.create<JobObject>(Job, jobOf(check, asked, name), { signal });
+    await client.create<JobObject>(JOBS, jobOf(check, asked, name), { signal });
   } catch (error) {
     // Created by a replica that could not say so: its state is looked at next.
     if (!isAlreadyExists(error)) return refusedOr(error, signal);

@@ -1,6 +1,7 @@
-import type { ApiClient, ConfigMap as ConfigMapObject } from '@rollkeeper/runtime';
-import { ConfigMap, apiStatusOf, isForbidden, isNotFound } from '@rollkeeper/runtime';
+import type { ApiClient, ConfigMap } from '@rollkeeper/runtime';
+import { apiStatusOf, isForbidden, isNotFound } from '@rollkeeper/runtime';
 import { errorMessage } from '@rollkeeper/machinery/errors';
+import { CONFIG_MAPS } from '@rollkeeper/machinery/kubernetes';
 import { parseCheck } from './check-definition.js';
 import type { CheckDefinitions } from './check-needs.js';
 
@@ -10,9 +11,9 @@ export async function readDefinitions(
   ref: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<CheckDefinitions> {
-  let configMap: ConfigMapObject;
+  let configMap: ConfigMap;
   try {
-    configMap = await client.get<ConfigMapObject>(ConfigMap, ref, { signal });
+    configMap = await client.get<ConfigMap>(CONFIG_MAPS, ref, { signal });
   } catch (error) {
     if (isNotFound(error)) return { problem: `there is no ConfigMap ${ref.name}` };
     if (isForbidden(error))

@@ -1,0 +1,189 @@
+import type { HttpSender, RequestSigner } from '@rollkeeper/controllers/deployment';
+import { TOLD } from '@rollkeeper/controllers/deployment';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
+import { isAborted } from '@rollkeeper/machinery/cancellation';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { RolloutView } from '../rollout/index.js';
+import type { RolloutEvent } from './decide-rollout-event.js';
+import { decideRolloutEvent } from './decide-rollout-event.js';
+import type { EventSink } from './event-sink.js';
+import { isTold, readTold, withTold } from './told-events.js';
+
+/** `dropped`: there were too many to keep. */
+export type SendResult = 'sent' | 'failed' | 'dropped';
+
+export interface RolloutEventsOptions {
+  readonly sinks: readonly EventSink[];
+  readonly sender: HttpSender;
+  readonly signer: RequestSigner;
+  readonly client: Pick<ApiClient, 'get' | 'update'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** All Deployments, by keys of the caller. */
+  readonly keys: () => readonly string[];
+  /** What is known of one; undefined where it is gone. */
+  readonly viewOf: (key: string) => RolloutView | undefined;
+  readonly isLeader: () => boolean;
+  readonly onResult?: (result: SendResult) => void;
+}
+
+/** Deployments that are looked at, or wait for another try. */
+const MOST_PENDING = 1000;
+const AT_ONCE = 4;
+const TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 2000;
+const LONGEST_RETRY_MS = 60_000;
+/** How soon a new leader begins. */
+const LOOK_AT_LEADERSHIP_MS = 1000;
+const MOST_WRITES = 5;
+
+interface Pending {
+  dueMs: number;
+  tries: number;
+}
+
+/**
+ * Tells the sinks how rollouts end: on the leader, beside the controllers, which wait for none of it. What a sink has is written on the
+ * ReplicaSet after it has it, so each has each event at least once, also over a change of the leader.
+ */
+export class RolloutEvents {
+  private readonly pending = new Map<string, Pending>();
+  private wake: (() => void) | undefined;
+  private wasLeader = false;
+
+  constructor(private readonly options: RolloutEventsOptions) {}
+
+  /** A Deployment, or what it owns, has changed. */
+  note(key: string): void {
+    if (!this.options.isLeader()) return;
+    const known = this.pending.get(key);
+    // One that is tried again keeps its time: a change of the Deployment does not bring the sink back.
+    if (known && known.tries > 0 && known.dueMs !== Infinity) return;
+    if (!known && this.pending.size >= MOST_PENDING) return this.options.onResult?.('dropped');
+    this.pending.set(key, { dueMs: 0, tries: known?.tries ?? 0 });
+    this.wake?.();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, isLeader, keys } = this.options;
+    while (!isAborted(signal)) {
+      const leads = isLeader();
+      if (leads && !this.wasLeader) for (const key of keys()) this.note(key);
+      if (!leads) this.pending.clear();
+      this.wasLeader = leads;
+      const due = [...this.pending]
+        .filter(([, { dueMs }]) => dueMs <= clock.monotonicNow())
+        .slice(0, AT_ONCE);
+      await Promise.all(due.map(([key, pending]) => this.look(key, pending, signal)));
+      if (due.length < AT_ONCE) await this.sleep(signal);
+    }
+  }
+
+  private async look(key: string, pending: Pending, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    pending.dueMs = Infinity;
+    let isDone: boolean;
+    try {
+      isDone = await this.tell(key, signal);
+    } catch (error) {
+      if (isAborted(signal)) return;
+      isDone = false;
+      logger.warn('what became of a rollout could not be recorded as told', {
+        key,
+        error: errorMessage(error),
+      });
+    }
+    const current = this.pending.get(key);
+    // Noted again meanwhile: looked at again at once.
+    if (current !== pending) return;
+    if (isDone) return void this.pending.delete(key);
+    pending.tries += 1;
+    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (pending.tries - 1), LONGEST_RETRY_MS);
+    pending.dueMs = clock.monotonicNow() + waitMs;
+  }
+
+  /** Returns whether there is nothing left to tell. */
+  private async tell(key: string, signal: AbortSignal): Promise<boolean> {
+    const view = this.options.viewOf(key);
+    const event = view && decideRolloutEvent(view);
+    if (!event) return true;
+    const told = readTold(event.replicaSet.metadata.annotations, event.revision);
+    const left = this.options.sinks.filter(({ id }) => !isTold(told, id, event.key));
+    const have = await Promise.all(left.map((sink) => this.send(event, sink, signal)));
+    const added = left.filter((_sink, index) => have[index]);
+    if (added.length > 0) await this.record(event, added, signal);
+    return added.length === left.length;
+  }
+
+  private async send(event: RolloutEvent, { url }: EventSink, signal: AbortSignal): Promise<boolean> {
+    const { logger, onResult, sender, signer } = this.options;
+    const { body, id } = event;
+    try {
+      const headers = {
+        'content-type': 'application/cloudevents+json; charset=utf-8',
+        ...(await signer.headersOf(id, body)),
+      };
+      const { status } = await sender.send(
+        { method: 'POST', url, headers, body, timeoutMs: TIMEOUT_MS },
+        signal,
+      );
+      if (status < 200 || status > 299) throw new Error(`it answered ${status}`);
+      onResult?.('sent');
+      return true;
+    } catch (error) {
+      if (isAborted(signal)) throw error;
+      onResult?.('failed');
+      const { host } = new URL(url);
+      logger.warn('a sink does not take what became of a rollout; trying again', {
+        id,
+        sink: host,
+        error: errorMessage(error),
+      });
+      return false;
+    }
+  }
+
+  private async record(event: RolloutEvent, sinks: readonly EventSink[], signal: AbortSignal): Promise<void> {
+    const { client } = this.options;
+    const { metadata } = event.replicaSet;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const live = await client.get<ReplicaSet>(REPLICA_SETS, metadata, { signal });
+        if (live.metadata.uid !== metadata.uid) return;
+        const told = readTold(live.metadata.annotations, event.revision);
+        const text = withTold(
+          told,
+          sinks.map(({ id }) => id),
+          event.key,
+        );
+        const annotations = { ...live.metadata.annotations, [TOLD]: text };
+        await client.update<ReplicaSet>(
+          REPLICA_SETS,
+          { ...live, metadata: { ...live.metadata, annotations } },
+          { signal },
+        );
+        return;
+      } catch (error) {
+        if (isNotFound(error)) return;
+        if (!isConflict(error) || attempt === MOST_WRITES) throw error;
+      }
+    }
+  }
+
+  private async sleep(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    const times = [...this.pending.values()].map(({ dueMs }) => dueMs - clock.monotonicNow());
+    const forMs = Math.max(0, Math.min(LOOK_AT_LEADERSHIP_MS, ...times));
+    const slept = new LinkedAbort(signal);
+    this.wake = () => slept.abort(new Error('something has changed'));
+    await clock.sleep(forMs, slept.signal).catch(() => undefined);
+    slept.close();
+    this.wake = undefined;
+  }
+}
