@@ -84,7 +84,7 @@ export function forDeploymentApis(
   apis: readonly DeploymentApi[],
   options: Pick<
     DeploymentControllerOptions,
-    'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
+    'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig' | 'zones'
   > = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
@@ -97,7 +97,7 @@ export function forDeploymentApis(
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }
     if (definition === replicaSetController)
-      return createReplicaSetController({}, apis.map(deploymentTypeOf));
+      return createReplicaSetController({ zones: options.zones }, apis.map(deploymentTypeOf));
     return definition;
   });
 }

@@ -14,7 +14,14 @@ import { StandingClock } from './conformance/standing-clock.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
 import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
-import { PodDisruptionBudget, isNamed, readFirstToGo, withGranted } from '@rollkeeper/controllers/shared';
+import {
+  PodDisruptionBudget,
+  isNamed,
+  readFirstToGo,
+  readZoneFirst,
+  replacesAfterEnd,
+  withGranted,
+} from '@rollkeeper/controllers/shared';
 import type {
   Deployment,
   KubernetesObject,
@@ -64,6 +71,12 @@ export class RolloutWorld {
   readonly api: GenerationApi;
   /** Which images have pods that never become ready. */
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
+  /** The node of the pod of this number. @default none */
+  nodeOf: (pod: number) => string | undefined = () => undefined;
+  /** The zone of a node, by which a ReplicaSet chooses what goes first where it is told to. */
+  zoneOf: (node: string) => string = () => '';
+  /** Pods whose end takes longer than a test. */
+  lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
   onEffect: () => void = () => undefined;
   private readonly run: ReconcilerRun;
@@ -126,13 +139,19 @@ export class RolloutWorld {
   async syncReplicaSet(replicaSet: ReplicaSet): Promise<void> {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
-    for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
+    const ending = replacesAfterEnd(replicaSet) ? this.podsOf(replicaSet).length - pods.length : 0;
+    for (let i = pods.length + ending; i < wanted; i++) this.createPod(replicaSet);
+    const zone = readZoneFirst(replicaSet)?.value;
+    const isSpared = (pod: Pod): boolean =>
+      zone !== undefined && this.zoneOf(pod.spec.nodeName ?? '') !== zone;
     const named = readFirstToGo(replicaSet, wanted);
     const isFirst = (pod: Pod): boolean => named !== undefined && isNamed(named, pod);
     const byReadiness = (a: Pod, b: Pod): number => Number(isPodReady(a)) - Number(isPodReady(b));
     const byName = (a: Pod, b: Pod): number => Number(isFirst(b)) - Number(isFirst(a));
     const [first, second] = named?.beforeUnready ? [byName, byReadiness] : [byReadiness, byName];
-    const victims = [...pods].sort((a, b) => first(a, b) || second(a, b));
+    const victims = [...pods].sort(
+      (a, b) => first(a, b) || second(a, b) || Number(isSpared(a)) - Number(isSpared(b)),
+    );
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
     const status = {
@@ -192,7 +211,7 @@ export class RolloutWorld {
       before = this.api.changes;
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
-      for (const pod of this.allPods) await this.stopPod(pod);
+      for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
       for (const budget of this.budgets) await this.syncBudget(budget);
     }
   }
@@ -238,7 +257,7 @@ export class RolloutWorld {
         labels: template?.metadata?.labels,
         ownerReferences: [newControllerRef(replicaSet)],
       },
-      spec: template?.spec as Pod['spec'],
+      spec: { ...(template?.spec as Pod['spec']), nodeName: this.nodeOf(this.pods) },
       status: { phase: 'Pending' },
     });
   }

@@ -32,6 +32,12 @@
   resources: [services]
   verbs: [list, watch]
 {{- end }}
+{{- if and .Values.zones (not .Values.namespaces) }}
+{{- /* By whose labels rollouts go zone by zone. */}}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [list, watch]
+{{- end }}
 {{- if not .Values.namespaces }}
 {{- /* Their annotations are defaults for rollouts. */}}
 - apiGroups: [""]

@@ -1,3 +1,4 @@
+import type { WatchedNodes } from '../shared/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
@@ -45,6 +46,8 @@ export interface PassDependencies {
   readonly turns?: Turns;
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
+  /** The labels of nodes, for rollouts zone by zone. @default not known */
+  readonly nodes?: WatchedNodes;
   /** Where requests of checks may go. @default no checks are measured */
   readonly checkHosts?: readonly HostRule[];
 }
@@ -75,7 +78,7 @@ export function decidePass(
   { checks, claims, deployment, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
-  const { budgets, checkHosts, clock, configuration, defaultsOf, pods, rules, services, turns } =
+  const { budgets, checkHosts, clock, configuration, defaultsOf, nodes, pods, rules, services, turns } =
     dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
@@ -100,6 +103,7 @@ export function decidePass(
     budgets,
     turns,
     services,
+    nodes,
     checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
@@ -138,8 +142,9 @@ function recheckAfterMs(draft: RolloutDraft): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-function endedBeforeRecreate({ replicaSets, startedByRecreate }: RolloutDraft): ReadonlySet<string> {
-  if (!startedByRecreate) return new Set();
+function endedBeforeRecreate(draft: RolloutDraft): ReadonlySet<string> {
+  const { replicaSets, startedByRecreate, startsBesideEnding } = draft;
+  if (!startedByRecreate || startsBesideEnding) return new Set();
   const others = replicaSets.filter((replicaSet) => replicaSet !== startedByRecreate);
   return new Set(others.flatMap(({ observed }) => observed?.metadata.uid ?? []));
 }

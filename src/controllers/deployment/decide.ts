@@ -68,7 +68,7 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
   if (isScalingEvent(draft, sets)) {
     take('scale');
     const isAll = stepScale(draft, sets, rules);
-    if (isAll && rules.scalingEnds) noteNewTotal(draft, sets);
+    if (isAll && rules.scalingEnds && !draft.isHeldBack) noteNewTotal(draft, sets);
     return;
   }
   if (isRollingUpdate(draft.spec)) {

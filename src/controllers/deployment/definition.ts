@@ -11,6 +11,7 @@ import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery
 import {
   LABEL_INDEX,
   ORPHAN_INDEX,
+  nodeLabels,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
   labelIndex,
@@ -70,7 +71,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
   const compiled = compileDeploymentControllerOptions(options);
   const { api, blueGreen, checks, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig } =
     compiled;
-  const { rules, waits, workers } = compiled;
+  const { rules, waits, workers, zones } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -96,7 +97,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       const checkHosts = checks && (checks.hosts ?? []);
       const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
       const turns = turnSource(maxRollouts, [deployments, ...others]);
-      const known = { budgets, configuration, defaultsOf, services, turns } as const;
+      const nodes = zones ? nodeLabels(informers) : 'off';
+      const known = { budgets, configuration, defaultsOf, nodes, services, turns } as const;
       const reconciler = new DeploymentReconciler({
         ...{ ...caches, ...known, clock, rules },
         ...{ measuring, checkHosts },

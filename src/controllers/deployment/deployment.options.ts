@@ -88,6 +88,8 @@ export interface DeploymentControllerOptions {
   blueGreen?: boolean;
   /** Measures the checks of rollouts (docs/ROLLOUTS.md). @default none are measured */
   checks?: RolloutChecksOptions;
+  /** Watches the labels of nodes, for Deployments with `zones: one-by-one` (docs/ROLLOUTS.md). @default false */
+  zones?: boolean;
   /** Only to compare with recordings of Kubernetes. @default OWN_RULES */
   rules?: RolloutRules;
 }
@@ -101,6 +103,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly respectDisruptionBudgets: boolean;
   readonly maxRollouts: number | 'off';
   readonly blueGreen: boolean;
+  readonly zones: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
 }
@@ -114,6 +117,7 @@ const schema = z.object({
   respectDisruptionBudgets: z.boolean().default(false),
   maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   blueGreen: z.boolean().default(false),
+  zones: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z
     .object({

@@ -80,6 +80,15 @@ export interface PolicyLimits {
   servedBy?: { readonly service: string };
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
+  /** How small a rollout may make one of the others. @default 0 */
+  leastOld?: (replicaSet: ReplicaSetDraft) => number;
+  /**
+   * The most pods that a ReplicaSet can have, those that are ending included; undefined while it is not known. Then nothing grows beyond
+   * the ceiling less these. @default pods that are ending take no room
+   */
+  podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
+  /** A Recreate does not wait for pods that are ending. */
+  startsBesideEnding?: boolean;
   shrinkLimit?: ShrinkLimit;
 }
 
@@ -134,6 +143,11 @@ export class RolloutDraft implements Draft, PolicyLimits {
   shrinkLimit?: ShrinkLimit;
   keptWhole?: ReadonlySet<ReplicaSetDraft>;
   servedBy?: { readonly service: string };
+  podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
+  startsBesideEnding?: boolean;
+  leastOld?: (replicaSet: ReplicaSetDraft) => number;
+  /** A ReplicaSet was to grow, and pods that are ending take the room. */
+  isHeldBack = false;
   /** Writes to Services, in order. */
   readonly serviceWrites: ServiceWrite[] = [];
   /** What the policies have come to, where there are any. */
@@ -243,12 +257,22 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.annotate(replicaSet, { ...replicaSet.annotations, ...replicaSet.laterAnnotations });
   }
 
+  /** So much of a growth as there is room for beside the pods that are ending. */
+  withinRoom(from: number, wanted: number): number {
+    const { podsOccupiedBy } = this;
+    if (!podsOccupiedBy || wanted <= from) return wanted;
+    const occupied = this.living.reduce((sum, set) => sum + (podsOccupiedBy(set) ?? Infinity), 0);
+    const room = Math.max(0, maxTotalReplicas(this.spec) - occupied);
+    if (from + room < wanted) this.isHeldBack = true;
+    return Math.min(wanted, from + room);
+  }
+
   /**
    * Sets a ReplicaSet's size, and records the total of which that size is a part. Returns whether the size changed; the
    * annotations may also change alone.
    */
   scale(replicaSet: ReplicaSetDraft, wanted: number): boolean {
-    const size = clampToInt32(wanted);
+    const size = clampToInt32(this.withinRoom(replicaSet.replicas, wanted));
     const resized = replicaSet.replicas !== size;
     if (resized) {
       this.sizeSteps.push({ replicaSet, from: replicaSet.replicas, to: size });
@@ -256,7 +280,9 @@ export class RolloutDraft implements Draft, PolicyLimits {
       this.changes++;
     }
     const { annotations, laterAnnotations } = replicaSet;
-    const noted = { ...annotations, ...sizeAnnotations(this.spec) };
+    // A share that is still to come belongs to the total from before.
+    const isPart = size < wanted;
+    const noted = isPart ? annotations : { ...annotations, ...sizeAnnotations(this.spec) };
     const isWritten = resized || !semanticEqual(noted, annotations);
     if (isWritten) this.annotate(replicaSet, { ...laterAnnotations, ...noted });
     return resized;

@@ -181,6 +181,19 @@ describe('changes that concern a Deployment', () => {
     expect(rolling.happens(() => undefined)).toEqual([]);
   });
 
+  it('any pod that has ended wakes a rollout that replaces pods once they have ended, at once', async () => {
+    const { api, happens, pod, replicaSet } = watched();
+    const annotations = { 'rollkeeper.dev/pod-replacement-of-owner': 'terminated' };
+    const marked = { ...replicaSet, metadata: { ...replicaSet.metadata, annotations } };
+    happens(() => void api.seed(REPLICA_SETS, marked));
+    const other = { ...pod.metadata, name: 'other', uid: 'uid-of-other' };
+    happens(() => void api.seed(PODS, { ...pod, metadata: other }));
+    await api.delete(PODS, pod.metadata);
+    expect(keys(happens(() => undefined))).toEqual(['default/web']);
+    const ended = { ...marked, status: { replicas: 0, ...marked.status, terminatingReplicas: 1 } };
+    expect(happens(() => void api.seed(REPLICA_SETS, ended)).map(({ delayMs }) => delayMs)).toEqual([0]);
+  });
+
   it('after the unsubscribe nothing is enqueued', () => {
     const { api, deployment, happens, stop } = watched();
     stop();

@@ -4,6 +4,7 @@ import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/mac
 import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
+import { replacesAfterEnd } from '../shared/index.js';
 import { REVISION } from './annotations.js';
 
 /** How soon a change of a Deployment becomes a sync of it. */
@@ -28,7 +29,7 @@ export function replicaSetUrgency(replicaSets: Lister<ReplicaSet>, waits: Compil
   const delayFor = (event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number => {
     if (event.type === 'deleted') return 0;
     if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
-    if (onlyPodsEnded(event.old, event.object)) return countMs;
+    if (onlyPodsEnded(event.old, event.object)) return replacesAfterEnd(event.object) ? 0 : countMs;
     if (!hasAllAvailable(event.object)) return burstMs;
     return isWithinWave(event, deployment, replicaSets) ? waveMs : 0;
   };
@@ -51,20 +52,26 @@ function isWithinWave(
     .some((sibling) => sibling.metadata.uid !== uid && (sibling.spec.replicas ?? 1) > available(sibling));
 }
 
-/** A Recreate continues when the last pod of an old ReplicaSet is gone. */
+/**
+ * A Recreate continues when the last pod of an old ReplicaSet is gone; a rollout that replaces pods once they have ended, when any of
+ * them is.
+ */
 export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
   return watch(
     Pod,
     function* (pod, listerOf) {
       const replicaSet = findOwner(pod, ReplicaSet, listerOf(ReplicaSet));
       if (!replicaSet) return;
-      if (listerOf(Pod).byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '').length > 0) return;
+      const waitsForEach = replacesAfterEnd(replicaSet);
+      const left = listerOf(Pod).byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '').length;
+      if (left > 0 && !waitsForEach) return;
       const deployments = listerOf(kind);
       const concerned = controllerOf(replicaSet)
         ? [findOwner(replicaSet, kind, deployments)]
         : findAdopters(replicaSet, deployments);
       for (const deployment of concerned)
-        if (deployment?.spec.strategy?.type === 'Recreate') yield deployment.metadata;
+        if (deployment && (waitsForEach || deployment.spec.strategy?.type === 'Recreate'))
+          yield deployment.metadata;
     },
     ({ type }) => type === 'deleted',
   );

@@ -119,7 +119,10 @@ function newReplicaSet(
     selector: selectorWithHash(spec.selector, hash),
     template: withLabels(spec.template, labels),
     status: {},
-    replicas: Math.min(allowedNewSize(draft, 0, old, int32Arithmetic(rules)), draft.newSize),
+    replicas: draft.withinRoom(
+      0,
+      Math.min(allowedNewSize(draft, 0, old, int32Arithmetic(rules)), draft.newSize),
+    ),
     minReadySeconds: spec.minReadySeconds ?? 0,
     annotations: {
       ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old, rules)),

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { isPodActive, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { cleanUpHistory } from './cleanup.js';
 import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { activeOf, isUpToDate } from './draft.js';
@@ -28,7 +28,7 @@ export function stepRecreate(
   // Of an old version that cannot go as a whole, none goes: nothing would take the place of a part.
   if (draft.shrinkLimit && !draft.shrinkLimit.allowsNone(active)) return setRolloutStatus(draft, observed);
   for (const replicaSet of active) draft.shrink(replicaSet, 0);
-  if (active.length > 0 || observed.old.some((replicaSet) => mayRun(replicaSet, podsOf))) {
+  if (active.length > 0 || observed.old.some((replicaSet) => mayRun(draft, replicaSet, podsOf))) {
     setRolloutStatus(draft, observed);
     return;
   }
@@ -39,8 +39,13 @@ export function stepRecreate(
   setRolloutStatus(draft, sets);
 }
 
+function isNotFinished(pod: DeepReadonly<Pod>): boolean {
+  return !isPodFinished(pod);
+}
+
 /** Whether pods of this ReplicaSet run, or might without our having seen them yet. Includes terminating ones. */
-function mayRun(replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
+function mayRun(draft: RolloutDraft, replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
   if (!isUpToDate(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
-  return podsOf(replicaSet).some((pod) => !isPodFinished(pod));
+  const stillRuns = draft.startsBesideEnding ? isPodActive : isNotFinished;
+  return podsOf(replicaSet).some(stillRuns);
 }

@@ -73,10 +73,15 @@ function cleanUpUnhealthy(
     if (cleanedUp >= limit) break;
     const unhealthy = replicaSet.replicas - available(replicaSet, rules);
     if (unhealthy < 0 || (rules.floor && !isObserved(replicaSet))) return undefined;
-    const size = Math.min(limit - cleanedUp, unhealthy);
+    const size = Math.min(limit - cleanedUp, unhealthy, mayGo(draft, replicaSet));
     if (size > 0) cleanedUp += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return cleanedUp;
+}
+
+/** How many pods a rollout may take from one of the others. */
+function mayGo({ leastOld }: RolloutDraft, replicaSet: ReplicaSetDraft): number {
+  return Math.max(0, replicaSet.replicas - (leastOld?.(replicaSet) ?? 0));
 }
 
 function scaleDownInOrder(
@@ -87,7 +92,7 @@ function scaleDownInOrder(
   let scaledDown = 0;
   for (const replicaSet of oldestFirst) {
     if (scaledDown >= limit) break;
-    const size = Math.min(replicaSet.replicas, limit - scaledDown);
+    const size = Math.min(mayGo(draft, replicaSet), limit - scaledDown);
     if (size > 0) scaledDown += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return scaledDown;

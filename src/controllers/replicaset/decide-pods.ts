@@ -2,8 +2,17 @@ import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { DoomedPod } from '../shared/index.js';
-import { choosePodNames, counted, podNamePrefix, podsToDelete, readFirstToGo } from '../shared/index.js';
+import type { DoomedPod, NodeLabels } from '../shared/index.js';
+import {
+  choosePodNames,
+  counted,
+  podNamePrefix,
+  podsToDelete,
+  readFirstToGo,
+  readZoneFirst,
+  zoneOf,
+  replacesAfterEnd,
+} from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { RejectionBackoff } from './rejection-backoff.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
@@ -18,6 +27,8 @@ export interface PodDecisionDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly options: CompiledReplicaSetControllerOptions;
+  /** @default not watched */
+  readonly nodes?: NodeLabels;
 }
 
 /** The combined view of API server and cache, once stored intents are resolved. */
@@ -26,6 +37,8 @@ export interface Situation {
   readonly controlled: readonly ReadablePod[];
   readonly intents: PodIntents;
   readonly active: readonly ReadablePod[];
+  /** Controlled, being deleted and not ended. */
+  readonly terminating: readonly ReadablePod[];
   readonly recreate: readonly string[];
   readonly pendingDeletes: readonly DoomedPod[];
   /** Created according to the API server, but not in the cache. */
@@ -65,10 +78,11 @@ export function decidePods(
   const { clock, options } = dependencies;
   const desired = desiredReplicas(replicaSet);
   const running = active.length + recreate.length;
-  const missing = desired - running;
+  const ending = replacesAfterEnd(replicaSet) ? countEnding(situation) : 0;
+  const missing = desired - running - ending;
   const nowMs = clock.now();
   const backoff = decideRejectionBackoff({ pods: controlled, missing, nowMs, options });
-  const count = decidePodCount({ active: running, desired, burst: options.burstReplicas });
+  const count = decidePodCount({ active: running, ending, desired, burst: options.burstReplicas });
   const newNames = newPodNames({ replicaSet, count: backoff ? 0 : count.create, freeNames }, dependencies);
   const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
   const creates = [...recreate, ...newNames];
@@ -90,15 +104,23 @@ export interface PodCountDecision {
   readonly delete: number;
 }
 
+/** Those that the cache shows, and those whose deletion it does not show yet. */
+function countEnding({ pendingDeletes, terminating }: Situation): number {
+  const uids = [...terminating.map(({ metadata }) => metadata.uid), ...pendingDeletes.map(({ uid }) => uid)];
+  return new Set(uids).size;
+}
+
 /** The step from `active` pods towards `desired`, at most `burst` at once. */
 export function decidePodCount(input: {
   readonly active: number;
+  /** Pods that are ending, where their replacements wait for that. @default 0 */
+  readonly ending?: number;
   readonly desired: number;
   readonly burst: number;
 }): PodCountDecision {
   const missing = input.desired - input.active;
   return {
-    create: Math.min(Math.max(missing, 0), input.burst),
+    create: Math.min(Math.max(missing - (input.ending ?? 0), 0), input.burst),
     delete: Math.min(Math.max(-missing, 0), input.burst),
   };
 }
@@ -135,15 +157,19 @@ function chooseVictims(
   replicaSet: DeepReadonly<ReplicaSet>,
   active: readonly ReadablePod[],
   count: number,
-  { clock, pods, replicaSets }: PodDecisionDependencies,
+  { clock, nodes, pods, replicaSets }: PodDecisionDependencies,
 ): DoomedPod[] {
   if (count === 0) return [];
   const related = count < active.length ? relatedPods(replicaSet, replicaSets, pods) : [];
   const first = readFirstToGo(replicaSet, desiredReplicas(replicaSet));
-  return podsToDelete({ pods: active, related, first, count, nowMs: clock.now() }).map(({ metadata }) => ({
-    uid: metadata.uid ?? '',
-    name: metadata.name,
-  }));
+  const zone = nodes && readZoneFirst(replicaSet);
+  const goesFirst = nodes && zone && ((pod: ReadablePod) => zoneOf(pod, zone.label, nodes) === zone.value);
+  return podsToDelete({ pods: active, related, first, count, goesFirst, nowMs: clock.now() }).map(
+    ({ metadata }) => ({
+      uid: metadata.uid ?? '',
+      name: metadata.name,
+    }),
+  );
 }
 
 interface Described {

@@ -4,6 +4,7 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { DEPLOYMENTS, controllerOf } from '@rollkeeper/machinery/kubernetes';
 import {
   ORPHAN_INDEX,
+  nodeLabels,
   TEMPLATE_INDEX,
   orphanIndex,
   templateIndex,
@@ -40,6 +41,7 @@ export function createReplicaSetController(
         pods: pods.lister,
         podAbsencesSeen: (namespace) => pods.absencesSeen?.({ namespace }),
         ...{ clock, random, logger, options: compiled },
+        nodes: compiled.zones ? nodeLabels(informers) : undefined,
       });
       const deployments = (selects ? deploymentTypes : []).map((type) => ({
         type,

@@ -97,6 +97,7 @@ export class PodManager {
     const existing = found.filter((pod) => pod !== undefined);
     return {
       controlled: claimed.controlled,
+      terminating: claimed.terminating,
       intents,
       active: [
         ...decision.active,

@@ -62,6 +62,44 @@ describe('a ReplicaSet', () => {
     );
   });
 
+  const NOTES: readonly { name: string; annotations: Record<string, string>; waits: boolean }[] = [
+    {
+      name: 'where its annotation says so',
+      annotations: { 'rollkeeper.dev/pod-replacement': 'terminated' },
+      waits: true,
+    },
+    { name: 'not without', annotations: {}, waits: false },
+    {
+      name: 'not for the annotation that a Deployment keeps on its own ReplicaSets',
+      annotations: { 'rollkeeper.dev/pod-replacement-of-owner': 'terminated' },
+      waits: false,
+    },
+  ];
+
+  it.each(NOTES)('replaces a pod only once that has ended, $name', async ({ annotations, waits }) => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.settle();
+    const { replicaSet } = harness;
+    await harness.cluster.update(REPLICA_SETS, {
+      ...replicaSet,
+      metadata: { ...replicaSet.metadata, annotations },
+    });
+    const [first, second] = harness.activePods;
+    for (const pod of [first!, second!])
+      await harness.changePod(pod, ({ metadata }) => {
+        metadata.finalizers = ['f/f'];
+        metadata.deletionTimestamp = toRfc3339(harness.clock.now());
+      });
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(waits ? 1 : 3);
+    await harness.changePod(first!, (pod) => {
+      pod.metadata.deletionTimestamp = toRfc3339(harness.clock.now());
+      pod.status = { phase: 'Succeeded' };
+    });
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(waits ? 2 : 3);
+  });
+
   it('writes its status once for each step, and not at all when nothing changed', async () => {
     const harness = new ReplicaSetHarness(10);
     await harness.settle();

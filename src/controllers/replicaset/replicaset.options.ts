@@ -15,6 +15,8 @@ export interface ReplicaSetControllerOptions {
    * @default 'with-next-sync'
    */
   statusAfterScaling?: 'now' | 'with-next-sync';
+  /** Watches the labels of nodes, so that rollouts can go zone by zone (docs/ROLLOUTS.md). @default false */
+  zones?: boolean;
   /** First delay after nodes have rejected pods of a ReplicaSet, milliseconds; doubles each time. @default 1000 */
   rejectionBackoffBaseMs?: number;
   /** Longest such delay, milliseconds. @default 300000 */
@@ -29,6 +31,7 @@ const schema = z
   .strictObject({
     burstReplicas: z.int().positive().default(500),
     waits: changeWaits,
+    zones: z.boolean().default(false),
     statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
     rejectionBackoffBaseMs: z.number().positive().default(1000),
     rejectionBackoffMaxMs: z.number().positive().default(300_000),

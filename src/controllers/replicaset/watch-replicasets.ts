@@ -3,7 +3,7 @@ import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { controllerOf, isPodActive, isPodReady, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { CompiledChangeWaits } from '../shared/index.js';
-import { podReadySinceMs } from '../shared/index.js';
+import { podReadySinceMs, replacesAfterEnd } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
@@ -19,10 +19,11 @@ export function replicaSetUrgency(event: ResourceEvent<ReplicaSet>): Urgency | u
   };
 }
 
-/** Status and annotations need no sync: we alone write the former, and do not read the latter. */
+/** The status needs no sync, since we alone write it; of the annotations one is read. */
 function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): boolean {
   return (
     old.metadata.generation !== replicaSet.metadata.generation ||
+    replacesAfterEnd(old) !== replacesAfterEnd(replicaSet) ||
     old.metadata.deletionTimestamp !== replicaSet.metadata.deletionTimestamp
   );
 }
@@ -39,7 +40,7 @@ export function podUrgency(pods: Lister<Pod>, waits: CompiledChangeWaits) {
   const { burstMs, countMs, waveMs } = waits;
   const delayFor = (owner: ReadableReplicaSet, need: Need): number => {
     if (need === 'new') return waveMs;
-    if (need === 'ended') return countMs;
+    if (need === 'ended') return replacesAfterEnd(owner) ? 0 : countMs;
     const owned = pods.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
     if (hasAllPodsReady(owner, owned)) return 0;
     return need === 'lost' && wantsReplacement(owner) ? 0 : burstMs;

@@ -30,6 +30,17 @@ export type {
   SlowStartResult,
 } from './pod-control.js';
 export { podFromTemplate } from './pod-from-template.js';
+export { nodeLabels } from './node-labels.js';
+export type { NodeLabels, WatchedNodes } from './node-labels.js';
+export { DEFAULT_ZONE_LABEL, ZONE_FIRST, readZoneFirst, renderZoneFirst, zoneOf } from './zone-first.js';
+export {
+  POD_REPLACEMENT,
+  POD_REPLACEMENTS,
+  POD_REPLACEMENT_OF_OWNER,
+  TERMINATED,
+  replacesAfterEnd,
+} from './pod-replacement.js';
+export type { PodReplacement } from './pod-replacement.js';
 export { choosePodNames, podNamePrefix, seedOf, stablePodNames } from './pod-name.js';
 export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';

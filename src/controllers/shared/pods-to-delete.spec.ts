@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { trimPod } from '../../client/informer/index.js';
+import type { DeepReadonly, Pod } from '../../machinery/kubernetes/index.js';
 import { POD_DELETION_COST } from '../../machinery/kubernetes/index.js';
 import type { FirstToGo } from './first-to-go.js';
 import { FIRST_TO_GO, firstToGo, readFirstToGo, renderFirstToGo } from './first-to-go.js';
@@ -72,6 +73,24 @@ describe('podsToDelete', () => {
     ]) {
       expect(podsToDelete({ pods, related: [], count: 1, nowMs })).toEqual([victim]);
     }
+  });
+
+  it('takes pods of a zone that goes first before other ready ones, and after those that are not ready', () => {
+    const isReady = { conditions: [{ type: 'Ready', status: 'True' as const }], phase: 'Running' };
+    const [unready, there, elsewhere] = ['unready', 'there', 'elsewhere'].map((name) => {
+      const pod = aPod({ name });
+      return {
+        ...pod,
+        spec: { ...pod.spec, nodeName: `node-${name}` },
+        status: name === 'unready' ? {} : isReady,
+      };
+    });
+    const pods = [elsewhere!, there!, unready!];
+    const goesFirst = (pod: DeepReadonly<Pod>): boolean => pod.spec.nodeName === 'node-there';
+    const gone = [1, 2].map((count) =>
+      podsToDelete({ pods, related: [], count, goesFirst, nowMs }).map(({ metadata }) => metadata.name),
+    );
+    expect(gone).toEqual([['unready'], ['unready', 'there']]);
   });
 
   it('ranks pods as the cache keeps them like those that the API server has', () => {

@@ -18,6 +18,7 @@ interface RankedPod {
   readonly pod: ReadablePod;
   /** Active related pods on the same node, including itself. */
   readonly neighbours: number;
+  readonly goesFirst: boolean;
   readonly isNamed: boolean;
 }
 
@@ -52,13 +53,18 @@ const OTHER_RULES: readonly Rule[] = [
 
 const namedFirst: Rule = (a, b) => Number(b.isNamed) - Number(a.isNamed);
 
-const RULES = [...UNREADY_FIRST, namedFirst, ...OTHER_RULES];
-const RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, ...OTHER_RULES];
+/** In a rollout zone by zone. */
+const zoneFirst: Rule = (a, b) => Number(b.goesFirst) - Number(a.goesFirst);
+
+const RULES = [...UNREADY_FIRST, namedFirst, zoneFirst, ...OTHER_RULES];
+const RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, zoneFirst, ...OTHER_RULES];
 
 interface Ranking {
   readonly pods: readonly ReadablePod[];
   /** Pods of all ReplicaSets of the same owner, to find pods doubled up on a node. */
   readonly related: readonly ReadablePod[];
+  /** Before the other ready pods, in a rollout zone by zone. @default none */
+  readonly goesFirst?: (pod: ReadablePod) => boolean;
   /** Named beforehand. @default none */
   readonly first?: FirstToGo;
   readonly nowMs: number;
@@ -71,12 +77,13 @@ export function podsToDelete(input: Ranking & { readonly count: number }): reado
 }
 
 /** All, in the order in which they go. */
-export function rankForDeletion({ first, nowMs, pods, related }: Ranking): readonly ReadablePod[] {
+export function rankForDeletion({ first, goesFirst, nowMs, pods, related }: Ranking): readonly ReadablePod[] {
   const perNode = activePerNode(related);
   const ranked = pods.map((pod) => ({
     pod,
     neighbours: perNode.get(pod.spec.nodeName ?? '') ?? 0,
     isNamed: first !== undefined && isNamed(first, pod),
+    goesFirst: goesFirst?.(pod) === true,
   }));
   const rules = first?.beforeUnready ? RULES_OF_PEOPLE : RULES;
   ranked.sort((a, b) => compare(a, b, rules, nowMs));

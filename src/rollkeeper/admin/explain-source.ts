@@ -1,3 +1,4 @@
+import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
@@ -70,6 +71,7 @@ export class ExplainSource {
       namespaceTerminating,
       namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,
+      nodeLabels: nodeLabelsOf(caches),
       ...(queuedRollout(deployment).length > 0 && {
         queuedRollouts: caches.deployments.lister.list().flatMap(queuedRollout),
       }),
@@ -118,6 +120,15 @@ export class ExplainSource {
 const REPLICA_SETS_ASKED_FOR = 10;
 /** Further ones are not checked: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
+
+/** Undefined if no nodes are cached. */
+function nodeLabelsOf({ nodes }: DeploymentCaches): NodeLabels | undefined {
+  if (!nodes?.hasSynced) return undefined;
+  return {
+    availability: 'known',
+    valueOf: (name, label) => nodes.lister.get(name)?.metadata.labels?.[label],
+  };
+}
 
 /** Undefined if no nodes are cached. */
 function nodesNotReadyOf(

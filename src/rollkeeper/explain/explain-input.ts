@@ -1,4 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import type { QueuedRollout } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
@@ -44,6 +45,8 @@ export interface ExplainInput {
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
   /** The annotations of its Namespace, which are defaults for its rollout. @default not known */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  /** The labels of nodes, by which a rollout may go zone by zone. @default unknown: it is explained as if it did not */
+  readonly nodeLabels?: NodeLabels;
   /** The queue of rollouts, for one that waits for its turn. @default not known */
   readonly queuedRollouts?: readonly QueuedRollout[];
   /** The other Deployments of the namespace. */

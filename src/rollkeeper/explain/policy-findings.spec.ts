@@ -98,6 +98,28 @@ describe('what the policies of a rollout wait for', () => {
     expect(old?.nextSize).toBe(old?.size);
   });
 
+  it('names the zone whose old pods wait for new pods', () => {
+    const input = under({ [`${P}zones`]: 'one-by-one' });
+    const replicaSets = input.replicaSets.map((set) => {
+      const size = set.metadata.name.includes('old') ? 3 : 1;
+      const available = size === 3 ? 3 : 0;
+      const status = {
+        ...set.status,
+        replicas: size,
+        readyReplicas: available,
+        availableReplicas: available,
+      };
+      return { ...set, spec: { ...set.spec, replicas: size }, status };
+    });
+    const nodeLabels = { availability: 'known', valueOf: () => 'b' } as const;
+    const finding = (more: Partial<ExplainInput>) =>
+      explainDeployment({ ...input, replicaSets, ...more }).waitsFor.find(
+        ({ cause }) => cause === 'waits-for-zone',
+      );
+    expect(finding({ nodeLabels })?.summary).toMatch(/^old pods in zone b go when the new pods in place of/);
+    expect(finding({}), 'where nodes are not known').toBeUndefined();
+  });
+
   it('names what holds a version that has not begun, by a default of the Namespace as well', () => {
     const before = under({}, { namespaceAnnotations: { [`${P}freeze`]: 'inventory' } });
     const replicaSets = before.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));

@@ -197,6 +197,12 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'blueGreen' },
   }),
+  zones: onOrOff({
+    help: 'watch the labels of nodes, for Deployments that are rolled out zone by zone (docs/ROLLOUTS.md); needs the rights to list and watch nodes',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'zones' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

@@ -69,6 +69,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
+      zones: compiled.zones,
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],

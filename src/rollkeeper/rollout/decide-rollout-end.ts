@@ -11,6 +11,7 @@ import {
   ROLLOUT_HELD,
   RolloutDraft,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_TERMINATION,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
@@ -140,6 +141,7 @@ function decideUnseen(
 
 const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_IN_STEP]: 'waiting-in-step',
+  [WAITING_FOR_TERMINATION]: 'waiting-in-step',
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
   [WAITING_FOR_BUDGET]: 'held',

@@ -244,6 +244,7 @@ export class Supervisor {
       '--check-hosts',
       LOOPBACK_HOSTS,
       '--blue-green',
+      '--zones',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
@@ -15,14 +17,24 @@ export class PolicyUp {
   private constructor(
     readonly up: Up,
     readonly client: HttpApiClient,
+    private readonly nodes: ChildProcess | undefined,
   ) {}
 
-  static async start(...args: string[]): Promise<PolicyUp> {
+  static async start(...args: readonly string[]): Promise<PolicyUp> {
     const up = await Up.start({ args });
-    return new PolicyUp(up, await up.client());
+    return new PolicyUp(up, await up.client(), undefined);
+  }
+
+  /** With nodes in a process of their own, which has these arguments. */
+  static async withNodes(...nodeArgs: readonly string[]): Promise<PolicyUp> {
+    const up = await Up.start({ args: ['--nodes', '0'] });
+    const args = [MAIN, 'node', '--nodes', '3', '--kubeconfig', up.kubeconfig, ...nodeArgs];
+    const nodes = spawn(process.execPath, args, { stdio: 'ignore' });
+    return new PolicyUp(up, await up.client(), nodes);
   }
 
   async stop(): Promise<void> {
+    this.nodes?.kill('SIGKILL');
     await this.client.close();
     await this.up.stopAndRemove();
   }

@@ -20,7 +20,10 @@ import {
   deploymentController,
 } from '../../../src/controllers/deployment/index.js';
 import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
-import { replicaSetController } from '../../../src/controllers/replicaset/index.js';
+import {
+  createReplicaSetController,
+  replicaSetController,
+} from '../../../src/controllers/replicaset/index.js';
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
@@ -228,6 +231,22 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       expect(text(given)).toEqual(text(ask));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isService)).toEqual([]);
     }
+  });
+
+  it('reach nodes only where rollouts go zone by zone, and there to list and watch', () => {
+    const isNode = ({ resource }: Right): boolean => resource === 'nodes';
+    const controllers = [
+      createDeploymentController({ zones: true }),
+      createReplicaSetController({ zones: true }),
+    ];
+    for (const controller of controllers)
+      expect(text(rightsToWatch(controller).filter(isNode))).toEqual(['list nodes', 'watch nodes']);
+    expect(text(rightsGivenBy(rulesWith({ zones: true })).filter(isNode))).toEqual([
+      'list nodes',
+      'watch nodes',
+    ]);
+    for (const values of [{}, { zones: true, namespaces: ['ops'] }])
+      expect(rightsGivenBy(rulesWith(values)).filter(isNode)).toEqual([]);
   });
 
   it('let a replica know its cluster by one namespace, and see of all others what a list shows', () => {

@@ -1,4 +1,6 @@
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import type { RolloutDraft } from '../draft.js';
+import { activeOf } from '../draft.js';
 import type { BlueGreen } from './blue-green-settings.js';
 import { MANAGED_BY } from './names.js';
 import type { Services, WatchedServices } from './selecting-services.js';
@@ -19,6 +21,11 @@ export function blueGreenTrouble(
   if (services.availability === 'refused') return { reason, message: 'the controller may not list Services' };
   if (services.availability === 'starting') return undefined;
   const problems = servicesOf(blueGreen).flatMap((name) => troubleOf(draft, name, services) ?? []);
+  const unnamed = activeOf(draft.living).find(({ labels }) => labels[POD_TEMPLATE_HASH] === undefined);
+  if (unnamed)
+    problems.push(
+      `ReplicaSet "${unnamed.name}" has no ${POD_TEMPLATE_HASH}, by which a Service could select it`,
+    );
   return problems.length === 0 ? undefined : { reason: SERVICE_NOT_USABLE, message: problems.join('; ') };
 }
 

@@ -3,7 +3,7 @@ import type { DeploymentShape } from '../../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { P, PolicyLab, imageOf } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE, refusal } from '../../../testing/rollout-world.js';
-import { DEPLOYMENTS } from '../../../machinery/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../../machinery/kubernetes/index.js';
 import { Service } from '../../../runtime/index.js';
 import { createDeploymentController } from '../definition.js';
 
@@ -329,6 +329,17 @@ describe('a blue-green rollout that cannot move its Service', () => {
     expect(lab.eventsOf('ServiceNotUsable')).toEqual([`Warning ServiceNotUsable ${says}`]);
     await lab.pass(3600 * SECOND_MS);
     expect(lab.sizes).toEqual({ 'app:1': 4 });
+  });
+
+  it('is held where a ReplicaSet that was adopted has no hash to be selected by', async () => {
+    const lab = await beginning((made) => {
+      const set = made.replicaSet('app:1');
+      const { [HASH]: _hash, ...labels } = set.metadata.labels ?? {};
+      made.world.api.seed(REPLICA_SETS, { ...set, metadata: { ...set.metadata, labels } });
+    });
+    expect(lab.sizes).toEqual({ 'app:1': 4 });
+    expect(lab.condition()).toMatch(/^Unknown RolloutHeld .*ReplicaSet "web-\w+" has no pod-template-hash/);
+    expect(serviceOf(lab, 'web')?.spec.selector?.[HASH], 'it is not moved to nothing').toBeTruthy();
   });
 
   it('goes on when the Service is there again', async () => {

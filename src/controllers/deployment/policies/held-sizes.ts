@@ -93,7 +93,8 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
   };
   return {
     hasMoved: () => moved,
-    shrink: (set, wanted) => take(set, wanted, (size) => draft.shrink(set, size)),
+    shrink: (set, wanted) =>
+      take(set, Math.max(wanted, draft.leastOld?.(set) ?? 0), (size) => draft.shrink(set, size)),
     followSize: (set) =>
       take(set, draft.replicas, (size) => {
         const before = set.replicas;
@@ -104,7 +105,7 @@ function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: 
 }
 
 /** The newest of the good, or else the largest. */
-function stableOf(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
+export function stableOf(oldestFirst: readonly ReplicaSetDraft[]): ReplicaSetDraft | undefined {
   const [largest] = oldestFirst.toSorted((a, b) => b.replicas - a.replicas);
   return oldestFirst.findLast(isGood) ?? largest;
 }

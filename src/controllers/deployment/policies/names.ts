@@ -1,4 +1,4 @@
-import { FIRST_TO_GO } from '../../shared/index.js';
+import { FIRST_TO_GO, POD_REPLACEMENT_OF_OWNER, ZONE_FIRST } from '../../shared/index.js';
 
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
@@ -25,6 +25,9 @@ export const SETTINGS = [
   'preview-service',
   'auto-promote',
   'scale-down-delay',
+  'pod-replacement',
+  'zones',
+  'zone-label',
   'history',
   'fast-track',
 ] as const;
@@ -56,6 +59,8 @@ export const CONFIG = `${PREFIX}config`;
 /** On a pod template: the digest of the configuration that it was rolled out for, so that a change of it is another template. */
 export const CONFIG_DIGEST = `${PREFIX}config-digest`;
 
+/** On a ReplicaSet: the zone whose old pods its rollout has begun to take. */
+export const ZONE_BEGUN = `${PREFIX}zone-begun`;
 /** On a Service: the Deployment whose rollouts move its selector. */
 export const MANAGED_BY = `${PREFIX}managed-by`;
 /** On a Service: between which pod-template-hashes its selector was moved last, when, and by whose approval. */
@@ -69,6 +74,7 @@ export const REVISIONS = `${PREFIX}revisions`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
+  ...[POD_REPLACEMENT_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
   ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
 ];

@@ -5,6 +5,8 @@ export type StandingCode =
   | 'invalid-policy'
   | 'waits-for-approval'
   | 'waits-in-step'
+  | 'waits-for-termination'
+  | 'waits-for-zone'
   | 'waits-for-check'
   | 'check-failed'
   | 'rollout-held'

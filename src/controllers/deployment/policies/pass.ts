@@ -1,3 +1,4 @@
+import type { WatchedNodes } from '../../shared/index.js';
 import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { ChecksContext } from './checks/check-needs.js';
@@ -18,5 +19,6 @@ export interface Pass {
   readonly budgets?: Budgets;
   readonly turns?: Turns;
   readonly services?: WatchedServices;
+  readonly nodes?: WatchedNodes;
   readonly checks: ChecksContext;
 }

@@ -1,3 +1,4 @@
+import type { WatchedNodes } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { REVISION } from '../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
@@ -26,7 +27,9 @@ import { letGoOfServices, playBlueGreen } from './blue-green.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
 import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
+import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
+import { playZones, zonesTrouble } from './zones.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
@@ -71,6 +74,8 @@ export interface PolicyContext {
   readonly turns?: Turns;
   /** The Services that blue-green rollouts move. @default not known here, and not asked about */
   readonly services?: WatchedServices;
+  /** The labels of nodes, for rollouts zone by zone. @default not known here, and not asked about */
+  readonly nodes?: WatchedNodes;
   /** What is known of checks. @default their recorded results alone */
   readonly checks?: ChecksContext;
   readonly podsOf: PodsOf;
@@ -90,7 +95,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { budgets, checks = BY_RESULTS, configuration, podsOf, services, turns } = context;
+  const { budgets, checks = BY_RESULTS, configuration, nodes, podsOf, services, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -100,13 +105,19 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   inKubernetesWords(draft);
   const policy = policyOf(compiled, draft.annotations, isLimitedInCluster(draft, turns));
   const outcome = newOutcome();
-  if (compiled.kind !== 'none' || policy) draft.policy = outcome;
-  const known = { budgets, checks, configuration, podsOf, services, turns };
+  const replacement = podReplacementOf(draft, policy);
+  countEndingPods(draft, replacement, podsOf);
+  if (compiled.kind !== 'none' || policy || draft.podsOccupiedBy) draft.policy = outcome;
+  const known = { budgets, checks, configuration, nodes, podsOf, services, turns };
   const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
-    if (policy) playUnder(pass, () => playBlueGreen(pass, play));
+    if (policy) playUnder(pass, () => playBlueGreen(pass, () => playZones(pass, play)));
     else play();
+  }
+  if (draft.observed.metadata.deletionTimestamp === undefined) {
+    noteReplacement(draft, replacement);
+    if (draft.podsOccupiedBy) tellEnding(draft, outcome);
   }
   if (!policy && turns !== undefined) giveTurnBack(draft);
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
@@ -118,7 +129,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { budgets, configuration, services, turns }: PolicyContext,
+  { budgets, configuration, nodes, services, turns }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
@@ -129,7 +140,10 @@ function problemOf(
   if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
   const unlimited = turnTrouble(compiled.policy, turns);
   if (unlimited !== undefined) return { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
-  return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
+  const { blueGreen, zoneLabel } = compiled.policy;
+  return (
+    blueGreenTrouble(draft, blueGreen, services) ?? zonesTrouble(zoneLabel, nodes) ?? checkProblem(draft)
+  );
 }
 
 /** A person may ask to go back or to try again without any policy. */

@@ -14,7 +14,7 @@ import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
 import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
-import { ConfigMap, Service } from '../../../runtime/index.js';
+import { ConfigMap, Node, Service } from '../../../runtime/index.js';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
 import { parseHostRules } from './checks/check-hosts.js';
 import { readCheckResults } from './checks/check-results.js';
@@ -80,6 +80,8 @@ const scenario = fc.record({
     { maxUnavailable: '30%' },
   ),
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
+  podReplacement: fc.constantFrom(undefined, 'terminated'),
+  zones: fc.constantFrom(undefined, 'one-by-one'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
@@ -100,7 +102,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined },
+    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
     steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
@@ -122,7 +124,7 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined },
+    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
     steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
@@ -149,6 +151,7 @@ const WATCHING = createDeploymentController({
   respectDisruptionBudgets: true,
   blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
+  zones: true,
 });
 
 class PolicyWorld {
@@ -172,6 +175,9 @@ class PolicyWorld {
           throw refusal(write.type === DEPLOYMENTS ? 500 : 409);
       },
     });
+    this.world.nodeOf = (pod) => `node-${pod % 3}`;
+    this.world.zoneOf = (node) => node;
+    for (const name of ['node-0', 'node-1', 'node-2']) this.world.api.seed(Node, aNode(name));
     if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
     if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
     const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
@@ -303,6 +309,8 @@ function deploymentOf(drawn: Scenario): Deployment {
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    'pod-replacement': drawn.podReplacement,
+    zones: blueGreen || budget ? undefined : drawn.zones,
     'disruption-budgets': budget && 'respect',
     ...(blueGreen && {
       strategy: 'blue-green',
@@ -338,6 +346,12 @@ function applyTo(deployment: Deployment, change: Change): void {
 function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
   const { [P + name]: _before, ...others } = metadata.annotations ?? {};
   metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+/** A zone of its own. */
+function aNode(name: string): Node {
+  const metadata = { name, uid: `uid-of-${name}`, labels: { 'topology.kubernetes.io/zone': name } };
+  return { apiVersion: 'v1', kind: 'Node', metadata };
 }
 
 function hashOf({ metadata }: ReplicaSet): string | undefined {
@@ -544,7 +558,13 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
-  ...{ restartOn: undefined, blueGreen: undefined, budget: undefined },
+  ...{
+    restartOn: undefined,
+    blueGreen: undefined,
+    budget: undefined,
+    podReplacement: undefined,
+    zones: undefined,
+  },
 };
 
 describe('a process that dies at any of its writes', () => {

@@ -1,4 +1,6 @@
 import type { Annotations } from '../annotations.js';
+import type { PodReplacement } from '../../shared/index.js';
+import { DEFAULT_ZONE_LABEL, POD_REPLACEMENTS } from '../../shared/index.js';
 import { MAX_INT32 } from '../int32.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseDuration } from './durations.js';
@@ -52,6 +54,10 @@ export interface RolloutPolicy {
   readonly maxRollouts?: number;
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
+  /** The label of nodes by whose values the old pods go one after the other. @default old pods go in any order */
+  readonly zoneLabel?: string;
+  /** When new pods take the place of old ones. @default when those begin to end */
+  readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
@@ -128,6 +134,7 @@ export function compilePolicy(
   }
   const hasSteps = (fields.steps?.length ?? 0) > 0;
   const settings = new Set(given.map(({ setting }) => setting));
+  const textOf = (setting: Setting) => given.find((each) => each.setting === setting)?.text;
   const completed = completeBlueGreen(blueGreen, settings, { isRollingUpdate, maxSurge, hasSteps });
   for (const { setting, why } of completed.problems) {
     const found = given.find((each) => each.setting === setting);
@@ -135,10 +142,29 @@ export function compilePolicy(
     problems.push({ annotation, value: found?.text ?? '', why });
   }
   if (completed.blueGreen) fields.blueGreen = completed.blueGreen;
+  if (settings.has('zones')) fields.zoneLabel = textOf('zone-label') ?? DEFAULT_ZONE_LABEL;
+  for (const [setting, why] of zoneProblems(settings, {
+    isRollingUpdate,
+    isBlueGreen: completed.blueGreen !== undefined,
+  }))
+    problems.push({ annotation: annotationOf(setting), value: textOf(setting) ?? '', why });
   if (problems.length > 0) return { kind: 'invalid', problems };
   return given.length === 0 && !reloader.selection
     ? NONE
     : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
+}
+
+function zoneProblems(
+  given: ReadonlySet<Setting>,
+  { isBlueGreen, isRollingUpdate }: { readonly isBlueGreen: boolean; readonly isRollingUpdate: boolean },
+): readonly (readonly [Setting, string])[] {
+  if (!given.has('zones'))
+    return given.has('zone-label') ? [['zone-label', `needs ${annotationOf('zones')}`]] : [];
+  if (!isRollingUpdate) return [['zones', 'needs spec.strategy.type RollingUpdate']];
+  // A budget gives pods one by one, wherever they are.
+  if (given.has('disruption-budgets'))
+    return [['zones', `cannot be combined with ${annotationOf('disruption-budgets')}`]];
+  return isBlueGreen ? [['zones', `cannot be combined with ${annotationOf('strategy')}: blue-green`]] : [];
 }
 
 /** `rollkeeper.dev/steps: "20%%": …` */
@@ -226,6 +252,14 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
     fields.freeze = text;
     return undefined;
   },
+  zones: (text) => (text === 'one-by-one' ? undefined : 'is not one-by-one'),
+  'zone-label': (text) => (LABEL_NAME.test(text) ? undefined : 'is not the name of a label'),
+  'pod-replacement': (text, fields) => {
+    const word = POD_REPLACEMENTS.find((known) => known === text);
+    if (!word) return `is none of ${POD_REPLACEMENTS.join(', ')}`;
+    fields.podReplacement = word;
+    return undefined;
+  },
   'restart-on': (text, fields) => {
     const parsed = parseRestartOn(text);
     if (typeof parsed === 'string') return parsed;
@@ -257,6 +291,8 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
 
 /** Of a wrong value, in a message. Characters. */
 const LONGEST_VALUE = 80;
+/** A name of at most 63 characters, with a DNS name and a slash before it or not. */
+const LABEL_NAME = /^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const NO_DURATION = 'is not a duration such as 90s, 5m, 1h30m or 2d';
 
 function joined(own: ConfigSelection | undefined, added: ConfigSelection): ConfigSelection {

@@ -11,6 +11,8 @@ export const ROLLOUT_HELD = 'RolloutHeld';
 export const WAITING_IN_STEP = 'WaitingInStep';
 /** Progressing: the same, until a person approves. */
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
+/** Progressing, and an Event: new pods start when old ones have ended. */
+export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
 /** Progressing, and an Event: no old pod may go, because of a PodDisruptionBudget. */
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
@@ -39,6 +41,8 @@ export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
 /** Of the same condition, and an Event: the controller does not see Services. */
 export const SERVICES_NOT_WATCHED = 'ServicesNotWatched';
+/** Of the same condition, and an Event: zones are asked for, and the controller does not see nodes. */
+export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
@@ -46,6 +50,7 @@ const WAITS: ReadonlySet<string> = new Set([
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_TERMINATION,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
@@ -119,6 +124,7 @@ export interface Problem {
     | typeof ROLLOUTS_NOT_LIMITED
     | typeof SERVICE_NOT_USABLE
     | typeof SERVICES_NOT_WATCHED
+    | typeof NODES_NOT_WATCHED
     | typeof CHECK_FAILED
     | typeof CHECK_UNKNOWN
     | typeof CHECK_NOT_POSSIBLE;

@@ -1,0 +1,42 @@
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { NodeLabels } from './node-labels.js';
+
+/** By whose values the zones of nodes are told apart, unless another label is named. */
+export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
+/** On a ReplicaSet: the pods of which zone go first when it shrinks to a certain size. */
+export const ZONE_FIRST = 'rollkeeper.dev/zone-first';
+
+export interface ZoneFirst {
+  /** Of nodes. */
+  readonly label: string;
+  /** Empty: of the nodes without the label. */
+  readonly value: string;
+  /** The size that this is about: at any other it means nothing. */
+  readonly replicas: number;
+}
+
+export function renderZoneFirst({ label, replicas, value }: ZoneFirst): string {
+  return stringifyJson({ label, value, replicas });
+}
+
+/** `undefined` where there is nothing, nothing that can be read, or what is about another size. */
+export function readZoneFirst({ metadata, spec }: DeepReadonly<ReplicaSet>): ZoneFirst | undefined {
+  const text = metadata.annotations?.[ZONE_FIRST];
+  if (text === undefined) return undefined;
+  try {
+    const read: unknown = parseJson(text);
+    if (!isJsonObject(read)) return undefined;
+    const { label, replicas, value } = read;
+    if (typeof label !== 'string' || typeof value !== 'string' || typeof replicas !== 'number')
+      return undefined;
+    return replicas === (spec.replicas ?? 1) ? { label, value, replicas } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The zone of a pod's node: empty where it has none. */
+export function zoneOf({ spec }: DeepReadonly<Pod>, label: string, nodes: NodeLabels): string {
+  return spec.nodeName === undefined ? '' : (nodes.valueOf(spec.nodeName, label) ?? '');
+}
