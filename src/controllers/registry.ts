@@ -10,7 +10,12 @@ import {
 import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
-import { createDeploymentController, deploymentController, deploymentTypeOf } from './deployment/index.js';
+import {
+  createDeploymentController,
+  createTurnsController,
+  deploymentController,
+  deploymentTypeOf,
+} from './deployment/index.js';
 import { disruptionController } from './disruption/disruption-controller.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
 import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.js';
@@ -77,13 +82,20 @@ export interface SelectOptions {
 export function forDeploymentApis(
   selected: readonly ControllerDefinition[],
   apis: readonly DeploymentApi[],
-  options: Pick<DeploymentControllerOptions, 'blueGreen' | 'checks' | 'restartOnConfig'> = {},
+  options: Pick<
+    DeploymentControllerOptions,
+    'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig'
+  > = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
-    if (definition === deploymentController)
-      return apis.map((api) =>
+    if (definition === deploymentController) {
+      const controllers = apis.map((api) =>
         createDeploymentController({ ...options, api, neighbours: apis.filter((other) => other !== api) }),
       );
+      const { maxRollouts = 'off' } = options;
+      if (maxRollouts === 'off') return controllers;
+      return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
+    }
     if (definition === replicaSetController)
       return createReplicaSetController({}, apis.map(deploymentTypeOf));
     return definition;

@@ -13,6 +13,8 @@ import { ReconcilerRun } from './conformance/run-reconciler.js';
 import { StandingClock } from './conformance/standing-clock.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller/controller-definition';
 import { deploymentController } from '@rollkeeper/controllers/deployment';
+import { disruptionController } from '@rollkeeper/controllers/disruption/disruption-controller';
+import { PodDisruptionBudget, isNamed, readFirstToGo, withGranted } from '@rollkeeper/controllers/shared';
 import type {
   Deployment,
   KubernetesObject,
@@ -25,6 +27,7 @@ import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
+  compileLabelSelector,
   SERVICES,
   newControllerRef,
   semanticEqual,
@@ -39,7 +42,7 @@ export const BROKEN_IMAGE = 'app:broken';
 
 /** What the Deployment controller writes. */
 const WRITTEN: ReadonlySet<string> = new Set(
-  [DEPLOYMENTS, REPLICA_SETS, SERVICES].map(({ resource }) => resource),
+  [DEPLOYMENTS, REPLICA_SETS, SERVICES, PodDisruptionBudget].map(({ resource }) => resource),
 );
 
 export interface WorldOptions {
@@ -64,19 +67,22 @@ export class RolloutWorld {
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
   onEffect: () => void = () => undefined;
   private readonly run: ReconcilerRun;
+  private readonly disruption: ReconcilerRun;
   private readonly clock: Clock;
+  private isDisrupting = false;
   private pods = 0;
 
   constructor(private readonly options: WorldOptions) {
     this.clock = options.clock ?? new StandingClock(WORLD_NOW_MS);
     this.api = new GenerationApi((write) => {
       // The rest is the test's own.
-      if (!WRITTEN.has(write.type.resource)) return;
+      if (!WRITTEN.has(write.type.resource) || this.isDisrupting) return;
       options.onWrite?.(write);
       this.onEffect();
     });
     this.api.seed(DEPLOYMENTS, options.deployment);
     this.run = new ReconcilerRun(options.controller ?? deploymentController, this.api, this.clock);
+    this.disruption = new ReconcilerRun(disruptionController, this.api, this.clock);
   }
 
   get deployment(): Deployment {
@@ -87,6 +93,10 @@ export class RolloutWorld {
 
   get replicaSets(): ReplicaSet[] {
     return this.api.all<ReplicaSet>(REPLICA_SETS);
+  }
+
+  get budgets(): PodDisruptionBudget[] {
+    return this.api.all<PodDisruptionBudget>(PodDisruptionBudget);
   }
 
   get allPods(): Pod[] {
@@ -107,9 +117,9 @@ export class RolloutWorld {
     return this.run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
   }
 
-  /** One sync of the Deployment. */
-  async sync(): Promise<void> {
-    await this.run.once(this.deployment.metadata);
+  /** One sync of the Deployment, or of another one. */
+  async sync(ref: ObjectRef = this.deployment.metadata): Promise<void> {
+    await this.run.once(ref);
   }
 
   /** One sync of a ReplicaSet: its status counts the pods from before it created or deleted some. */
@@ -117,7 +127,12 @@ export class RolloutWorld {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
     for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
-    const victims = [...pods].sort((a, b) => Number(isPodReady(a)) - Number(isPodReady(b)));
+    const named = readFirstToGo(replicaSet, wanted);
+    const isFirst = (pod: Pod): boolean => named !== undefined && isNamed(named, pod);
+    const byReadiness = (a: Pod, b: Pod): number => Number(isPodReady(a)) - Number(isPodReady(b));
+    const byName = (a: Pod, b: Pod): number => Number(isFirst(b)) - Number(isFirst(a));
+    const [first, second] = named?.beforeUnready ? [byName, byReadiness] : [byReadiness, byName];
+    const victims = [...pods].sort((a, b) => first(a, b) || second(a, b));
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
     const ready = pods.filter(isPodReady).length;
     const status = {
@@ -127,6 +142,26 @@ export class RolloutWorld {
       observedGeneration: replicaSet.metadata.generation ?? 0,
     };
     if (!semanticEqual(status, replicaSet.status)) this.api.seed(REPLICA_SETS, { ...replicaSet, status });
+  }
+
+  /** One sync of the genuine disruption controller's counterpart. */
+  async syncBudget({ metadata }: PodDisruptionBudget): Promise<void> {
+    this.isDisrupting = true;
+    await this.disruption.once(metadata).finally(() => (this.isDisrupting = false));
+  }
+
+  /** A drain evicts a pod where its budgets let it: the budget's status is written before the pod goes. */
+  evict(pod: Pod): void {
+    if (isTerminating(pod)) return;
+    const asked = this.budgets.filter(({ spec }) =>
+      compileLabelSelector(spec?.selector)(pod.metadata.labels),
+    );
+    if (isPodReady(pod)) {
+      if (asked.some((budget) => !allowsOne(budget))) return;
+      for (const budget of asked)
+        this.api.seed(PodDisruptionBudget, withGranted(budget, [pod.metadata.name], this.clock.now()));
+    }
+    this.terminate(pod);
   }
 
   /** A kubelet starts a pod, unless its image is broken. */
@@ -158,18 +193,22 @@ export class RolloutWorld {
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
       for (const pod of this.allPods) await this.stopPod(pod);
+      for (const budget of this.budgets) await this.syncBudget(budget);
     }
   }
 
   /** One random move of any part. */
   async move(): Promise<void> {
-    const choice = Math.floor(this.options.random.next() * 4);
+    const { budgets } = this;
+    const choice = Math.floor(this.options.random.next() * (budgets.length > 0 ? 6 : 4));
     const replicaSet = this.pick(this.replicaSets);
     const pod = this.pick(this.allPods);
     if (choice === 0) await this.sync().catch(ignoreRefusal);
     else if (choice === 1 && replicaSet) await this.syncReplicaSet(replicaSet);
     else if (choice === 2 && pod) this.startPod(pod);
     else if (choice === 3 && pod) await this.stopPod(pod);
+    else if (choice === 4) for (const budget of budgets) await this.syncBudget(budget);
+    else if (choice === 5 && pod && this.options.random.next() < 0.3) this.evict(pod);
   }
 
   isServing(pod: Pod): boolean {
@@ -264,6 +303,12 @@ export class GenerationApi extends InMemoryApi {
 /** An error answer that a controller must survive. */
 export function refusal(code: number): ApiStatusError {
   return new ApiStatusError({ code, reason: code === 409 ? 'Conflict' : 'InternalError' });
+}
+
+function allowsOne({ metadata, status }: PodDisruptionBudget): boolean {
+  return (
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) && (status?.disruptionsAllowed ?? 0) > 0
+  );
 }
 
 function ignoreRefusal(error: unknown): void {

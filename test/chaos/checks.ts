@@ -3,6 +3,7 @@ import { findLostChanges } from './checkers/changes.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
 import { LimitsChecker } from './checkers/limits.js';
+import { PoliciesChecker } from './checkers/policies.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
 import { StoreReplay } from './checkers/store-replay.js';
 import type { JournalLine } from './checkers/journal-line.js';
@@ -15,6 +16,7 @@ export class Checks {
   private readonly replay = new StoreReplay();
   private readonly limits = new LimitsChecker(this.replay);
   private readonly pods = new PodsOfReplicaSetChecker(this.replay);
+  private readonly policies = new PoliciesChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
   private changes = 0;
@@ -39,6 +41,7 @@ export class Checks {
   ): Violation[] {
     const found: Violation[] = [];
     for (const event of history) {
+      found.push(...this.policies.check(event));
       this.replay.apply(event);
       found.push(...this.limits.check(event), ...this.pods.check(event));
     }
@@ -59,6 +62,7 @@ export class Checks {
       epochs: this.epochs.adds,
       'refused adds of former leaders': this.epochs.refused,
       limits: this.limits.checks,
+      policies: this.policies.checks,
       'pods of a ReplicaSet': this.pods.checks,
       'acknowledged changes': this.changes,
     };

@@ -33,6 +33,10 @@ interface Shape {
   readonly strategy: Deployment['spec']['strategy'];
   readonly mostReplicas: number;
   readonly minReadySeconds: number;
+  /** Annotations under `rollkeeper.dev/`, which each change of the template sets again. @default none */
+  readonly policies?: Readonly<Record<string, string>>;
+  /** How many of its images cannot be pulled, from 0 to 1. @default 0 */
+  readonly broken?: number;
 }
 
 const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
@@ -45,6 +49,15 @@ const SHAPES: readonly Shape[] = [
   { strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0 },
   { strategy: rolling(2, 2), mostReplicas: 8, minReadySeconds: 0 },
   { strategy: undefined, mostReplicas: 4, minReadySeconds: 1 },
+  {
+    ...{ strategy: undefined, mostReplicas: 6, minReadySeconds: 0 },
+    policies: { steps: '1; approve; 50%; wait 1s' },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0, broken: 0.4 },
+    // No other cause: the faults of a run make good images late as well.
+    policies: { 'on-failure': 'rollback', 'fail-after': '2s', 'failure-causes': 'image-pull' },
+  },
 ];
 
 export interface LoadOptions {
@@ -112,31 +125,39 @@ export class Load {
     if (!known?.wish) return this.create(name);
     const { random } = this.options;
     const dice = random.next();
-    if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { paused: false });
+    if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { spec: { paused: false } });
+    if (shapeOf(name).policies?.['steps'] && random.next() < 0.3) return this.approve(name);
     if (dice < 0.45) return this.update(name);
     if (dice < 0.7)
-      return this.patch(name, 'scale', { replicas: random.whole(0, shapeOf(name).mostReplicas) });
-    if (dice < 0.8) return this.patch(name, 'pause', { paused: true });
+      return this.patch(name, 'scale', { spec: { replicas: random.whole(0, shapeOf(name).mostReplicas) } });
+    if (dice < 0.8) return this.patch(name, 'pause', { spec: { paused: true } });
     if (dice < 0.92) return this.undo(name);
     return this.delete(name);
   }
 
   private create(name: string): Promise<void> {
     const { client, random } = this.options;
-    const { minReadySeconds, mostReplicas, strategy } = shapeOf(name);
+    const { minReadySeconds, mostReplicas, policies = {}, strategy } = shapeOf(name);
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
+    object.metadata.annotations = annotationsOf(policies);
     return this.send(name, 'create', () => client.create(DEPLOYMENTS, object));
   }
 
   private update(name: string): Promise<void> {
-    const containers = [{ name: 'web', image: this.nextImage() }];
-    return this.patch(name, 'update', { template: { spec: { containers } } });
+    const { broken = 0, policies = {} } = shapeOf(name);
+    const image = this.options.random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
+    return this.patch(name, 'update', withImage(image, policies));
   }
 
-  private patch(name: string, operation: string, spec: unknown): Promise<void> {
+  private approve(name: string): Promise<void> {
+    const annotations = annotationsOf({ approve: 'chaos' });
+    return this.patch(name, 'approve', { metadata: { annotations } });
+  }
+
+  private patch(name: string, operation: string, body: unknown): Promise<void> {
     const { client } = this.options;
-    const patch = { type: 'strategic', body: { spec } } as const;
+    const patch = { type: 'strategic', body } as const;
     return this.send(name, operation, () =>
       client.patch<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, patch),
     );
@@ -206,13 +227,19 @@ export class Load {
   }
 
   private async settle(name: string): Promise<void> {
+    let isSimple = shapeOf(name).policies === undefined;
     for (;;) {
       if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
       const known = this.changes.get(name);
       if (known && !known.isUncertain && known.wish?.paused)
-        await this.patch(name, 'resume', { paused: false });
+        await this.patch(name, 'resume', { spec: { paused: false } });
+      else if (known && !known.isUncertain && known.wish && !isSimple) {
+        // At rest is what works, and what nothing holds.
+        await this.patch(name, 'last update', withImage(this.nextImage(), { steps: null }));
+        isSimple = this.changes.get(name)?.isUncertain === false;
+      }
       const now = this.changes.get(name);
-      if (!now || (!now.isUncertain && !now.wish?.paused)) return;
+      if (!now || (!now.isUncertain && !now.wish?.paused && (isSimple || !now.wish))) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -221,6 +248,18 @@ export class Load {
     this.serial += 1;
     return `web:${this.serial}`;
   }
+}
+
+/** Undoes nothing that another has set, and says again what the policies are. */
+function withImage(image: string, policies: Readonly<Record<string, string | null>>) {
+  const template = { spec: { containers: [{ name: 'web', image }] } };
+  return { metadata: { annotations: annotationsOf(policies) }, spec: { template } };
+}
+
+function annotationsOf<T extends string | null>(policies: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(policies).map(([name, value]) => [`rollkeeper.dev/${name}`, value]),
+  );
 }
 
 function shapeOf(name: string): Shape {

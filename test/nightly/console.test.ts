@@ -250,6 +250,42 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await parked.waitFor({ state: 'detached' });
   });
 
+  it('shows the steps of a rollout, and approves of one in the name of the person, with the token', async () => {
+    const canary = aDeployment({ name: 'canary', replicas: 4 });
+    canary.metadata.annotations = { 'rollkeeper.dev/steps': '1; approve; 50%; approve' };
+    await create(canary);
+    await setImage('canary', 'web:2');
+    await open('?deployment=default/canary');
+    await page.waitForSelector('.rollout-track .current >> text=approve');
+    expect(await page.locator('.rollout-track .done').count()).toBe(1);
+    await page.click('#ask-promote');
+    await page.fill('.dialog input[name=by]', 'Anna');
+    await page.click('.dialog button[type=submit]');
+    await page.fill('.dialog input[name=token]', await up.adminToken());
+    await page.click('.dialog button[type=submit]');
+    await page.locator('.rollout-track .done').nth(2).waitFor();
+    expect(await text('.rollout-track .steps')).toContain('Anna');
+    await page.click('#ask-abort');
+    await page.click('.dialog button[type=submit]');
+    await page.waitForSelector('h2 .chip.complete');
+    expect(await text('#sentence')).toContain('Rolled back');
+    expect(await text('.revisions li.failed')).toContain('aborted by Anna');
+  });
+
+  it('shows what a way back changes before it goes back', async () => {
+    await create(aDeployment({ name: 'undone', replicas: 2 }));
+    await setImage('undone', 'web:2');
+    await open('?deployment=default/undone');
+    await page.click('[aria-label="Roll back to revision 1"]');
+    await page.waitForSelector('.changes >> text=web:1');
+    expect(await text('.changes')).toContain('container web: image');
+    await page.fill('.dialog input[name=by]', 'Anna');
+    await page.click('.dialog button[type=submit]');
+    await page.fill('.dialog input[name=token]', await up.adminToken());
+    await page.click('.dialog button[type=submit]');
+    await page.waitForSelector('.set.new .image >> text=web:1');
+  });
+
   it('gives way to the pages that the same client opens after it, and goes on when somebody turns to it', async () => {
     await open();
     const { origin } = new URL(page.url());

@@ -22,6 +22,11 @@
   resources: [configmaps, secrets]
   verbs: [list, watch]
 {{- end }}
+{{- if .Values.respectDisruptionBudgets }}
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [list, watch]
+{{- end }}
 {{- if .Values.blueGreen }}
 - apiGroups: [""]
   resources: [services]
@@ -67,6 +72,15 @@
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, create]
+{{- end }}
+{{- if .Values.respectDisruptionBudgets }}
+{{- /* A rollout takes from a budget as an eviction does. */}}
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets/status]
+  verbs: [update]
 {{- end }}
 {{- if .Values.blueGreen }}
 {{- /* Selectors move from one version to the other. */}}

@@ -13,7 +13,7 @@ import { newCondition, withCondition } from './conditions.js';
 import type { RolloutRules } from './deployment.options.js';
 import { createErrorMessage, createErrorNote } from './events.js';
 import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
-import { POD_TEMPLATE_HASH } from '../shared/index.js';
+import { POD_TEMPLATE_HASH, PodDisruptionBudget } from '../shared/index.js';
 import { equalIgnoringHash } from './pod-template.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 import { hasProgressDeadline } from './progress.js';
@@ -45,6 +45,11 @@ export async function applyPlan(
   context: ApplyContext,
 ): Promise<ApplyOutcome> {
   const latest = new Map<string, DeepReadonly<ReplicaSet> | undefined>();
+  for (const budget of plan.budgetWrites)
+    await context.client.update(PodDisruptionBudget, budget, {
+      subresource: 'status',
+      signal: context.signal,
+    });
   for (const write of plan.replicaSetWrites) {
     const { name } = write.object.metadata;
     // An existing ReplicaSet has its own size: the next pass knows it.

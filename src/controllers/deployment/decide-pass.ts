@@ -10,10 +10,12 @@ import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
 import { isEmptyPlan, netPlan } from './plan.js';
+import type { Budgets } from './policies/budgets.js';
 import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
 import type { WatchedServices } from './policies/selecting-services.js';
+import type { Turns } from './policies/turns.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { Unserved } from './recheck-service.js';
 import { unservedBy } from './recheck-service.js';
@@ -37,6 +39,10 @@ export interface PassDependencies {
   readonly defaultsOf?: (namespace: string) => Annotations | undefined;
   /** What ConfigMaps and Secrets hold. @default not known */
   readonly configuration?: Configuration;
+  /** The PodDisruptionBudgets. @default not known */
+  readonly budgets?: Budgets;
+  /** The queue of rollouts. @default not known */
+  readonly turns?: Turns;
   /** The Services that blue-green rollouts move. @default not known */
   readonly services?: WatchedServices;
   /** Where requests of checks may go. @default no checks are measured */
@@ -67,8 +73,10 @@ export interface DecidedPass {
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
   { checks, claims, deployment, templateManager }: ObservedPass,
-  { checkHosts, clock, configuration, defaultsOf, pods, rules, services }: PassDependencies,
+  dependencies: PassDependencies,
 ): DecidedPass {
+  const { budgets, checkHosts, clock, configuration, defaultsOf, pods, rules, services, turns } =
+    dependencies;
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
@@ -89,6 +97,8 @@ export function decidePass(
     rules,
     namespaceAnnotations,
     configuration,
+    budgets,
+    turns,
     services,
     checks: checksContext(checkHosts, checks),
   });

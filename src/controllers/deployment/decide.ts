@@ -5,6 +5,7 @@ import { syncPausedCondition } from './progress.js';
 import { isScalingEvent, noteNewTotal, scaleToSpec } from './proportional-scaling.js';
 import type { PolicyContext } from './policies/play.js';
 import { playUnderPolicies } from './policies/play.js';
+import { decideRemoval, handOverRemoval, refuseRemoval } from './remove-pods.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
@@ -28,7 +29,10 @@ export interface DecisionContext extends PolicyContext {
  * not say, is added last.
  */
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): void {
+  const removal = decideRemoval(draft, context.podsOf, (scratch) => decideRollout(scratch, context));
+  if (removal?.kind === 'refused') refuseRemoval(draft, removal.why);
   playUnderPolicies(draft, context, () => playSteps(draft, context));
+  if (removal && removal.kind !== 'refused') handOverRemoval(draft, removal);
   tellTimeoutCause(draft, context.podsOf);
 }
 

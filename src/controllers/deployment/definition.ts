@@ -1,11 +1,19 @@
-import type { ContentTrim, ControllerDefinition, ControllerTraits, Kind } from '@rollkeeper/runtime';
+import type {
+  Informer,
+  ContentTrim,
+  ControllerDefinition,
+  ControllerTraits,
+  Kind,
+} from '@rollkeeper/runtime';
 import { Pod, ReplicaSet, defineController, indexBy, own, workOf } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { ROLLKEEPER_DEPLOYMENTS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import {
+  LABEL_INDEX,
   ORPHAN_INDEX,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
+  labelIndex,
   orphanIndex,
   selectorIndex,
   templateIndex,
@@ -18,8 +26,11 @@ import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
 import { findCondition } from './conditions.js';
+import type { Budgets } from './policies/budgets.js';
+import { budgetSource, watchBudgets } from './policies/budgets.js';
 import { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { RolloutCheckMeter } from './policies/checks/rollout-check-meter.js';
+import type { Configuration } from './policies/config-digests.js';
 import { CONFIG_SOURCES, configContents, watchConfiguration } from './policies/config-digests.js';
 import {
   SERVICES_OF_POLICY,
@@ -27,6 +38,8 @@ import {
   watchSelectingServices,
 } from './policies/selecting-services.js';
 import { namespaceDefaults, watchNamespaceDefaults } from './policies/namespace-defaults.js';
+import type { Turns } from './policies/turns.js';
+import { TURN_INDEX, queuedIn, turnIndex } from './policies/turns.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import type { PlannedPass, SeenDeployment } from './reconcile.js';
 import { DeploymentReconciler } from './reconcile.js';
@@ -55,7 +68,9 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, blueGreen, checks, neighbours, restartOnConfig, rules, waits, workers } = compiled;
+  const { api, blueGreen, checks, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig } =
+    compiled;
+  const { rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
@@ -74,12 +89,14 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         other.addIndex(TEMPLATE_INDEX, templateIndex);
       }
       const defaultsOf = namespaceDefaults(informers);
-      const configuration = restartOnConfig ? configContents(informers) : 'off';
+      const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
       const listers = [deployments, ...others].map(({ lister }) => lister);
       const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
       const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
       const checkHosts = checks && (checks.hosts ?? []);
-      const known = { configuration, defaultsOf, services } as const;
+      const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
+      const turns = turnSource(maxRollouts, [deployments, ...others]);
+      const known = { budgets, configuration, defaultsOf, services, turns } as const;
       const reconciler = new DeploymentReconciler({
         ...{ ...caches, ...known, clock, rules },
         ...{ measuring, checkHosts },
@@ -97,6 +114,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
+          ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
           ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
           // Sooner than the backoff; where quotas may not be read, the backoff remains.
           { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
@@ -104,6 +122,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         indexes: [
           indexBy(kind, TEMPLATE_INDEX, templateIndex),
           ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
+          ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
           ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
           indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
         ],
@@ -119,6 +138,19 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       };
     },
   );
+}
+
+/** The queue of rollouts, of all APIs. */
+function turnSource(
+  maxRollouts: number | 'off',
+  informers: readonly Pick<Informer<Deployment>, 'addIndex' | 'lister'>[],
+): Turns {
+  if (maxRollouts === 'off') return 'off';
+  for (const informer of informers) informer.addIndex(TURN_INDEX, turnIndex);
+  return {
+    ...(maxRollouts > 0 && { clusterLimit: maxRollouts }),
+    queued: () => queuedIn(...informers.map(({ lister }) => lister)),
+  };
 }
 
 /** The Deployment controller with its default options. */

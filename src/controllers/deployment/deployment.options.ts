@@ -72,6 +72,16 @@ export interface DeploymentControllerOptions {
    */
   restartOnConfig?: boolean;
   /**
+   * Watches PodDisruptionBudgets, for Deployments whose rollouts respect them (docs/ROLLOUTS.md), and takes from them.
+   * @default false
+   */
+  respectDisruptionBudgets?: boolean;
+  /**
+   * How many Deployments may roll out at once in the cluster, 0 for any number; either way the limits of Namespaces count
+   * (docs/ROLLOUTS.md). It needs the controller that {@link createTurnsController} makes. @default off: no limits are kept
+   */
+  maxRollouts?: number | 'off';
+  /**
    * Watches Services and moves their selectors, for Deployments with `strategy: blue-green` (docs/ROLLOUTS.md).
    * @default false
    */
@@ -88,6 +98,8 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly waits: CompiledChangeWaits;
   readonly restartOnConfig: boolean;
+  readonly respectDisruptionBudgets: boolean;
+  readonly maxRollouts: number | 'off';
   readonly blueGreen: boolean;
   readonly checks?: RolloutChecksOptions;
   readonly rules: RolloutRules;
@@ -99,6 +111,8 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   waits: changeWaits,
   restartOnConfig: z.boolean().default(false),
+  respectDisruptionBudgets: z.boolean().default(false),
+  maxRollouts: z.union([z.literal('off'), z.int().min(0)]).default('off'),
   blueGreen: z.boolean().default(false),
   checks: z.custom<RolloutChecksOptions>((value) => typeof value === 'object').optional(),
   rules: z

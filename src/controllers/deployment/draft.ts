@@ -16,6 +16,7 @@ import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
 import type { PolicyOutcome } from './policies/outcome.js';
+import type { PodDisruptionBudget } from '../shared/index.js';
 import type { ServiceWrite } from './policies/service-writes.js';
 
 /**
@@ -50,6 +51,18 @@ export interface SizeStep {
 /** The branches of a pass, in the order of evaluation. */
 export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
 
+/** How many pods a rollout may take from a ReplicaSet. A change of `replicas` is no rollout, and does not ask. */
+export interface ShrinkLimit {
+  /** The size nearest to `wanted` that a ReplicaSet may shrink to; what is asked for is taken with it. */
+  allow(set: ReplicaSetDraft, wanted: number): number;
+  /** Whether all of these may be scaled to zero; if not, nothing is taken. */
+  allowsNone(sets: readonly ReplicaSetDraft[]): boolean;
+  /** What is written to a ReplicaSet with its new size. */
+  annotate(set: ReplicaSetDraft): Record<string, string>;
+  /** What has to be written before any ReplicaSet shrinks. */
+  readonly writes: readonly PodDisruptionBudget[];
+}
+
 /** What the policies ask of the steps. */
 export interface PolicyLimits {
   /** How large the new ReplicaSet may become; the others keep what it may not have. @default all */
@@ -67,6 +80,7 @@ export interface PolicyLimits {
   servedBy?: { readonly service: string };
   /** Not deleted with the history: it is what a failure would go back to. */
   keptForRollback?: ReplicaSetDraft;
+  shrinkLimit?: ShrinkLimit;
 }
 
 /** The working state of a pass, and its decisions so far. */
@@ -117,6 +131,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   keepsRevisions?: boolean;
   mayNotGrow?: ReadonlySet<ReplicaSetDraft>;
   keptForRollback?: ReplicaSetDraft;
+  shrinkLimit?: ShrinkLimit;
   keptWhole?: ReadonlySet<ReplicaSetDraft>;
   servedBy?: { readonly service: string };
   /** Writes to Services, in order. */
@@ -245,6 +260,15 @@ export class RolloutDraft implements Draft, PolicyLimits {
     const isWritten = resized || !semanticEqual(noted, annotations);
     if (isWritten) this.annotate(replicaSet, { ...laterAnnotations, ...noted });
     return resized;
+  }
+
+  /** A rollout takes pods from a ReplicaSet, as far as it may. Returns how many. */
+  shrink(replicaSet: ReplicaSetDraft, wanted: number): number {
+    const before = replicaSet.replicas;
+    const size = this.shrinkLimit?.allow(replicaSet, wanted) ?? wanted;
+    if (size < before && this.scale(replicaSet, size))
+      this.annotate(replicaSet, { ...replicaSet.annotations, ...this.shrinkLimit?.annotate(replicaSet) });
+    return before - replicaSet.replicas;
   }
 }
 

@@ -23,6 +23,11 @@ export {
   replicasOf,
   validateDeployment,
 } from './limits.js';
+export { createTurnsController } from './turns-controller.js';
+export { placeInQueue, queuedRollout } from './policies/turns.js';
+export type { QueuedRollout } from './policies/turns.js';
+export { decideRemoval, parseVictims, renderVictims } from './remove-pods.js';
+export type { NamedVictim, Removal } from './remove-pods.js';
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { latestOf, rolloutSetsOf } from './new-replica-set.js';
@@ -52,7 +57,17 @@ export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.j
 export { compilePolicy } from './policies/policy.js';
 export { readPosition } from './policies/stages.js';
 export { renderStep } from './policies/steps.js';
-export { ABORT, APPROVE, GOOD_SINCE, RETRY, STEP, SWITCHED, TOLD } from './policies/names.js';
+export {
+  ABORT,
+  APPROVE,
+  REMOVE_PODS,
+  GOOD_SINCE,
+  RETRY,
+  STEP,
+  SWITCHED,
+  TOLD,
+  annotationOf,
+} from './policies/names.js';
 export type { SelectingService, Services } from './policies/selecting-services.js';
 export type { ServiceWrite } from './policies/service-writes.js';
 export { completeSinceMs, isGood } from './policies/revisions.js';
@@ -65,6 +80,8 @@ export {
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_CHECK,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

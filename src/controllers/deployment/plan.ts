@@ -3,6 +3,7 @@ import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '@roll
 import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
+import type { PodDisruptionBudget } from '../shared/index.js';
 import { scaledNote } from './events.js';
 import type { ServiceWrite } from './policies/service-writes.js';
 
@@ -17,6 +18,8 @@ export interface ReplicaSetWrite {
 
 /** The result of a pass as writes. */
 export interface DeploymentPlan {
+  /** Budgets from which pods are taken: first of all, and to their status. */
+  readonly budgetWrites: readonly PodDisruptionBudget[];
   /** In the required order. */
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
   /** After those: the selectors of Services, which lead to ReplicaSets that are there. */
@@ -43,6 +46,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
   const { namespace } = draft.observed.metadata;
   const needsOwnWrite = draft.spec !== draft.observed.spec || otherAnnotationsDiffer(draft);
   return {
+    budgetWrites: draft.shrinkLimit?.writes ?? [],
     replicaSetWrites: [
       ...released.map((replicaSet) => releaseWrite(replicaSet, draft.observed.metadata.uid)),
       ...replicaSetWrites(draft, namespace),

@@ -31,7 +31,8 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   } else if (draft.keptWhole) {
     scaleBeside(draft, sets, rules);
   } else if (latest && isSaturated(draft, latest, rules)) {
-    for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
+    // This ends a rollout, also a paused one, and is not what a change of the size asks for.
+    for (const replicaSet of activeOf(old).reverse()) draft.shrink(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {
     return scaleInProportion(draft, active, latest, rules);
   }

@@ -27,7 +27,7 @@ export async function recheckOldPods(
 }
 
 /** The equality part of the selector: enough to keep the list short; the owner decides. */
-function equalities(deployment: DeepReadonly<Deployment>): string | undefined {
+export function equalities(deployment: DeepReadonly<Deployment>): string | undefined {
   const labels = Object.entries(deployment.spec.selector.matchLabels ?? {});
   return labels.length === 0 ? undefined : labels.map(([key, value]) => `${key}=${value}`).join(',');
 }

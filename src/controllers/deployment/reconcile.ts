@@ -18,6 +18,7 @@ import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.
 import { decidePass, isEmptyPass } from './decide-pass.js';
 import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
+import { recheckNamedPods } from './remove-pods.js';
 import type { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
@@ -50,6 +51,10 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const seen = this.look(key);
     if (seen?.as !== 'valid') return seen;
     noteCachesRead(() => readAttributes(seen));
+    const { pods } = this.dependencies;
+    const { namespace } = seen.deployment.metadata;
+    const isCached = (name: string): boolean => pods.get(keyOf({ namespace, name })) !== undefined;
+    await recheckNamedPods(seen.deployment, isCached, client, signal);
     if (seen.claims.adopt.length > 0) await recheckBeforeAdoption(seen.deployment, client, signal);
     const { deployment } = seen;
     const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');

@@ -25,7 +25,9 @@ export function stepRecreate(
 ): void {
   const complete = isRolloutComplete(draft, draft.status);
   const active = activeOf(observed.old);
-  for (const replicaSet of active) draft.scale(replicaSet, 0);
+  // Of an old version that cannot go as a whole, none goes: nothing would take the place of a part.
+  if (draft.shrinkLimit && !draft.shrinkLimit.allowsNone(active)) return setRolloutStatus(draft, observed);
+  for (const replicaSet of active) draft.shrink(replicaSet, 0);
   if (active.length > 0 || observed.old.some((replicaSet) => mayRun(replicaSet, podsOf))) {
     setRolloutStatus(draft, observed);
     return;

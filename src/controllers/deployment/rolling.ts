@@ -74,8 +74,7 @@ function cleanUpUnhealthy(
     const unhealthy = replicaSet.replicas - available(replicaSet, rules);
     if (unhealthy < 0 || (rules.floor && !isObserved(replicaSet))) return undefined;
     const size = Math.min(limit - cleanedUp, unhealthy);
-    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
-    cleanedUp += size;
+    if (size > 0) cleanedUp += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return cleanedUp;
 }
@@ -89,8 +88,7 @@ function scaleDownInOrder(
   for (const replicaSet of oldestFirst) {
     if (scaledDown >= limit) break;
     const size = Math.min(replicaSet.replicas, limit - scaledDown);
-    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
-    scaledDown += size;
+    if (size > 0) scaledDown += draft.shrink(replicaSet, replicaSet.replicas - size);
   }
   return scaledDown;
 }

@@ -3,7 +3,7 @@ import type { Decision, Lister } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { DoomedPod } from '../shared/index.js';
-import { choosePodNames, counted, podNamePrefix, podsToDelete } from '../shared/index.js';
+import { choosePodNames, counted, podNamePrefix, podsToDelete, readFirstToGo } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { RejectionBackoff } from './rejection-backoff.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
@@ -139,7 +139,8 @@ function chooseVictims(
 ): DoomedPod[] {
   if (count === 0) return [];
   const related = count < active.length ? relatedPods(replicaSet, replicaSets, pods) : [];
-  return podsToDelete({ pods: active, related, count, nowMs: clock.now() }).map(({ metadata }) => ({
+  const first = readFirstToGo(replicaSet, desiredReplicas(replicaSet));
+  return podsToDelete({ pods: active, related, first, count, nowMs: clock.now() }).map(({ metadata }) => ({
     uid: metadata.uid ?? '',
     name: metadata.name,
   }));

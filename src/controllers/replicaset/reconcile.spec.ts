@@ -4,6 +4,7 @@ import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/fake-cluster.js';
 import { aPod } from '../../testing/pod-builder.js';
+import { FIRST_TO_GO, firstToGo, renderFirstToGo } from '../shared/index.js';
 import { ReplicaSetHarness, aReplicaSet } from '../../testing/replicaset-harness.js';
 
 function ready(pod: Pod, sinceMs: number): void {
@@ -96,6 +97,26 @@ describe('a ReplicaSet', () => {
     const deletion = harness.cluster.requests.find(({ verb }) => verb === 'delete');
     expect(uids).toContain(deletion?.deleteOptions?.preconditions?.uid);
     expect(harness.events.lines.at(-1)).toMatch(/^Normal SuccessfulDelete Deleted pod: web-/);
+  });
+
+  it('deletes the pods that are named for its new size, and others at another size', async () => {
+    for (const [meant, isTaken] of [
+      [2, true],
+      [1, false],
+    ] as const) {
+      const harness = new ReplicaSetHarness(3);
+      await harness.settle();
+      await makeAllReady(harness);
+      const [pod] = harness.activePods.toSorted((a, b) => (a.metadata.uid! < b.metadata.uid! ? 1 : -1));
+      if (!pod) throw new Error('no pod');
+      const first = renderFirstToGo(firstToGo(meant, [pod], { beforeUnready: true }));
+      harness.replicaSet.metadata.annotations = { [FIRST_TO_GO]: first };
+      await harness.scale(2);
+      await harness.settle();
+      const left = harness.activePods.map(({ metadata }) => metadata.name);
+      expect(left).toHaveLength(2);
+      expect(!left.includes(pod.metadata.name), `named for ${meant}`).toBe(isTaken);
+    }
   });
 
   it('does not ask twice for a deletion that the cache does not show yet', async () => {

@@ -14,6 +14,8 @@ export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { counted, scaledValue } from './counts.js';
+export { FIRST_TO_GO, firstToGo, isNamed, readFirstToGo, renderFirstToGo } from './first-to-go.js';
+export type { FirstToGo } from './first-to-go.js';
 export { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 export { isRejectedByNode } from './node-rejection.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './own-pods.js';
@@ -50,9 +52,10 @@ export {
   PodDisruptionBudget,
   ResourceQuota,
 } from './kinds.js';
+export { granted, withGranted } from './granted-disruptions.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';
-export { podsToDelete } from './pods-to-delete.js';
+export { podsToDelete, rankForDeletion } from './pods-to-delete.js';
 export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
 export { shortenedTo } from './shortened.js';

@@ -3,7 +3,9 @@ import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { trimPod } from '../../client/informer/index.js';
 import { POD_DELETION_COST } from '../../machinery/kubernetes/index.js';
-import { podsToDelete } from './pods-to-delete.js';
+import type { FirstToGo } from './first-to-go.js';
+import { FIRST_TO_GO, firstToGo, readFirstToGo, renderFirstToGo } from './first-to-go.js';
+import { podsToDelete, rankForDeletion } from './pods-to-delete.js';
 
 const NOW = '2026-01-01T12:00:00Z';
 const nowMs = Date.parse(NOW);
@@ -88,6 +90,38 @@ describe('podsToDelete', () => {
     ];
     const victims = podsToDelete({ pods, related: [...pods, ...others], count: 1, nowMs });
     expect(victims.map(({ metadata }) => metadata.name)).toEqual(['n2']);
+  });
+
+  describe('with pods that were named beforehand', () => {
+    const ready = { readySince: HOURS_AGO(9), phase: 'Running' } as const;
+    const named = aPod({ name: 'named', uid: 'u-named', ...ready });
+    const younger = aPod({ name: 'younger', uid: 'u-younger', phase: 'Running', readySince: HOURS_AGO(1) });
+    const unready = aPod({ name: 'unready', uid: 'u-unready', phase: 'Running' });
+    const pods = [younger, named, unready];
+    const order = (first: FirstToGo): string[] =>
+      rankForDeletion({ pods, related: [], first, nowMs }).map(({ metadata }) => metadata.name);
+
+    it('takes them first among the ready, and before all where a person named them', () => {
+      expect(order(firstToGo(2, [named]))).toEqual(['unready', 'named', 'younger']);
+      expect(order(firstToGo(2, [named], { beforeUnready: true }))).toEqual(['named', 'unready', 'younger']);
+    });
+
+    it('does not mean another pod of the name', () => {
+      const other = aPod({ name: 'named', uid: 'u-before', ...ready });
+      expect(order(firstToGo(2, [other], { beforeUnready: true }))).toEqual(['unready', 'younger', 'named']);
+    });
+
+    it('means one size alone, and nothing where it cannot be read', () => {
+      const replicaSet = (text: string) => ({
+        ...{ apiVersion: 'apps/v1', kind: 'ReplicaSet' },
+        metadata: { name: 'web', annotations: { [FIRST_TO_GO]: text } },
+      });
+      const first = firstToGo(2, [named]);
+      expect(readFirstToGo(replicaSet(renderFirstToGo(first)), 2)).toEqual(first);
+      expect(readFirstToGo(replicaSet(renderFirstToGo(first)), 3)).toBeUndefined();
+      for (const text of ['', '{', '[]', '{"replicas":2}', '{"replicas":2,"pods":{"a":1}}'])
+        expect(readFirstToGo(replicaSet(text), 2)).toBeUndefined();
+    });
   });
 
   it('takes all when as many are to go', () => {

@@ -6,6 +6,8 @@ import {
   ownField,
   parseDeletionCost,
 } from '@rollkeeper/machinery/kubernetes';
+import type { FirstToGo } from './first-to-go.js';
+import { isNamed } from './first-to-go.js';
 import { parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -16,16 +18,20 @@ interface RankedPod {
   readonly pod: ReadablePod;
   /** Active related pods on the same node, including itself. */
   readonly neighbours: number;
+  readonly isNamed: boolean;
 }
 
 /** A rule returns below 0 if `a` is deleted first, above 0 if `b` is, 0 if undecided. */
 type Rule = (a: RankedPod, b: RankedPod, nowMs: number) => number;
 
-/** The rules in order of precedence (Kubernetes: `ActivePodsWithRanks.Less`). */
-const RULES: readonly Rule[] = [
+/** The rules in order of precedence (Kubernetes: `ActivePodsWithRanks.Less`): first those of pods that are not ready. */
+const UNREADY_FIRST: readonly Rule[] = [
   (a, b) => Number(isAssigned(a.pod)) - Number(isAssigned(b.pod)),
   (a, b) => phaseRank(a.pod) - phaseRank(b.pod),
   (a, b) => Number(isPodReady(a.pod)) - Number(isPodReady(b.pod)),
+];
+
+const OTHER_RULES: readonly Rule[] = [
   (a, b) => deletionCost(a.pod) - deletionCost(b.pod),
   (a, b) => b.neighbours - a.neighbours,
   (a, b, nowMs) =>
@@ -44,26 +50,41 @@ const RULES: readonly Rule[] = [
     ),
 ];
 
-/**
- * Chooses the `count` pods whose loss hurts least.
- * @param related pods of all ReplicaSets of the same owner, to find pods doubled up on a node
- */
-export function podsToDelete(input: {
+const namedFirst: Rule = (a, b) => Number(b.isNamed) - Number(a.isNamed);
+
+const RULES = [...UNREADY_FIRST, namedFirst, ...OTHER_RULES];
+const RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, ...OTHER_RULES];
+
+interface Ranking {
   readonly pods: readonly ReadablePod[];
+  /** Pods of all ReplicaSets of the same owner, to find pods doubled up on a node. */
   readonly related: readonly ReadablePod[];
-  readonly count: number;
+  /** Named beforehand. @default none */
+  readonly first?: FirstToGo;
   readonly nowMs: number;
-}): readonly ReadablePod[] {
-  const { pods, related, count, nowMs } = input;
-  if (count >= pods.length) return pods;
-  const perNode = activePerNode(related);
-  const ranked = pods.map((pod) => ({ pod, neighbours: perNode.get(pod.spec.nodeName ?? '') ?? 0 }));
-  ranked.sort((a, b) => compare(a, b, nowMs));
-  return ranked.slice(0, count).map(({ pod }) => pod);
 }
 
-function compare(a: RankedPod, b: RankedPod, nowMs: number): number {
-  for (const rule of RULES) {
+/** Chooses the `count` pods whose loss hurts least. */
+export function podsToDelete(input: Ranking & { readonly count: number }): readonly ReadablePod[] {
+  const { pods, count } = input;
+  return count >= pods.length ? pods : rankForDeletion(input).slice(0, count);
+}
+
+/** All, in the order in which they go. */
+export function rankForDeletion({ first, nowMs, pods, related }: Ranking): readonly ReadablePod[] {
+  const perNode = activePerNode(related);
+  const ranked = pods.map((pod) => ({
+    pod,
+    neighbours: perNode.get(pod.spec.nodeName ?? '') ?? 0,
+    isNamed: first !== undefined && isNamed(first, pod),
+  }));
+  const rules = first?.beforeUnready ? RULES_OF_PEOPLE : RULES;
+  ranked.sort((a, b) => compare(a, b, rules, nowMs));
+  return ranked.map(({ pod }) => pod);
+}
+
+function compare(a: RankedPod, b: RankedPod, rules: readonly Rule[], nowMs: number): number {
+  for (const rule of rules) {
     const order = rule(a, b, nowMs);
     if (order !== 0) return order;
   }

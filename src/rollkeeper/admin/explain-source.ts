@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
+import { queuedRollout } from '@rollkeeper/controllers/deployment';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
@@ -69,6 +70,9 @@ export class ExplainSource {
       namespaceTerminating,
       namespaceAnnotations: defaults?.metadata.annotations,
       nodesNotReady,
+      ...(queuedRollout(deployment).length > 0 && {
+        queuedRollouts: caches.deployments.lister.list().flatMap(queuedRollout),
+      }),
       nowMs: this.ports.clock.now(),
     };
   }

@@ -12,6 +12,7 @@ import { registerPlanCommand } from './plan.command.js';
 import { registerQueueCommand } from './queue.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
+import { registerScaleCommand } from './scale.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
@@ -30,6 +31,7 @@ export function createProgram(main: string): Command {
   registerPlanCommand(program);
   registerRolloutCommand(program);
   registerRolloutRequestCommands(program);
+  registerScaleCommand(program);
   registerConvertCommand(program);
   registerQueueCommand(program);
   registerBackupCommand(program);

@@ -146,7 +146,7 @@ async function reporterFor({
 }
 
 /** `5m`, `1h30m`, or a number of seconds. */
-async function readDuration(option: string, text: string): Promise<number> {
+export async function readDuration(option: string, text: string): Promise<number> {
   const { parseDuration } = await import('@rollkeeper/controllers/deployment');
   const ms = parseDuration(/^\d+(\.\d+)?$/.test(text) ? `${text}s` : text);
   if (ms === undefined)

@@ -45,7 +45,10 @@ export function registerRolloutCommand(program: Command): void {
     .option('-w, --watch [boolean]', 'for status: false looks once and ends (default: true)')
     .option('--timeout <duration>', `for wait and status: 90s, 5m, or seconds (default: ${DEFAULT_TIMEOUT})`)
     .option('--until-approval', 'for wait and status: end where an approval is waited for')
-    .option('--until-held', 'for wait and status: end where a window or a freeze holds the rollout')
+    .option(
+      '--until-held',
+      'for wait and status: end where a window, a freeze, a disruption budget or the queue of rollouts holds the rollout',
+    )
     .option(
       '--bake-time <duration>',
       'for wait and status: how long a complete rollout is watched; 0 for not at all (default: as rollkeeper.dev/bake-time says)',

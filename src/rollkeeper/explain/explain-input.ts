@@ -1,4 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { QueuedRollout } from '@rollkeeper/controllers/deployment';
 import type { LoggedDecision } from './decision-log.js';
 
 /** What a work queue knows of a key. */
@@ -43,6 +44,8 @@ export interface ExplainInput {
   readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
   /** The annotations of its Namespace, which are defaults for its rollout. @default not known */
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
+  /** The queue of rollouts, for one that waits for its turn. @default not known */
+  readonly queuedRollouts?: readonly QueuedRollout[];
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent if unknown: derived from the API alone. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { queuedRollout } from '../../controllers/deployment/index.js';
 import { ready, stuckOn } from '../testing/stuck-rollout.js';
 import { explainDeployment } from './explain-deployment.js';
 import type { ExplainInput } from './explain-input.js';
@@ -22,6 +23,55 @@ describe('what the policies of a rollout wait for', () => {
     const finding = explanation.waitsFor.find(({ cause }) => cause === 'invalid-policy');
     expect(finding).toMatchObject({ severity: 'note' });
     expect(finding?.summary).toContain('rollkeeper.dev/steps: "ten"');
+  });
+
+  it('says what a disruption budget forbids, as the status has it, and foresees no size until then', () => {
+    const input = under({ [`${P}disruption-budgets`]: 'respect' });
+    const told = { type: 'Progressing', status: 'Unknown' as const, reason: 'WaitingForBudget' };
+    const message = 'No old pod may go: PodDisruptionBudget "web" needs 3 healthy pods';
+    const status = { ...input.deployment.status, conditions: [{ ...told, message }] };
+    const replicaSets = input.replicaSets.map((set) => ({
+      ...set,
+      status: { ...set.status, replicas: set.spec.replicas ?? 1, availableReplicas: set.spec.replicas ?? 1 },
+    }));
+    const deployment = { ...input.deployment, status } as ExplainInput['deployment'];
+    const explanation = explainDeployment({ ...input, deployment, replicaSets });
+    const finding = explanation.waitsFor.find(({ cause }) => cause === 'waits-for-budget');
+    expect(finding).toMatchObject({ severity: 'waits' });
+    expect(finding?.summary).toContain('PodDisruptionBudget "web" needs 3 healthy pods');
+    const sizes = explanation.replicaSets.map(({ nextSize, size }) => nextSize - size);
+    expect(sizes.every((change) => change === 0)).toBe(true);
+  });
+
+  it('says behind whom a rollout waits for its turn', () => {
+    const input = under({ [`${P}turn`]: '{"template":"h","asked":"2026-01-01T00:00:02Z","round":2}' });
+    const replicaSets = input.replicaSets.filter(({ metadata }) => metadata.name.includes('old'));
+    const [old] = replicaSets;
+    const revision = 'deployment.kubernetes.io/revision';
+    const annotations = {
+      ...input.deployment.metadata.annotations,
+      [revision]: old?.metadata.annotations?.[revision] ?? '',
+    };
+    const told = { type: 'Progressing', status: 'Unknown' as const, reason: 'WaitingForTurn' };
+    const status = {
+      ...input.deployment.status,
+      conditions: [{ ...told, message: 'It is not its turn: at most 1' }],
+    };
+    const metadata = { ...input.deployment.metadata, annotations };
+    const deployment = { ...input.deployment, metadata, status } as ExplainInput['deployment'];
+    const rolling = queuedRollout(deployment).map((each) => ({
+      ...each,
+      ...{
+        namespace: 'shop',
+        name: 'api',
+        turn: { ...each.turn, round: 1, granted: '2026-01-01T00:00:01Z' },
+      },
+    }));
+    const queuedRollouts = [...rolling, ...queuedRollout(deployment)];
+    const explanation = explainDeployment({ ...input, deployment, replicaSets, pods: [], queuedRollouts });
+    expect(explanation.waitsFor.find(({ cause }) => cause === 'waits-for-turn')?.summary).toBe(
+      'it is not its turn: at most 1; 0 others wait before it, and the next before it is shop/api',
+    );
   });
 
   it('repeats what the controller said of a Service, which no explanation reads', () => {

@@ -2,6 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaSetDraft, Standing } from '@rollkeeper/controllers/deployment';
 import {
   OWN_RULES,
+  annotationOf,
   RolloutDraft,
   decideRollout,
   findCondition,
@@ -13,6 +14,7 @@ import {
   maxTotalReplicas,
   maxUnavailable,
   minAvailable,
+  placeInQueue,
   replicasOf,
 } from '@rollkeeper/controllers/deployment';
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
@@ -83,7 +85,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     nextWrites: draft.replicaSets.flatMap(nextWrite),
     nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
     notes: draft.notes,
-    standing: draft.policy?.standing,
+    standing: withPlace(draft.policy?.standing, input),
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: latest?.draft.status.replicas ?? 0,
@@ -92,6 +94,18 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     },
     deadline: deadlineOf(deployment, nowMs, draft.policy?.isWaiting === true),
   };
+}
+
+/** How many are before a rollout that waits for its turn, and behind whom it is. */
+function withPlace(standing: Standing | undefined, input: ExplainInput): Standing | undefined {
+  const { deployment, namespaceAnnotations, queuedRollouts } = input;
+  if (standing?.code !== 'waits-for-turn' || !queuedRollouts) return standing;
+  const { name, namespace = '' } = deployment.metadata;
+  const isShared = namespaceAnnotations?.[annotationOf('max-rollouts')] === undefined;
+  const { behind, waitingBefore } = placeInQueue({ name, namespace }, queuedRollouts, isShared);
+  const others = `${waitingBefore} ${waitingBefore === 1 ? 'other waits' : 'others wait'} before it`;
+  const last = behind === undefined ? '' : `, and the next before it is ${behind}`;
+  return { ...standing, sentence: `${standing.sentence}; ${others}${last}` };
 }
 
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {

@@ -69,6 +69,8 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const selected = withSigningAuthority(
     forDeploymentApis(chosen, deploymentApis, {
       blueGreen: compiled['blue-green'],
+      maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
+      respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),

@@ -119,6 +119,28 @@ describe('the plan of a rollout', () => {
     ]);
   });
 
+  it('takes disruption budgets for given, also where the rollout waits for one now', () => {
+    const annotations = { 'rollkeeper.dev/disruption-budgets': 'respect' };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    const told = { type: 'Progressing', status: 'Unknown' as const, reason: 'WaitingForBudget' };
+    wanted.status = { conditions: [{ ...told, message: 'No old pod may go: budget "web"' }] };
+    expect(simulateRollout({ wanted, ...question }).completes).toBe(true);
+    const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
+    const waiting = { ...wanted, spec: { ...wanted.spec, strategy } };
+    const { template } = wanted.spec;
+    const [old] = question.replicaSets;
+    if (!old) throw new Error('no ReplicaSet');
+    const empty = {
+      ...old,
+      metadata: { ...old.metadata, name: 'web-new', uid: 'uid-of-new' },
+      spec: { ...old.spec, replicas: 0, template },
+      status: { replicas: 0, observedGeneration: 1 },
+    };
+    const plan = simulateRollout({ ...question, wanted: waiting, replicaSets: [old, empty] });
+    expect(plan.completes).toBe(true);
+    expect(plan.steps[0]?.actions).toEqual(['no old pod may go: budget "web"']);
+  });
+
   it('plays a blue-green rollout, with the Services that it names taken for given', () => {
     const annotations = {
       'rollkeeper.dev/strategy': 'blue-green',

@@ -173,6 +173,10 @@ class PlannedWorld {
     if (standing.code === 'waits-for-approval') {
       const annotations = { ...this.deployment.metadata.annotations, [APPROVE]: 'the plan' };
       this.deployment = { ...this.deployment, metadata: { ...this.deployment.metadata, annotations } };
+    } else if (standing.code === 'waits-for-budget' || standing.code === 'waits-for-turn') {
+      // Taken for given: the live Deployment said so, and the plan has neither budgets nor other rollouts.
+      const conditions = this.deployment.status?.conditions?.filter(({ type }) => type !== 'Progressing');
+      this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } };
     } else if (recheckAfterMs !== undefined) {
       this.nowMs += recheckAfterMs;
     } else {

@@ -184,6 +184,18 @@ describe('the phase of a rollout', () => {
       failure: 'check slo failed',
     },
     {
+      name: 'a disruption budget forbids to take old pods',
+      shape: { reason: 'WaitingForBudget', message: 'No old pod may go: web', updated: 1 },
+      phase: 'held',
+      says: 'No old pod may go',
+    },
+    {
+      name: 'it is not its turn, since as many others roll out as may',
+      shape: { reason: 'WaitingForTurn', message: 'It is not its turn: at most 1', updated: 0 },
+      phase: 'held',
+      says: 'not its turn',
+    },
+    {
       name: 'the deadline has passed',
       shape: { reason: 'ProgressDeadlineExceeded', updated: 2 },
       phase: 'failed',

@@ -12,6 +12,8 @@ import {
   RolloutDraft,
   WAITING_FOR_APPROVAL,
   WAITING_FOR_CHECK,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -34,7 +36,7 @@ import { decideRolloutState } from './decide-rollout-state.js';
  * Where a rollout is.
  *
  * - `progressing`, `waiting-in-step`, `paused`: on its way, or it will be
- * - `waiting-for-approval`, `held`: a person, a window or a freeze decides when it goes on
+ * - `waiting-for-approval`, `held`: a person, a window, a freeze, a disruption budget or the queue of rollouts decides when it goes on
  * - `waiting-for-check`: a check has not passed yet
  * - `baking`: complete, and watched until its bake time is over
  * - `rolling-back`: it failed, and what ran before is on its way back
@@ -141,6 +143,8 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
   [WAITING_FOR_CHECK]: 'waiting-for-check',
+  [WAITING_FOR_BUDGET]: 'held',
+  [WAITING_FOR_TURN]: 'held',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {

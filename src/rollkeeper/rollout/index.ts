@@ -23,4 +23,6 @@ export {
   setPaused,
 } from './rollout-verbs.js';
 export type { RolloutTarget, Undo } from './rollout-verbs.js';
+export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
+export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { WatchedRollout } from './watched-rollout.js';

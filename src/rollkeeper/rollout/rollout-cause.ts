@@ -20,6 +20,8 @@ const NOT_TOLD: ReadonlySet<CauseCode> = new Set<CauseCode>([
   'waits-for-check',
   'check-failed',
   'rollout-held',
+  'waits-for-budget',
+  'waits-for-turn',
   'failed-template',
   'rolled-back',
   'invalid-policy',

@@ -241,6 +241,8 @@ export class Supervisor {
       '--rollout-checks',
       '--check-hosts',
       LOOPBACK_HOSTS,
+      '--respect-disruption-budgets',
+      ...['--max-rollouts', '0'],
       '--blue-green',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],

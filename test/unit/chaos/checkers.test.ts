@@ -5,6 +5,7 @@ import type { TermLine } from '../../chaos/checkers/epochs.js';
 import { EpochsChecker } from '../../chaos/checkers/epochs.js';
 import type { JournalLine } from '../../chaos/checkers/journal-line.js';
 import { LimitsChecker } from '../../chaos/checkers/limits.js';
+import { PoliciesChecker } from '../../chaos/checkers/policies.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
 import { StoreReplay } from '../../chaos/checkers/store-replay.js';
 import type { HistoryEvent } from '../../chaos/history.js';
@@ -182,5 +183,58 @@ describe('the checkers of a chaos run', () => {
     expect(findLostChanges([{ ...other, isUncertain: true }], replay)).toEqual([]);
     expect(findLostChanges([{ ...acknowledged, wish: undefined }], replay)).toHaveLength(1);
     expect(findLostChanges([{ ...acknowledged, name: 'gone' }], replay)).toHaveLength(1);
+  });
+});
+
+describe('the check of policies', () => {
+  const P = 'rollkeeper.dev/';
+  const REVISION = 'deployment.kubernetes.io/revision';
+  const DESIRED = 'deployment.kubernetes.io/desired-replicas';
+  const looked = (annotations: Record<string, string>, sets: readonly HistoryEvent[]): string[] => {
+    const replay = new StoreReplay();
+    const checker = new PoliciesChecker(replay);
+    replay.apply(change('Deployment', 'web', { metadata: { annotations }, spec: { replicas: 10 } }));
+    return sets.flatMap((event) => {
+      const found = checker.check(event).map(({ problem }) => problem);
+      replay.apply(event);
+      return found;
+    });
+  };
+  const sized = (uid: string, replicas: number, annotations: Record<string, string>): HistoryEvent =>
+    change('ReplicaSet', uid, {
+      metadata: {
+        ownerReferences: ownedBy('web'),
+        annotations: { [REVISION]: '2', [DESIRED]: '10', ...annotations },
+      },
+      spec: { replicas },
+    });
+  const step = (done: number, approvals: number) => ({
+    [`${P}step`]: JSON.stringify({
+      revision: '2',
+      done,
+      approvals: Array.from({ length: approvals }, () => ({})),
+    }),
+  });
+
+  it('finds a version that is larger than its step', () => {
+    const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    expect(looked(steps, [sized('new', 1, step(1, 0)), sized('new', 5, step(3, 1))])).toEqual([]);
+    expect(looked(steps, [sized('new', 2, step(1, 0))])[0]).toContain('2 pods at step 2, which allows 1');
+    expect(looked(steps, [sized('new', 6, step(3, 1))])[0]).toContain('allows 5');
+  });
+
+  it('finds an approval that nobody gave', () => {
+    const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    expect(looked(steps, [sized('new', 5, step(2, 0))])[0]).toContain('passed 1 approvals with 0');
+  });
+
+  it('finds a failed version that grows although a good one is left', () => {
+    const failed = {
+      [`${P}on-failure`]: 'rollback',
+      [`${P}failed`]: JSON.stringify([{ replicaSet: 'new' }]),
+    };
+    const good = sized('old', 3, { [`${P}good-since`]: '2026-01-01T00:00:00Z' });
+    expect(looked(failed, [good, sized('new', 1, {})])[0]).toContain('new has failed, and grows');
+    expect(looked(failed, [sized('new', 1, {})])).toEqual([]);
   });
 });

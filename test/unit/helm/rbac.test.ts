@@ -28,10 +28,12 @@ const events = rightsNeededBy('client', 'events');
 /** Asked for where checks are measured, and not otherwise. */
 const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
-const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
+/** Of options that are off by default. */
+const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 const isService = ({ resource }: Right): boolean => resource === 'services';
+const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
 const deployment = unique([
-  ...ofDeployments.filter((right) => !isService(right)),
+  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -198,6 +200,22 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
       expect(text(given)).toEqual(text(checks));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
+    }
+  });
+
+  it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
+    const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
+      isBudget,
+    );
+    const write = rightsNeededBy('controllers', 'deployment').filter(isBudget);
+    // After a write that came to no answer.
+    const read = { group: 'policy', resource: 'poddisruptionbudgets', verb: 'get' };
+    expect(text(write)).toEqual(['update poddisruptionbudgets/status.policy']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { respectDisruptionBudgets: true, namespaces, controllers: 'deployment' };
+      const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
+      expect(text(given)).toEqual(text([...ask, ...write, read]));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
     }
   });
 

@@ -148,6 +148,7 @@ function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'res
   const text = argument.getText();
   const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
   if (known) return { group: known.group, resource: known.resource };
+  if (text === 'PodDisruptionBudget') return { group: 'policy', resource: 'poddisruptionbudgets' };
   // Of whichever API; the chart's values say which.
   if (/^(typeOfDeployment|deploymentTypeOf)\(|^deploymentType$/.test(text))
     return { group: 'apps', resource: 'deployments' };

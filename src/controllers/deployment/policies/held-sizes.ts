@@ -51,10 +51,10 @@ export function sizeBeside(
   const kept = active.filter((set) => keptWhole.has(set));
   const grown = kept.filter((set) => draft.mayNotGrow?.has(set) !== true && grow(draft, set, all));
   if (grown.length > 0) return true;
-  const { shrink, hasMoved } = shrinking(draft, all, rules);
+  const { followSize, hasMoved, shrink } = shrinking(draft, all, rules);
   for (const set of active) if (!keptWhole.has(set)) shrink(set, 0);
-  for (const set of kept) shrink(set, draft.replicas);
-  if (latest) shrink(latest, draft.replicas);
+  for (const set of kept) followSize(set);
+  if (latest) followSize(latest);
   return hasMoved();
 }
 
@@ -73,23 +73,33 @@ function grow(draft: RolloutDraft, set: ReplicaSetDraft, all: readonly ReplicaSe
 interface Shrinking {
   /** Takes what is not available, and of what is only what the floor does not need. */
   readonly shrink: (set: ReplicaSetDraft, wanted: number) => void;
+  /** The same down to `replicas`, which is no rollout. */
+  readonly followSize: (set: ReplicaSetDraft) => void;
   readonly hasMoved: () => boolean;
 }
 
 function shrinking(draft: RolloutDraft, all: readonly ReplicaSetDraft[], rules: RolloutRules): Shrinking {
   let spare = all.reduce((sum, set) => sum + lastingAvailable(set, rules), 0) - minAvailable(draft.spec);
   let moved = false;
+  const take = (set: ReplicaSetDraft, wanted: number, to: (size: number) => number): void => {
+    const excess = isObserved(set) ? set.replicas - wanted : 0;
+    if (excess <= 0) return;
+    const lasting = lastingAvailable(set, rules);
+    const idle = Math.min(excess, set.replicas - lasting);
+    const serving = Math.max(0, Math.min(excess - idle, spare));
+    const taken = idle + serving > 0 ? to(set.replicas - idle - serving) : 0;
+    spare -= Math.max(0, taken - idle);
+    moved ||= taken > 0;
+  };
   return {
     hasMoved: () => moved,
-    shrink: (set, wanted) => {
-      const excess = isObserved(set) ? set.replicas - wanted : 0;
-      if (excess <= 0) return;
-      const lasting = lastingAvailable(set, rules);
-      const idle = Math.min(excess, set.replicas - lasting);
-      const serving = Math.max(0, Math.min(excess - idle, spare));
-      spare -= serving;
-      if (idle + serving > 0) moved = draft.scale(set, set.replicas - idle - serving) || moved;
-    },
+    shrink: (set, wanted) => take(set, wanted, (size) => draft.shrink(set, size)),
+    followSize: (set) =>
+      take(set, draft.replicas, (size) => {
+        const before = set.replicas;
+        draft.scale(set, size);
+        return before - size;
+      }),
   };
 }
 

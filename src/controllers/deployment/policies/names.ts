@@ -1,3 +1,5 @@
+import { FIRST_TO_GO } from '../../shared/index.js';
+
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
 
@@ -15,6 +17,9 @@ export const SETTINGS = [
   'window',
   'freeze',
   'restart-on',
+  'disruption-budgets',
+  'max-rollouts',
+  'rollout-priority',
   'strategy',
   'active-service',
   'preview-service',
@@ -29,6 +34,8 @@ export type Setting = (typeof SETTINGS)[number];
 export const APPROVE = `${PREFIX}approve`;
 export const ABORT = `${PREFIX}abort`;
 export const RETRY = `${PREFIX}retry`;
+/** Set together with `spec.replicas`: the pods that are to go with it. */
+export const REMOVE_PODS = `${PREFIX}remove-pods`;
 
 /** On a Deployment: the templates that failed, newest first. */
 export const FAILED = `${PREFIX}failed`;
@@ -38,6 +45,8 @@ export const GOOD_SINCE = `${PREFIX}good-since`;
 export const COMPLETE_SINCE = `${PREFIX}complete-since`;
 /** On a ReplicaSet: where in its steps the rollout of its revision is. */
 export const STEP = `${PREFIX}step`;
+/** On a Deployment: its place in the queue of rollouts. */
+export const TURN = `${PREFIX}turn`;
 /** On a ReplicaSet: what the checks of its revision have measured. */
 export const CHECK_RESULTS = `${PREFIX}check-results`;
 /** On a ReplicaSet: which receivers of events know what became of its revision. */
@@ -61,9 +70,9 @@ export const REVISIONS = `${PREFIX}revisions`;
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
-  ...[CHANGE, CHANGED_BY, REVISIONS],
+  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
 ];
-const REQUESTS = [APPROVE, ABORT, RETRY];
+const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 
 /** Names under the prefix that other parts of Rollkeeper leave on a Deployment. */
 const OF_OTHERS = ['traceparent', 'converted-from', 'resume-after-conversion'].map((name) => PREFIX + name);

@@ -8,6 +8,8 @@ export type StandingCode =
   | 'waits-for-check'
   | 'check-failed'
   | 'rollout-held'
+  | 'waits-for-budget'
+  | 'waits-for-turn'
   | 'failed-template'
   | 'rolled-back';
 

@@ -2,6 +2,8 @@ import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
 import type { ChecksContext } from './checks/check-needs.js';
 import type { Configuration } from './config-digests.js';
+import type { Budgets } from './budgets.js';
+import type { Turns } from './turns.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
 import type { WatchedServices } from './selecting-services.js';
@@ -13,6 +15,8 @@ export interface Pass {
   readonly outcome: PolicyOutcome;
   readonly podsOf: PodsOf;
   readonly configuration?: Configuration;
+  readonly budgets?: Budgets;
+  readonly turns?: Turns;
   readonly services?: WatchedServices;
   readonly checks: ChecksContext;
 }

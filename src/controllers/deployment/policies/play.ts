@@ -11,6 +11,7 @@ import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED } from '../reason
 import type { FailedTemplate } from './failed-templates.js';
 import { readFailures } from './failed-templates.js';
 import { judgeAfterwards } from './afterwards.js';
+import type { Budgets } from './budgets.js';
 import type { ChecksContext } from './checks/check-needs.js';
 import { capUnder, openGates, tellGates } from './checks/gates.js';
 import { checkProblem } from './checks/check-problem.js';
@@ -29,13 +30,16 @@ import { takeRequests, tellRetry } from './requests.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
+import { budgetTrouble, respectBudgets } from './respect-budgets.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import type { Problem } from './tell.js';
 import {
+  BUDGETS_NOT_WATCHED,
   CONFIGURATION_NOT_WATCHED,
   INVALID_ANNOTATION,
   ROLLED_BACK,
+  ROLLOUTS_NOT_LIMITED,
   inKubernetesWords,
   isFailureTold,
   progressReason,
@@ -44,6 +48,15 @@ import {
   tellProblem,
   warning,
 } from './tell.js';
+import type { Turns } from './turns.js';
+import {
+  giveTurnBack,
+  isLimitedInCluster,
+  keepTurn,
+  tellTurn,
+  turnTrouble,
+  waitForTurn,
+} from './take-turns.js';
 import { tellFailure } from './tell-failure.js';
 import { markServedGood } from './good-revisions.js';
 
@@ -52,6 +65,10 @@ export interface PolicyContext {
   readonly namespaceAnnotations?: Annotations;
   /** What ConfigMaps and Secrets hold. @default not known here, and not asked about */
   readonly configuration?: Configuration;
+  /** The PodDisruptionBudgets. @default not known here: what the status says of them is taken for true */
+  readonly budgets?: Budgets;
+  /** The queue of rollouts. @default not known here: what the status says of it is taken for true */
+  readonly turns?: Turns;
   /** The Services that blue-green rollouts move. @default not known here, and not asked about */
   readonly services?: WatchedServices;
   /** What is known of checks. @default their recorded results alone */
@@ -73,7 +90,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { checks = BY_RESULTS, configuration, podsOf, services } = context;
+  const { budgets, checks = BY_RESULTS, configuration, podsOf, services, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -81,16 +98,17 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   };
   const compiled = compilePolicy(draft.annotations, context.namespaceAnnotations, shape);
   inKubernetesWords(draft);
-  const policy = policyOf(compiled, draft.annotations);
+  const policy = policyOf(compiled, draft.annotations, isLimitedInCluster(draft, turns));
   const outcome = newOutcome();
   if (compiled.kind !== 'none' || policy) draft.policy = outcome;
-  const known = { checks, configuration, podsOf, services };
+  const known = { budgets, checks, configuration, podsOf, services, turns };
   const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
     if (policy) playUnder(pass, () => playBlueGreen(pass, play));
     else play();
   }
+  if (!policy && turns !== undefined) giveTurnBack(draft);
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
@@ -100,24 +118,37 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
 function problemOf(
   draft: RolloutDraft,
   compiled: CompiledPolicy,
-  { configuration, services }: PolicyContext,
+  { budgets, configuration, services, turns }: PolicyContext,
 ): Problem | undefined {
   if (compiled.kind === 'invalid')
     return { reason: INVALID_ANNOTATION, message: renderProblems(compiled.problems) };
   if (compiled.kind === 'none') return undefined;
   const trouble = configurationTrouble(draft, compiled.policy.restartOn, configuration);
   if (trouble !== undefined) return { reason: CONFIGURATION_NOT_WATCHED, message: trouble };
+  const unwatched = budgetTrouble(compiled.policy, budgets);
+  if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
+  const unlimited = turnTrouble(compiled.policy, turns);
+  if (unlimited !== undefined) return { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
   return blueGreenTrouble(draft, compiled.policy.blueGreen, services) ?? checkProblem(draft);
 }
 
 /** A person may ask to go back or to try again without any policy. */
-function policyOf(compiled: CompiledPolicy, annotations: Annotations): RolloutPolicy | undefined {
+function policyOf(
+  compiled: CompiledPolicy,
+  annotations: Annotations,
+  isLimited: boolean,
+): RolloutPolicy | undefined {
   if (compiled.kind === 'policy') return compiled.policy;
   const isAsked = [ABORT, RETRY, APPROVE, FAILED].some((name) => annotations[name] !== undefined);
-  return compiled.kind === 'none' && isAsked ? NO_POLICY : undefined;
+  return compiled.kind === 'none' && (isAsked || isLimited) ? NO_POLICY : undefined;
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
+  respectBudgets(pass, () => playVersions(pass, play));
+}
+
+/** Decides which version the steps are played for. */
+function playVersions(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
@@ -143,14 +174,24 @@ function playUnder(pass: Pass, play: PlaySteps): void {
     tellRetry(pass);
     return lookAgainAfter(pass.outcome, RETRY_LOOKS_AGAIN_MS);
   }
-  if (goesBack) return goBack(pass, { failure, target }, play);
+  if (goesBack) {
+    if (pass.turns !== undefined) giveTurnBack(draft);
+    return goBack(pass, { failure, target }, play);
+  }
   const held = before ? undefined : holdOfStart(policy, draft.nowMs);
   const served = held && revisionInForce(draft);
   if (held && served) {
+    if (pass.turns !== undefined) giveTurnBack(draft);
     runInstead(draft, served, play);
     return tellHeld(pass, held);
   }
+  const wait = waitForTurn(pass, before);
+  if (wait) {
+    runInstead(draft, wait.served, play);
+    return tellTurn(pass, wait.message);
+  }
   rollOut(pass, { before, current, failures }, play);
+  keepTurn(pass, latestOf(draft, draft.living));
 }
 
 /** An abort counts without a policy as well: a person asked for it. */

@@ -2,9 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
 import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
-import { PODS, REPLICA_SETS, stringifyJson } from '../../../machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  isPodReady,
+  isTerminating,
+  stringifyJson,
+} from '../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../client/api-client/api-status-error.js';
 import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
+import { aBudget } from '../../../testing/budget-builder.js';
 import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
 import { ConfigMap, Service } from '../../../runtime/index.js';
 import { POD_TEMPLATE_HASH } from '../../shared/index.js';
@@ -16,6 +24,8 @@ import { JudgedRollout } from '../../../testing/judged-rollout.js';
 import { MovedClock } from '../../../testing/moved-clock.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
 import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
+import { DESIRED_REPLICAS } from '../annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { readRevisionEntries } from './history.js';
 
@@ -34,10 +44,14 @@ import { readRevisionEntries } from './history.js';
  * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
  *    Service has moved away.
  * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
+ * 11. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
+ *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
+
+type BudgetSpec = Parameters<typeof aBudget>[0];
 
 const scenario = fc.record({
   seed: fc.integer(),
@@ -57,6 +71,14 @@ const scenario = fc.record({
   ),
   checks: fc.constantFrom(undefined, 'slo'),
   restartOn: fc.constantFrom(undefined, 'config'),
+  budget: fc.constantFrom<BudgetSpec | undefined>(
+    undefined,
+    { minAvailable: 1 },
+    { minAvailable: 5 },
+    { minAvailable: '75%' },
+    { maxUnavailable: 1 },
+    { maxUnavailable: '30%' },
+  ),
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
 });
 const change = fc.oneof(
@@ -78,7 +100,7 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    blueGreen: undefined,
+    ...{ blueGreen: undefined, budget: undefined },
     steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
@@ -89,7 +111,7 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    blueGreen: undefined,
+    ...{ blueGreen: undefined, budget: undefined },
     steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
@@ -113,6 +135,7 @@ const CHECKS = Object.fromEntries(
 );
 const WATCHING = createDeploymentController({
   restartOnConfig: true,
+  respectDisruptionBudgets: true,
   blueGreen: true,
   checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
 });
@@ -135,9 +158,10 @@ class PolicyWorld {
       onWrite: (write) => {
         this.judge(write);
         if (this.refusing && this.random.next() < drawn.refusals)
-          throw refusal(write.type === REPLICA_SETS ? 409 : 500);
+          throw refusal(write.type === DEPLOYMENTS ? 500 : 409);
       },
     });
+    if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
     if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
     const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
     this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
@@ -169,6 +193,24 @@ class PolicyWorld {
     else if (isThere) await api.delete(ConfigMap, metadata);
   }
 
+  /** Rule 11. What follows a change of `replicas` is no rollout: it is known by the size that the ReplicaSet was a part of. */
+  private judgeBudget(written: ReplicaSet, before: ReplicaSet): void {
+    const { budgets, deployment, replicaSets } = this.world;
+    const { replicas = 1 } = deployment.spec;
+    if (before.metadata.annotations?.[DESIRED_REPLICAS] !== String(replicas)) return;
+    const after = replicaSets.map((set) => (set.metadata.uid === before.metadata.uid ? written : set));
+    const [left, was] = [this.ready(after), this.ready(replicaSets)];
+    for (const budget of left < was ? budgets : [])
+      expect(left, 'rule 11').toBeGreaterThanOrEqual(wantedBy(budget, replicas));
+  }
+
+  private ready(replicaSets: readonly ReplicaSet[]): number {
+    return replicaSets.reduce((sum, set) => {
+      const ready = this.world.podsOf(set).filter((pod) => isPodReady(pod) && !isTerminating(pod)).length;
+      return sum + Math.min(ready, set.spec.replicas ?? 1);
+    }, 0);
+  }
+
   private images(): ReadonlySet<string> {
     return new Set(this.world.replicaSets.map(imageOf));
   }
@@ -196,6 +238,7 @@ class PolicyWorld {
   private judge(write: AttemptedWrite): void {
     const { object, type, verb } = write;
     const { deployment, replicaSets } = this.world;
+    if (type === PodDisruptionBudget) return;
     if (type.resource === Service.resource) return this.judgeMove(write);
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
@@ -204,6 +247,7 @@ class PolicyWorld {
     if (verb !== 'create' && verb !== 'update') return;
     const written = object as ReplicaSet;
     const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
+    if (before) this.judgeBudget(written, before);
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
     const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
     if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
@@ -213,6 +257,13 @@ class PolicyWorld {
     if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
       expect(failedSets(deployment, replicaSets), 'rule 2').not.toContain(before.metadata.name);
   }
+}
+
+/** How many pods the budget wants, by its spec and not by its status. */
+function wantedBy({ spec }: PodDisruptionBudget, replicas: number): number {
+  const { maxUnavailable, minAvailable = 0 } = spec ?? {};
+  if (maxUnavailable === undefined) return scaledValue(minAvailable, replicas, Math.ceil);
+  return Math.max(0, replicas - scaledValue(maxUnavailable, replicas, Math.ceil));
 }
 
 function isEnforced({ metadata }: Deployment): boolean {
@@ -232,7 +283,8 @@ function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]
 }
 
 function deploymentOf(drawn: Scenario): Deployment {
-  const { bakeTime, blueGreen, checks, failAfter, maxUnavailable, onFailure, replicas, restartOn } = drawn;
+  const { bakeTime, blueGreen, budget, checks, failAfter, maxUnavailable, onFailure, replicas } = drawn;
+  const { restartOn } = drawn;
   const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
   const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
@@ -240,6 +292,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     'fail-after': failAfter,
     'bake-time': bakeTime,
     'restart-on': restartOn,
+    'disruption-budgets': budget && 'respect',
     ...(blueGreen && {
       strategy: 'blue-green',
       'active-service': 'web',
@@ -343,6 +396,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const lab = await live(drawn, drawnChanges);
       await rest(lab);
       await lab.apply({ freeze: false });
+      for (const { metadata } of lab.world.budgets) await lab.world.api.delete(PodDisruptionBudget, metadata);
       lab.world.change((deployment) => {
         annotate(deployment, 'abort', undefined);
         annotate(deployment, 'steps', undefined);
@@ -371,7 +425,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       async (drawn, images) => {
         const lab = new PolicyWorld({
           ...{ ...drawn, onFailure: 'none', steps: '20%; approve; 50%; approve' },
-          blueGreen: undefined,
+          ...{ blueGreen: undefined, budget: undefined },
         });
         const { random, world } = lab;
         const cap = (percent: number): number => Math.ceil((percent * drawn.replicas) / 100);
@@ -407,7 +461,7 @@ describe(`a rollout under checks in any circumstances (SEED=${runs.seed})`, () =
     const said = fc.array(fc.constantFrom('1', 'NaN', undefined), { minLength: 1, maxLength: 5 });
     const property = fc.asyncProperty(scenario, said, async (drawn, answers) => {
       const steps = 'check slo; 20%; check later; 100%';
-      const none = { onFailure: 'none', checks: undefined, blueGreen: undefined } as const;
+      const none = { onFailure: 'none', checks: undefined, blueGreen: undefined, budget: undefined } as const;
       const lab = new PolicyWorld({ ...drawn, ...none, steps });
       const { world } = lab;
       const sizeOf = (image: string): number =>
@@ -479,7 +533,7 @@ async function dyingAt(
 const PLAIN: Scenario = {
   ...{ seed: 1, replicas: 6, maxSurge: 1, maxUnavailable: 1, refusals: 0 },
   ...{ onFailure: 'rollback', failAfter: '1m', bakeTime: undefined, steps: undefined, checks: undefined },
-  ...{ restartOn: undefined, blueGreen: undefined },
+  ...{ restartOn: undefined, blueGreen: undefined, budget: undefined },
 };
 
 describe('a process that dies at any of its writes', () => {
@@ -569,6 +623,19 @@ describe('a process that dies at any of its writes', () => {
       },
       image: 'app:1',
       asks: 'app:1',
+    },
+    {
+      name: 'is gone on from where it takes from a disruption budget',
+      settings: { budget: { minAvailable: 5 }, onFailure: 'none', maxSurge: 0, maxUnavailable: '50%' },
+      act: async (lab, go) => {
+        await lab.apply({ image: 'app:2' });
+        await go();
+        // Of what a process took that died over it.
+        await lab.apply({ minutes: 3 });
+        await go();
+      },
+      image: 'app:2',
+      asks: 'app:2',
     },
     {
       name: 'is gone on from in the middle of a restart on its configuration, and of the failure of one',

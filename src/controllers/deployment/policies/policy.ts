@@ -14,6 +14,7 @@ import type { PodCount } from './pod-counts.js';
 import { parsePodCount } from './pod-counts.js';
 import type { Step } from './steps.js';
 import { parseSteps } from './steps.js';
+import { parseMaxRollouts, parsePriority } from './turns.js';
 import type { RolloutWindow } from './windows.js';
 import { parseWindows } from './windows.js';
 import { shortenedTo } from '../../shared/index.js';
@@ -45,6 +46,10 @@ export interface RolloutPolicy {
   readonly freeze?: string;
   /** Which ConfigMaps and Secrets it restarts on. @default none */
   readonly restartOn?: ConfigSelection;
+  /** Takes no ready pod that a PodDisruptionBudget forbids to take. */
+  readonly respectsBudgets: boolean;
+  /** So many Deployments of the Namespace may roll out at once. @default any number */
+  readonly maxRollouts?: number;
   /** Both versions run whole, and a Service moves between them. @default pods are replaced one after the other */
   readonly blueGreen?: BlueGreen;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
@@ -105,6 +110,13 @@ export function compilePolicy(
   const reloader = readsReloader ? readReloader(deployment ?? {}) : NO_RELOADER;
   problems.push(...reloader.problems);
   if (reloader.selection) fields.restartOn = joined(fields.restartOn, reloader.selection);
+  const ownLimit = deployment?.[annotationOf('max-rollouts')];
+  if (ownLimit !== undefined && ownLimit.trim() !== '')
+    problems.push({
+      annotation: annotationOf('max-rollouts'),
+      value: ownLimit,
+      why: 'belongs on the Namespace',
+    });
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -146,6 +158,7 @@ export const NO_POLICY: RolloutPolicy = {
   checks: [],
   checksFrom: 'rollkeeper-checks',
   windows: [],
+  respectsBudgets: false,
   history: false,
   fastTrack: 0,
 };
@@ -219,6 +232,17 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
     fields.restartOn = parsed;
     return undefined;
   },
+  'disruption-budgets': (text, fields) => {
+    if (text !== 'respect' && text !== 'ignore') return 'is neither respect nor ignore';
+    fields.respectsBudgets = text === 'respect';
+    return undefined;
+  },
+  'max-rollouts': (text, fields) => {
+    fields.maxRollouts = parseMaxRollouts(text);
+    return fields.maxRollouts === undefined ? 'is not a number of rollouts above 0' : undefined;
+  },
+  'rollout-priority': (text) =>
+    parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';

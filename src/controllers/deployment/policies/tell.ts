@@ -11,6 +11,10 @@ export const ROLLOUT_HELD = 'RolloutHeld';
 export const WAITING_IN_STEP = 'WaitingInStep';
 /** Progressing: the same, until a person approves. */
 export const WAITING_FOR_APPROVAL = 'WaitingForApproval';
+/** Progressing, and an Event: no old pod may go, because of a PodDisruptionBudget. */
+export const WAITING_FOR_BUDGET = 'WaitingForBudget';
+/** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
+export const WAITING_FOR_TURN = 'WaitingForTurn';
 /** Progressing: a check has not passed, or holds the rollout. */
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
 /** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and nothing is gone back to. */
@@ -27,6 +31,10 @@ export const ROLLOUT_RETRIED = 'RolloutRetried';
 export const INVALID_ANNOTATION = 'InvalidAnnotation';
 /** Of the same condition, and an Event: the Deployment is not restarted on its configuration, although it asks for it. */
 export const CONFIGURATION_NOT_WATCHED = 'ConfigurationNotWatched';
+/** Of the same condition, and an Event: the Deployment does not respect budgets, although it is asked to. */
+export const BUDGETS_NOT_WATCHED = 'BudgetsNotWatched';
+/** Of the same condition, and an Event: the Namespace limits its rollouts, and nothing keeps the limit. */
+export const ROLLOUTS_NOT_LIMITED = 'RolloutsNotLimited';
 /** Of the same condition, and an Event: a Service that a blue-green rollout needs is missing, or cannot be moved. */
 export const SERVICE_NOT_USABLE = 'ServiceNotUsable';
 /** Of the same condition, and an Event: the controller does not see Services. */
@@ -38,6 +46,8 @@ const WAITS: ReadonlySet<string> = new Set([
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
+  WAITING_FOR_BUDGET,
+  WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
   ROLLOUT_RETRIED,
 ]);
@@ -105,6 +115,8 @@ export interface Problem {
   readonly reason:
     | typeof INVALID_ANNOTATION
     | typeof CONFIGURATION_NOT_WATCHED
+    | typeof BUDGETS_NOT_WATCHED
+    | typeof ROLLOUTS_NOT_LIMITED
     | typeof SERVICE_NOT_USABLE
     | typeof SERVICES_NOT_WATCHED
     | typeof CHECK_FAILED

@@ -1,0 +1,54 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { ownField, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import type { PodDisruptionBudget } from './kinds.js';
+import { parseTimeMs } from './pod-readiness.js';
+
+type Budget = DeepReadonly<PodDisruptionBudget>;
+
+/** A granted disruption that has no effect expires after this time, as in Kubernetes' disruption controller. */
+const EXPIRES_AFTER_MS = 120_000;
+
+const ALLOWED = 'DisruptionAllowed';
+
+/** Whether a budget already counts a pod as gone, because its disruption was granted, by an eviction or by a rollout. */
+export function granted({ status }: Budget, podName: string, nowMs: number): boolean {
+  const atMs = parseTimeMs(ownField(status?.disruptedPods ?? {}, podName));
+  return atMs !== undefined && atMs + EXPIRES_AFTER_MS > nowMs;
+}
+
+/**
+ * The budget with these pods granted, as an eviction does it (`checkAndDecrement` in k/k pkg/registry/core/pod/storage/eviction.go):
+ * written with the resourceVersion that was read, two who take at the same time never take the same one.
+ */
+export function withGranted(budget: Budget, podNames: readonly string[], nowMs: number): PodDisruptionBudget {
+  const { disruptedPods, disruptionsAllowed = 0, ...status } = budget.status ?? {};
+  const now = toRfc3339(nowMs);
+  const left = Math.max(0, disruptionsAllowed - podNames.length);
+  return {
+    ...budget,
+    status: {
+      currentHealthy: 0,
+      desiredHealthy: 0,
+      expectedPods: 0,
+      ...status,
+      ...(left === 0 && { conditions: usedUp(budget, now) }),
+      disruptionsAllowed: left,
+      disruptedPods: { ...disruptedPods, ...Object.fromEntries(podNames.map((name) => [name, now])) },
+    },
+  } as PodDisruptionBudget;
+}
+
+function usedUp({ metadata, status }: Budget, now: string) {
+  const conditions = status?.conditions ?? [];
+  const before = conditions.find(({ type }) => type === ALLOWED);
+  const condition = {
+    type: ALLOWED,
+    status: 'False',
+    reason: 'InsufficientPods',
+    message: '',
+    observedGeneration: metadata.generation,
+    lastTransitionTime: transitionTime(before, 'False', now),
+  };
+  return [...conditions.filter(({ type }) => type !== ALLOWED), condition];
+}
