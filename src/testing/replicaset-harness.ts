@@ -95,9 +95,10 @@ export class ReplicaSetHarness {
     }
   }
 
-  async scale(replicas: number): Promise<void> {
+  async scale(replicas: number, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
     const { replicaSet } = this;
     replicaSet.spec.replicas = replicas;
+    replicaSet.metadata.annotations = { ...replicaSet.metadata.annotations, ...annotations };
     replicaSet.metadata.generation = (replicaSet.metadata.generation ?? 0) + 1;
     await this.cluster.update(REPLICA_SETS, replicaSet);
   }

@@ -64,15 +64,6 @@
 - apiGroups: [apps]
   resources: [replicasets]
   verbs: [get, create, update, delete]
-{{- if .Values.rolloutChecks.enabled }}
-{{- /* The definitions of checks are read where one is open, and not watched. */}}
-- apiGroups: [""]
-  resources: [configmaps]
-  verbs: [get]
-- apiGroups: [batch]
-  resources: [jobs]
-  verbs: [get, create]
-{{- end }}
 {{- if .Values.respectDisruptionBudgets }}
 {{- /* A rollout takes from a budget as an eviction does. */}}
 - apiGroups: [policy]
@@ -81,6 +72,15 @@
 - apiGroups: [policy]
   resources: [poddisruptionbudgets/status]
   verbs: [update]
+{{- end }}
+{{- if .Values.rolloutChecks.enabled }}
+{{- /* The definitions of checks are read where one is open, and not watched. */}}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, create]
 {{- end }}
 {{- if .Values.blueGreen }}
 {{- /* Selectors move from one version to the other. */}}

@@ -63,10 +63,9 @@ export {
   REMOVE_PODS,
   GOOD_SINCE,
   RETRY,
-  STEP,
+  annotationOf,
   SWITCHED,
   TOLD,
-  annotationOf,
 } from './policies/names.js';
 export type { SelectingService, Services } from './policies/selecting-services.js';
 export type { ServiceWrite } from './policies/service-writes.js';
@@ -79,9 +78,9 @@ export {
   ROLLED_BACK,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
-  WAITING_FOR_CHECK,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
+  WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   isRolledOut,
 } from './policies/tell.js';

@@ -110,8 +110,7 @@ describe('a ReplicaSet', () => {
       const [pod] = harness.activePods.toSorted((a, b) => (a.metadata.uid! < b.metadata.uid! ? 1 : -1));
       if (!pod) throw new Error('no pod');
       const first = renderFirstToGo(firstToGo(meant, [pod], { beforeUnready: true }));
-      harness.replicaSet.metadata.annotations = { [FIRST_TO_GO]: first };
-      await harness.scale(2);
+      await harness.scale(2, { [FIRST_TO_GO]: first });
       await harness.settle();
       const left = harness.activePods.map(({ metadata }) => metadata.name);
       expect(left).toHaveLength(2);

@@ -152,6 +152,19 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'restartOnConfig' },
   }),
+  'respect-disruption-budgets': onOrOff({
+    help: 'watch PodDisruptionBudgets, and take from them as evictions do, for Deployments whose rollouts respect them (docs/ROLLOUTS.md); needs the rights to list and watch them, and to update their status',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'respectDisruptionBudgets' },
+  }),
+  'max-rollouts': text({
+    help: 'how many Deployments roll out at once in the cluster, 0 for any number; either way the limits of Namespaces count (docs/ROLLOUTS.md). off: no limits are kept',
+    value: 'number',
+    default: 'off',
+    pattern: { matches: /^(off|\d{1,6})$/, says: 'must be off, or a number from 0 to 999999' },
+    chart: { path: 'maxRollouts', schema: { pattern: '^(off|[0-9]{1,6})$' } },
+  }),
   'rollout-checks': onOrOff({
     help: 'measure the checks of rollouts: Prometheus, webhooks and Jobs (docs/ROLLOUTS.md); needs the rights to get ConfigMaps, and to get and create Jobs',
     default: false,
@@ -177,19 +190,6 @@ export const REPLICA_OPTIONS_TABLE = {
   'cloudevents-signing-key-file': file({
     help: 'the key that they are signed with, as requests of checks are',
     shownDefault: 'they are not signed',
-  }),
-  'respect-disruption-budgets': onOrOff({
-    help: 'watch PodDisruptionBudgets, and take from them as evictions do, for Deployments whose rollouts respect them (docs/ROLLOUTS.md); needs the rights to list and watch them, and to update their status',
-    default: false,
-    shownDefault: 'false',
-    chart: { path: 'respectDisruptionBudgets' },
-  }),
-  'max-rollouts': text({
-    help: 'how many Deployments roll out at once in the cluster, 0 for any number; either way the limits of Namespaces count (docs/ROLLOUTS.md). off: no limits are kept',
-    value: 'number',
-    default: 'off',
-    pattern: { matches: /^(off|\d{1,6})$/, says: 'must be off, or a number from 0 to 999999' },
-    chart: { path: 'maxRollouts', schema: { pattern: '^(off|[0-9]{1,6})$' } },
   }),
   'blue-green': onOrOff({
     help: 'watch Services, and move their selectors, for Deployments with the strategy blue-green (docs/ROLLOUTS.md); needs the rights to get, list, watch and patch them',

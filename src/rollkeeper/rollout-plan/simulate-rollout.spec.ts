@@ -99,26 +99,6 @@ describe('the plan of a rollout', () => {
     expect(told).toContain('waits for an approval');
   });
 
-  it('takes checks for passed, also after the last size, and says so', () => {
-    const annotations = {
-      'rollkeeper.dev/steps': 'check pre; 50%; check slo; 100%; check smoke',
-      'rollkeeper.dev/checks': 'errors',
-    };
-    const { wanted, ...question } = change(aDeployment({ annotations }));
-    wanted.metadata.annotations = { ...annotations, 'deployment.kubernetes.io/revision': '1' };
-    const plan = simulateRollout({ wanted, ...question });
-    expect(plan.completes).toBe(true);
-    const told = plan.steps
-      .flatMap(({ actions }) => actions)
-      .filter((action) => action.includes('taken for passed'));
-    expect(told).toEqual([
-      'check errors: taken for passed, all the way through',
-      'step 1 of 5 (check pre): taken for passed',
-      'step 3 of 5 (check slo): taken for passed',
-      'step 5 of 5 (check smoke): taken for passed',
-    ]);
-  });
-
   it('takes disruption budgets for given, also where the rollout waits for one now', () => {
     const annotations = { 'rollkeeper.dev/disruption-budgets': 'respect' };
     const { wanted, ...question } = change(aDeployment({ annotations }));
@@ -139,6 +119,26 @@ describe('the plan of a rollout', () => {
     const plan = simulateRollout({ ...question, wanted: waiting, replicaSets: [old, empty] });
     expect(plan.completes).toBe(true);
     expect(plan.steps[0]?.actions).toEqual(['no old pod may go: budget "web"']);
+  });
+
+  it('takes checks for passed, also after the last size, and says so', () => {
+    const annotations = {
+      'rollkeeper.dev/steps': 'check pre; 50%; check slo; 100%; check smoke',
+      'rollkeeper.dev/checks': 'errors',
+    };
+    const { wanted, ...question } = change(aDeployment({ annotations }));
+    wanted.metadata.annotations = { ...annotations, 'deployment.kubernetes.io/revision': '1' };
+    const plan = simulateRollout({ wanted, ...question });
+    expect(plan.completes).toBe(true);
+    const told = plan.steps
+      .flatMap(({ actions }) => actions)
+      .filter((action) => action.includes('taken for passed'));
+    expect(told).toEqual([
+      'check errors: taken for passed, all the way through',
+      'step 1 of 5 (check pre): taken for passed',
+      'step 3 of 5 (check slo): taken for passed',
+      'step 5 of 5 (check smoke): taken for passed',
+    ]);
   });
 
   it('plays a blue-green rollout, with the Services that it names taken for given', () => {

@@ -158,6 +158,18 @@ describe('the phase of a rollout', () => {
       says: 'inventory',
     },
     {
+      name: 'a disruption budget forbids to take old pods',
+      shape: { reason: 'WaitingForBudget', message: 'No old pod may go: web', updated: 1 },
+      phase: 'held',
+      says: 'No old pod may go',
+    },
+    {
+      name: 'it is not its turn, since as many others roll out as may',
+      shape: { reason: 'WaitingForTurn', message: 'It is not its turn: at most 1', updated: 0 },
+      phase: 'held',
+      says: 'not its turn',
+    },
+    {
       name: 'a check that has not passed, before the last size',
       shape: { reason: 'WaitingForCheck', message: 'Step 2 of 2 (check slo)', updated: 1 },
       phase: 'waiting-for-check',
@@ -182,18 +194,6 @@ describe('the phase of a rollout', () => {
       phase: 'failed',
       says: 'is held by a check. check slo failed',
       failure: 'check slo failed',
-    },
-    {
-      name: 'a disruption budget forbids to take old pods',
-      shape: { reason: 'WaitingForBudget', message: 'No old pod may go: web', updated: 1 },
-      phase: 'held',
-      says: 'No old pod may go',
-    },
-    {
-      name: 'it is not its turn, since as many others roll out as may',
-      shape: { reason: 'WaitingForTurn', message: 'It is not its turn: at most 1', updated: 0 },
-      phase: 'held',
-      says: 'not its turn',
     },
     {
       name: 'the deadline has passed',

@@ -11,9 +11,9 @@ import {
   ROLLOUT_HELD,
   RolloutDraft,
   WAITING_FOR_APPROVAL,
-  WAITING_FOR_CHECK,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
+  WAITING_FOR_CHECK,
   WAITING_IN_STEP,
   compilePolicy,
   completeSinceMs,
@@ -142,9 +142,9 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_IN_STEP]: 'waiting-in-step',
   [WAITING_FOR_APPROVAL]: 'waiting-for-approval',
   [ROLLOUT_HELD]: 'held',
-  [WAITING_FOR_CHECK]: 'waiting-for-check',
   [WAITING_FOR_BUDGET]: 'held',
   [WAITING_FOR_TURN]: 'held',
+  [WAITING_FOR_CHECK]: 'waiting-for-check',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {

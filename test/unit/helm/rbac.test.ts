@@ -25,13 +25,13 @@ import { replicaSetController } from '../../../src/controllers/replicaset/index.
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('client', 'events');
+/** Of options that are off by default. */
+const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
 /** Asked for where checks are measured, and not otherwise. */
 const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].includes(resource);
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
-/** Of options that are off by default. */
-const isBudget = ({ resource }: Right): boolean => resource.startsWith('poddisruptionbudgets');
-const isService = ({ resource }: Right): boolean => resource === 'services';
 const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
+const isService = ({ resource }: Right): boolean => resource === 'services';
 const deployment = unique([
   ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
   ...rightsToWatch(deploymentController),
@@ -193,16 +193,6 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
-  it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
-    expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
-    const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
-    for (const namespaces of [[], ['ops']]) {
-      const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
-      expect(text(given)).toEqual(text(checks));
-      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
-    }
-  });
-
   it('reach disruption budgets only where rollouts respect them, and are what it takes', () => {
     const ask = rightsToWatch(createDeploymentController({ respectDisruptionBudgets: true })).filter(
       isBudget,
@@ -216,6 +206,16 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       const given = rightsGivenBy(rulesWith(values)).filter(isBudget);
       expect(text(given)).toEqual(text([...ask, ...write, read]));
       expect(rightsGivenBy(rulesWith({ namespaces })).filter(isBudget)).toEqual([]);
+    }
+  });
+
+  it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
+    expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
+    const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };
+    for (const namespaces of [[], ['ops']]) {
+      const given = rightsGivenBy(rulesWith({ ...values, namespaces })).filter(isOfChecks);
+      expect(text(given)).toEqual(text(checks));
+      expect(rightsGivenBy(rulesWith({ namespaces })).filter(isOfChecks)).toEqual([]);
     }
   });
 

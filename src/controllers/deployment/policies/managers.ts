@@ -1,5 +1,5 @@
-import type { ApiClient } from '@rollkeeper/client/api-client';
-import { unlessGone } from '@rollkeeper/client/api-client';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { unlessGone } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
