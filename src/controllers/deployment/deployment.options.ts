@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
-import type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
+import type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
 import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';

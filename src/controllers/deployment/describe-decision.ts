@@ -28,9 +28,16 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
       'rollkeeper.observed.available': sumAvailable(draft.living, OWN_RULES),
       'rollkeeper.wanted.total': totalReplicas(draft.living),
       ...(draft.policy?.standing ? { 'rollkeeper.policy': draft.policy.standing.code } : {}),
+      ...checksOf(draft),
       ...(plan.status ? { 'rollkeeper.status_write': true } : {}),
     },
   };
+}
+
+/** Which checks are measured with the pass. */
+function checksOf({ policy }: RolloutDraft): Record<string, string> {
+  const due = policy?.checks?.due ?? [];
+  return due.length === 0 ? {} : { 'rollkeeper.checks.measured': due.map(({ run }) => run.check).join(',') };
 }
 
 function summaryOf(plan: DeploymentPlan, actions: readonly string[]): string {

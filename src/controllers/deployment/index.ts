@@ -42,9 +42,10 @@ export type { HttpSender, IncomingAnswer, OutgoingRequest } from './policies/che
 export { decodeKey, fileSigner, signatureOf } from './policies/checks/signature.js';
 export type { RequestSigner } from './policies/checks/signature.js';
 export { readCheckResults } from './policies/checks/check-results.js';
-export type { CheckRun, CheckVerdict, Measurement } from './policies/checks/check-results.js';
+export type { CheckRun, Measurement } from './policies/checks/check-results.js';
+export type { CheckVerdict } from './policies/checks/check-verdict.js';
 export { mayBecomeGood } from './policies/checks/may-become-good.js';
-export type { RolloutChecksOptions } from './policies/checks/rollout-check-meter.js';
+export type { RolloutChecksOptions } from './policies/checks/rollout-checks.options.js';
 export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';

@@ -2,7 +2,8 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { parseTimeMs } from '../../../shared/index.js';
 import { renderDuration } from '../durations.js';
 import type { CheckDefinition } from './check-definition.js';
-import type { CheckRun, CheckVerdict, Measurement } from './check-results.js';
+import type { CheckRun, Measurement } from './check-results.js';
+import type { CheckVerdict } from './check-verdict.js';
 import { MOST_KEPT } from './check-results.js';
 
 /** What one look at a check has come to. */

@@ -3,9 +3,8 @@ import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/ku
 import type { Annotations } from '../../annotations.js';
 import { REVISION } from '../../annotations.js';
 import { CHECK_RESULTS } from '../names.js';
-
-const VERDICTS = ['passed', 'failed', 'unknown'] as const;
-export type CheckVerdict = (typeof VERDICTS)[number];
+import type { CheckVerdict } from './check-verdict.js';
+import { VERDICTS } from './check-verdict.js';
 
 /** One look at a check. */
 export interface Measurement {

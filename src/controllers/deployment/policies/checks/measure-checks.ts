@@ -6,7 +6,8 @@ import { REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
 import type { Measured } from './add-measurement.js';
 import { addMeasurement } from './add-measurement.js';
 import type { DueCheck } from './check-needs.js';
-import type { CheckResults, CheckRun, CheckVerdict } from './check-results.js';
+import type { CheckResults, CheckRun } from './check-results.js';
+import type { CheckVerdict } from './check-verdict.js';
 import { findRun, putRun, readResults, withResults } from './check-results.js';
 import type { JobRuns } from './measure-job.js';
 

@@ -1,9 +1,8 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Measured } from './add-measurement.js';
-import type { HostRule } from './check-hosts.js';
 import { hostProblem } from './check-hosts.js';
 import type { DueCheck } from './check-needs.js';
-import type { CheckVerdict } from './check-results.js';
+import type { CheckVerdict } from './check-verdict.js';
 import type { HttpSender } from './http-sender.js';
 import { UndiciSender } from './http-sender.js';
 import type { CheckMeter, MeterContext } from './measure-checks.js';
@@ -11,19 +10,9 @@ import type { JobRuns } from './measure-job.js';
 import { measureJob } from './measure-job.js';
 import { measurePrometheus } from './measure-prometheus.js';
 import { measureWebhook } from './measure-webhook.js';
+import type { RolloutChecksOptions } from './rollout-checks.options.js';
 import type { RequestSigner } from './signature.js';
 import { fileSigner } from './signature.js';
-
-export interface RolloutChecksOptions {
-  /** Where requests may go. @default nowhere, so that Jobs alone can be checks */
-  readonly hosts?: readonly HostRule[];
-  /** What requests to webhooks are signed with. @default they are not signed */
-  readonly keyFile?: string;
-  /** Sends the requests. @default over HTTP, to {@link hosts} alone */
-  readonly sender?: HttpSender;
-  /** Hears of each measurement that has been recorded. */
-  readonly onMeasured?: (about: { readonly kind: string; readonly verdict: CheckVerdict }) => void;
-}
 
 /** Checks by Prometheus, by webhooks and by Jobs. */
 export class RolloutCheckMeter implements CheckMeter {

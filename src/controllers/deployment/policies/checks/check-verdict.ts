@@ -1,0 +1,3 @@
+/** What one look at a check comes to. */
+export const VERDICTS = ['passed', 'failed', 'unknown'] as const;
+export type CheckVerdict = (typeof VERDICTS)[number];
