@@ -113,7 +113,7 @@ const HELD_AFTER_ABORT: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'hold' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined },
+    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
     steps: undefined,
   },
   [{ image: 'app:2' }, { freeze: true }, { ask: 'abort' }, { image: 'app:broken' }, { minutes: 1 }],
