@@ -90,6 +90,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
           'sres-token': 'sre',
           'scrapers-token': 'prometheus',
           'watchers-token': 'watcher',
+          'shops-token': 'shop-team',
         },
         [
           { user: 'alice', path: '/admin/*', verb: 'get' },
@@ -97,6 +98,8 @@ describe('an admin port that leaves it to the cluster who may', () => {
           { user: 'sre', path: '/admin/log-level', verb: 'put' },
           { user: 'prometheus', path: '/metrics', verb: 'get' },
           { user: 'watcher', path: '/admin/events', verb: 'get' },
+          { user: 'shop-team', path: '/admin/rollouts/shop/*', verb: 'get' },
+          { user: 'shop-team', path: '/admin/rollouts/shop/*', verb: 'post' },
         ],
       ),
     );
@@ -173,6 +176,22 @@ describe('an admin port that leaves it to the cluster who may', () => {
         nonResourceAttributes: { path: '/admin/config', verb: 'get' },
       },
     });
+  });
+
+  it('lets a team look at the rollouts of its namespace, and speak to them, and to no others', async () => {
+    const asked = (method: string, namespace: string, more = ''): Promise<number> =>
+      statusOf(method, `/admin/rollouts/${namespace}/web${more}`, { token: 'shops-token' });
+    // There is no such Deployment here, which only those learn who may ask.
+    expect(await asked('GET', 'shop')).toBe(404);
+    expect(await asked('POST', 'shop', '/promote')).not.toBe(403);
+    for (const namespace of ['bank', 'shop2', 'shop/../bank', 'shop%2f..%2fbank'])
+      for (const [method, more] of [
+        ['GET', ''],
+        ['GET', '/changes?revision=1'],
+        ['POST', '/promote'],
+        ['POST', '/undo'],
+      ] as const)
+        expect(await asked(method, namespace, more), `${method} ${namespace}${more}`).toBe(403);
   });
 
   it('still believes its own token, and asks nobody about it', async () => {
