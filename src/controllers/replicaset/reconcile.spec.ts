@@ -4,7 +4,7 @@ import type { Pod, ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/fake-cluster.js';
 import { aPod } from '../../testing/pod-builder.js';
-import { FIRST_TO_GO, firstToGo, renderFirstToGo } from '../shared/index.js';
+import { FIRST_TO_GO, firstToGo, podsToDelete, renderFirstToGo } from '../shared/index.js';
 import { ReplicaSetHarness, aReplicaSet } from '../../testing/replicaset-harness.js';
 
 function ready(pod: Pod, sinceMs: number): void {
@@ -145,7 +145,9 @@ describe('a ReplicaSet', () => {
       const harness = new ReplicaSetHarness(3);
       await harness.settle();
       await makeAllReady(harness);
-      const [pod] = harness.activePods.toSorted((a, b) => (a.metadata.uid! < b.metadata.uid! ? 1 : -1));
+      const pods = harness.activePods;
+      const usual = podsToDelete({ pods, related: pods, count: 1, nowMs: harness.clock.now() });
+      const pod = pods.find((each) => !usual.includes(each));
       if (!pod) throw new Error('no pod');
       const first = renderFirstToGo(firstToGo(meant, [pod], { beforeUnready: true }));
       await harness.scale(2, { [FIRST_TO_GO]: first });
