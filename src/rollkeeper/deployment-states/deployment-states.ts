@@ -1,4 +1,4 @@
-import { ROLLED_BACK, findCondition, isRolledOut } from '@rollkeeper/controllers/deployment';
+import { POLICY_REASONS, ROLLED_BACK, findCondition, isRolledOut } from '@rollkeeper/controllers/deployment';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 
 export const DEPLOYMENT_STATES = [
@@ -60,11 +60,11 @@ function policyReasonOf({ status }: DeepReadonly<Deployment>): string | undefine
   return isWait || reason === ROLLED_BACK ? reason : undefined;
 }
 
-/** Counts the Deployments whose policies hold a rollout, went back, or cannot be followed, by the reason. */
+/** Counts the Deployments whose policies hold a rollout, went back, or cannot be followed, by the reason; also reasons that none has. */
 export function countPolicyReasons(
   deployments: Iterable<DeepReadonly<Deployment>>,
 ): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
+  const counts = new Map<string, number>(POLICY_REASONS.map((reason) => [reason, 0]));
   for (const deployment of deployments) {
     const reason = policyReasonOf(deployment);
     if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);

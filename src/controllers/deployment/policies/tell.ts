@@ -46,7 +46,7 @@ export const NODES_NOT_WATCHED = 'NodesNotWatched';
 export const POLICY_CONDITION = 'RolloutPolicy';
 
 /** While the condition says one of these, no progress is expected. */
-const WAITS: ReadonlySet<string> = new Set([
+const WAIT_REASONS = [
   ROLLOUT_HELD,
   WAITING_IN_STEP,
   WAITING_FOR_APPROVAL,
@@ -55,7 +55,11 @@ const WAITS: ReadonlySet<string> = new Set([
   WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
   ROLLOUT_RETRIED,
-]);
+] as const;
+const WAITS: ReadonlySet<string> = new Set(WAIT_REASONS);
+
+/** What policies say in the reason of a condition, for counting. */
+export const POLICY_REASONS: readonly string[] = [...WAIT_REASONS, ROLLED_BACK, INVALID_ANNOTATION];
 
 interface Fields {
   readonly status: 'True' | 'False' | 'Unknown';
