@@ -54,10 +54,10 @@ export function renderRevision(report: RevisionReport): string {
     ],
     ['Good since', goodSince],
     ...checks.map(
-      ({ check, state, taken, why: problem }) =>
+      ({ check, state, step, taken, why: problem }) =>
         [
           'Check',
-          `${check} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
+          `${check}${step === undefined ? '' : ` at step ${step}`} ${state}, measured ${taken} ${taken === 1 ? 'time' : 'times'}${problem === undefined ? '' : `: ${problem}`}`,
         ] as const,
     ),
     ...approvals.map(({ at, by: who, step }) => ['Approved', `step ${step} by ${who}, ${at}`] as const),

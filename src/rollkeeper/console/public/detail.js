@@ -33,7 +33,7 @@ export function detail(state, actions) {
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
-      <div>${causes(why)} ${checks(view)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
+      <div>${checks(view)} ${causes(why)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;

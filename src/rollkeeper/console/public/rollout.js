@@ -19,7 +19,7 @@ export function track(item, view, why, actions) {
   const waits = why?.waitsFor.map(({ cause }) => cause) ?? [];
   const isMoving = item.state === 'progressing' || item.state === 'blocked';
   const offers = [
-    ...(waits.includes('waits-for-approval') || waits.includes('waits-for-check') ? ['promote'] : []),
+    ...(waits.includes('waits-for-approval') || waits.includes('check-failed') ? ['promote'] : []),
     ...(isMoving ? ['abort'] : []),
     ...(view.hasFailed ? ['retry'] : []),
   ];
