@@ -73,7 +73,7 @@ export class RolloutWorld {
   breaks = (image: string): boolean => image === BROKEN_IMAGE;
   /** The node of the pod of this number. @default none */
   nodeOf: (pod: number) => string | undefined = () => undefined;
-  /** The zone of a node, by which a ReplicaSet chooses what goes first where it is told to. */
+  /** The zone of a node: under the policy `zones` a ReplicaSet chooses by it which pods go first. */
   zoneOf: (node: string) => string = () => '';
   /** Pods whose end takes longer than a test. */
   lingers: (pod: Pod) => boolean = () => false;

@@ -16,6 +16,10 @@ export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
 export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
 /** Requests a rollback; 0 means the previous revision. Successor of `spec.rollbackTo` in `extensions/v1beta1`. */
 export const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
+/** Why a revision was made, in a person's words; shown by `kubectl rollout history`. */
+export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
+/** On a pod template, set by `kubectl rollout restart`. */
+export const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** In addition to Kubernetes' own: the trace of an object's last write belongs to that object only. */

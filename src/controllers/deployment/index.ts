@@ -1,4 +1,5 @@
 export { REVISION } from './annotations.js';
+export { CHANGE_CAUSE, RESTARTED_AT } from './annotations.js';
 export { findCondition } from './conditions.js';
 export { decideRollout } from './decide.js';
 export type { DecisionContext } from './decide.js';

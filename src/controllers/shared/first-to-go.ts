@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { readJson } from './read-json.js';
 
 /** On a ReplicaSet: which pods go when it shrinks to a certain size. */
 export const FIRST_TO_GO = 'rollkeeper.dev/first-to-go';
@@ -31,14 +32,8 @@ export function readFirstToGo(
   { metadata }: DeepReadonly<KubernetesObject>,
   replicas: number,
 ): FirstToGo | undefined {
-  const text = metadata.annotations?.[FIRST_TO_GO];
-  if (text === undefined) return undefined;
-  try {
-    const read: unknown = parseJson(text);
-    return isFirstToGo(read) && read.replicas === replicas ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readJson(metadata.annotations?.[FIRST_TO_GO]);
+  return isFirstToGo(read) && read.replicas === replicas ? read : undefined;
 }
 
 function isFirstToGo(value: unknown): value is FirstToGo {

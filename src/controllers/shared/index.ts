@@ -69,5 +69,6 @@ export type { Disruption } from './disrupted-pods.js';
 export { podsToDelete, rankForDeletion } from './pods-to-delete.js';
 export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
+export { readJson } from './read-json.js';
 export { shortenedTo } from './shortened.js';
 export { stableHash } from './stable-hash.js';

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { NodeLabels } from './node-labels.js';
+import { readJson } from './read-json.js';
 
 /** By whose values the zones of nodes are told apart, unless another label is named. */
 export const DEFAULT_ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -22,18 +23,12 @@ export function renderZoneFirst({ label, replicas, value }: ZoneFirst): string {
 
 /** `undefined` where there is nothing, nothing that can be read, or what is about another size. */
 export function readZoneFirst({ metadata, spec }: DeepReadonly<ReplicaSet>): ZoneFirst | undefined {
-  const text = metadata.annotations?.[ZONE_FIRST];
-  if (text === undefined) return undefined;
-  try {
-    const read: unknown = parseJson(text);
-    if (!isJsonObject(read)) return undefined;
-    const { label, replicas, value } = read;
-    if (typeof label !== 'string' || typeof value !== 'string' || typeof replicas !== 'number')
-      return undefined;
-    return replicas === (spec.replicas ?? 1) ? { label, value, replicas } : undefined;
-  } catch {
+  const read = readJson(metadata.annotations?.[ZONE_FIRST]);
+  if (!isJsonObject(read)) return undefined;
+  const { label, replicas, value } = read;
+  if (typeof label !== 'string' || typeof value !== 'string' || typeof replicas !== 'number')
     return undefined;
-  }
+  return replicas === (spec.replicas ?? 1) ? { label, value, replicas } : undefined;
 }
 
 /** The zone of a pod's node: empty where it has none. */

@@ -1,18 +1,8 @@
-import {
-  Controller,
-  Get,
-  HttpStatus,
-  Inject,
-  NotFoundException,
-  Param,
-  Query,
-  ServiceUnavailableException,
-} from '@nestjs/common';
+import { Controller, Get, Inject, NotFoundException, Param, Query } from '@nestjs/common';
 import type { Explanation } from '../explain/index.js';
-import type { DeploymentCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import { ExplainSource } from './explain-source.js';
-import { parseName } from './request-parsing.js';
+import { deploymentCaches, findDeployment, isFilling, stillListing } from './find-deployment.js';
 
 /** Explains the state of rollouts. */
 @Controller('admin')
@@ -28,21 +18,17 @@ export class ExplainController {
     @Param('name') name: string,
     @Query('api') api?: unknown,
   ): Promise<Explanation> {
-    const key = `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}`;
-    const asked = this.caches().filter(({ apiVersion }) => api === undefined || api === apiVersion);
-    for (const caches of asked) {
-      if (isFilling(caches)) throw stillListing();
-      const explanation = await this.source.explain(caches, key);
-      if (explanation) return explanation;
-    }
-    throw new NotFoundException({ error: `no Deployment ${key}` });
+    const { caches, key } = findDeployment(this.ports, { namespace, name, api });
+    const explanation = await this.source.explain(caches, key);
+    if (!explanation) throw new NotFoundException({ error: `no Deployment ${key}` });
+    return explanation;
   }
 
   @Get('deployments')
   deployments(): (Pick<Explanation, 'namespace' | 'name' | 'state' | 'cause' | 'sentence'> & {
     apiVersion: string;
   })[] {
-    const known = this.caches();
+    const known = deploymentCaches(this.ports);
     if (known.some(isFilling)) throw stillListing();
     return known.flatMap((caches) =>
       caches.deployments.lister.list().map((deployment) => {
@@ -51,28 +37,4 @@ export class ExplainController {
       }),
     );
   }
-
-  private caches(): readonly DeploymentCaches[] {
-    const caches = this.ports.caches();
-    if (caches.length === 0)
-      throw new ServiceUnavailableException({ error: 'this replica does not watch Deployments' });
-    return caches;
-  }
-}
-
-/** A type that is not served, or that this replica may not list, will never have a list. */
-const NO_LIST: readonly (number | undefined)[] = [HttpStatus.NOT_FOUND, HttpStatus.FORBIDDEN];
-
-/** Whether a first list is still in progress: an object that is not cached may exist. */
-function isFilling({ deployments, replicaSets, pods }: DeploymentCaches): boolean {
-  return [deployments, replicaSets, pods].some(
-    ({ hasSynced, trouble }) => !hasSynced && !NO_LIST.includes(trouble?.code),
-  );
-}
-
-function stillListing(): ServiceUnavailableException {
-  return new ServiceUnavailableException({
-    error:
-      'this replica has not listed all Deployments, ReplicaSets and Pods yet; ask again, or ask another replica',
-  });
 }

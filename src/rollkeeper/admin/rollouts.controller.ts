@@ -7,7 +7,6 @@ import {
   HttpCode,
   HttpException,
   Inject,
-  NotFoundException,
   Param,
   Post,
   Query,
@@ -20,7 +19,7 @@ import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { deploymentTypeOf, readFailures, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import type { Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { RevisionReport, RolloutRequest, RolloutTarget, RolloutTrack } from '../rollout/index.js';
 import {
   diffRevisions,
@@ -29,9 +28,9 @@ import {
   rolloutHistory,
   rolloutTrack,
 } from '../rollout/index.js';
-import type { DeploymentCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
-import { parseBody, parseName } from './request-parsing.js';
+import { findDeployment } from './find-deployment.js';
+import { parseBody } from './request-parsing.js';
 
 /** What the console shows of a rollout beside its explanation. */
 export interface RolloutView {
@@ -72,13 +71,12 @@ export class RolloutsController {
     @Param('name') name: string,
     @Query('api') api?: unknown,
   ): RolloutView {
-    const { caches, deployment } = this.find(namespace, name, api);
+    const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
     const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
-    const sets = replicaSets as readonly ReplicaSet[];
     return {
-      track: rolloutTrack(deployment, sets, defaults?.metadata.annotations),
-      history: rolloutHistory(deployment, sets).toReversed(),
+      track: rolloutTrack(deployment, replicaSets, defaults?.metadata.annotations),
+      history: rolloutHistory(deployment, replicaSets).toReversed(),
       hasFailed: readFailures(deployment.metadata.annotations ?? {}).length > 0,
     };
   }
@@ -147,7 +145,7 @@ export class RolloutsController {
 
   /** As it is in the API, not in the cache: people decide about what is there. */
   private async target(namespace: string, name: string, api: unknown): Promise<RolloutTarget> {
-    const { caches } = this.find(namespace, name, api);
+    const { caches } = findDeployment(this.ports, { namespace, name, api });
     const client = this.client();
     const type = deploymentTypeOf(caches.apiVersion);
     return { client, type, deployment: await answered(client.get<Deployment>(type, { namespace, name })) };
@@ -157,20 +155,6 @@ export class RolloutsController {
     const { client } = this.ports;
     if (!client) throw new ServiceUnavailableException({ error: 'this replica cannot write to the API' });
     return client;
-  }
-
-  private find(
-    namespace: string,
-    name: string,
-    api: unknown,
-  ): { caches: DeploymentCaches; deployment: Deployment } {
-    const key = `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}`;
-    for (const caches of this.ports.caches()) {
-      if (api !== undefined && api !== caches.apiVersion) continue;
-      const deployment = caches.deployments.lister.get(key);
-      if (deployment) return { caches, deployment: deployment as Deployment };
-    }
-    throw new NotFoundException({ error: `no Deployment ${key}` });
   }
 }
 

@@ -9,7 +9,7 @@ import { decideRolloutEnd } from '../rollout/index.js';
 const OUTCOMES = ['complete', 'failed', 'rolled-back', 'waiting-for-approval'] as const;
 export type ToldOutcome = (typeof OUTCOMES)[number];
 
-/** What is told of a rollout that is over, or that waits for a person. */
+/** An event about a rollout that is over, or that waits for a person. */
 export interface RolloutEvent {
   readonly outcome: ToldOutcome;
   /** The outcome, and what tells it from others of the same revision. */

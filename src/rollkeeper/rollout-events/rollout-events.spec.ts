@@ -71,18 +71,22 @@ describe('CloudEvents about rollouts', () => {
     now: () => Deployment,
     list = 'http://sink.test/a',
     isLeader = () => true,
+    keys: readonly string[] = [KEY],
   ): RolloutEvents {
     return new RolloutEvents({
       ...{ sinks: parseSinks(list, 'cloudevents-sink'), sender: sinks, client: api, clock },
       signer: { headersOf: async (id) => ({ 'webhook-id': id }) },
       logger: silentLogger,
-      keys: () => [KEY],
-      viewOf: () => ({
-        deployment: now(),
-        replicaSets: api.all<ReplicaSet>(REPLICA_SETS),
-        pods: [],
-        nowMs: clock.now(),
-      }),
+      keys: () => keys,
+      viewOf: (key) =>
+        key === KEY
+          ? {
+              deployment: now(),
+              replicaSets: api.all<ReplicaSet>(REPLICA_SETS),
+              pods: [],
+              nowMs: clock.now(),
+            }
+          : undefined,
       isLeader,
       onResult: (result) => results.push(result),
     });
@@ -143,6 +147,21 @@ describe('CloudEvents about rollouts', () => {
     });
     expect(sinks.got.map(({ url }) => url.at(-1))).toEqual(['a', 'b', 'b', 'b']);
     expect(results).toEqual(['sent', 'failed', 'failed', 'sent']);
+  });
+
+  it('are not lost among thousands of Deployments that a new leader looks at', async () => {
+    const complete = deployment();
+    const others = Array.from({ length: 3000 }, (_, index) => `0 default/other-${index}`);
+    await running(
+      eventsFor(
+        () => complete,
+        'http://sink.test/a',
+        () => true,
+        [...others, KEY],
+      ),
+      () => waitFor(() => told() !== undefined, { what: 'the record' }),
+    );
+    expect(results).toEqual(['sent']);
   });
 
   it('that could not be recorded are sent again, with the same id', async () => {

@@ -33,8 +33,8 @@ export interface RolloutEventsOptions {
   readonly onResult?: (result: SendResult) => void;
 }
 
-/** Deployments that are looked at, or wait for another try. */
-const MOST_PENDING = 1000;
+/** Deployments that wait for another try. Those that have not been looked at are no more than the caches hold. */
+const MOST_RETRIED = 1000;
 const AT_ONCE = 4;
 const TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 2000;
@@ -65,7 +65,6 @@ export class RolloutEvents {
     const known = this.pending.get(key);
     // One that is tried again keeps its time: a change of the Deployment does not bring the sink back.
     if (known && known.tries > 0 && known.dueMs !== Infinity) return;
-    if (!known && this.pending.size >= MOST_PENDING) return this.options.onResult?.('dropped');
     this.pending.set(key, { dueMs: 0, tries: known?.tries ?? 0 });
     this.wake?.();
   }
@@ -83,6 +82,10 @@ export class RolloutEvents {
       await Promise.all(due.map(([key, pending]) => this.look(key, pending, signal)));
       if (due.length < AT_ONCE) await this.sleep(signal);
     }
+  }
+
+  private get retried(): number {
+    return [...this.pending.values()].filter(({ tries }) => tries > 0).length;
   }
 
   private async look(key: string, pending: Pending, signal: AbortSignal): Promise<void> {
@@ -103,6 +106,10 @@ export class RolloutEvents {
     // Noted again meanwhile: looked at again at once.
     if (current !== pending) return;
     if (isDone) return void this.pending.delete(key);
+    if (pending.tries === 0 && this.retried >= MOST_RETRIED) {
+      this.pending.delete(key);
+      return this.options.onResult?.('dropped');
+    }
     pending.tries += 1;
     const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (pending.tries - 1), LONGEST_RETRY_MS);
     pending.dueMs = clock.monotonicNow() + waitMs;

@@ -1,6 +1,7 @@
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { Trigger } from '@rollkeeper/controllers/deployment';
 import {
+  CHANGE_CAUSE,
   isCustomDeployment,
   customTemplateHash,
   podTemplateHash,
@@ -15,8 +16,6 @@ export interface ChangeNote {
   /** @default the user that the API names */
   readonly by?: string;
 }
-
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 
 /** Leaves word on the Deployment, for the history of the revision that its new template leads to. Changes `wanted`. */
 export function noteChange(wanted: Deployment, trigger: Trigger, { by, reason }: ChangeNote): void {

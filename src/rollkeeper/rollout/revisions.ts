@@ -2,6 +2,7 @@ import type { Deployment, PodTemplateSpec, ReplicaSet } from '@rollkeeper/machin
 import { isControlledBy } from '@rollkeeper/machinery/kubernetes';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import {
+  CHANGE_CAUSE,
   ROLLBACK_DONE,
   OWN_RULES,
   RolloutDraft,
@@ -12,8 +13,6 @@ import {
   stepRollback,
   withoutHash,
 } from '@rollkeeper/controllers/deployment';
-
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 
 export interface Revision {
   readonly number: bigint;

@@ -1,7 +1,8 @@
-import type { Deployment, Int64, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment, Int64, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy, parseInt64, exactInteger } from '@rollkeeper/machinery/kubernetes';
 import type { CheckRun, RevisionEntry, Trigger } from '@rollkeeper/controllers/deployment';
 import {
+  CHANGE_CAUSE,
   GOOD_SINCE,
   equalIgnoringHash,
   readCheckResults,
@@ -47,12 +48,10 @@ export interface RevisionReport {
   readonly images: readonly string[];
 }
 
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-
 /** The revisions that are kept, oldest first: from the notes of a policy, and where there are none, from what Kubernetes keeps. */
 export function rolloutHistory(
-  deployment: Deployment,
-  replicaSets: readonly ReplicaSet[],
+  deployment: DeepReadonly<Deployment>,
+  replicaSets: readonly DeepReadonly<ReplicaSet>[],
 ): readonly RevisionReport[] {
   return replicaSets
     .filter((replicaSet) => isControlledBy(replicaSet, deployment))
@@ -60,7 +59,10 @@ export function rolloutHistory(
     .sort((a, b) => (a.revision < b.revision ? -1 : 1));
 }
 
-function reportsOf(deployment: Deployment, replicaSet: ReplicaSet): RevisionReport[] {
+function reportsOf(
+  deployment: DeepReadonly<Deployment>,
+  replicaSet: DeepReadonly<ReplicaSet>,
+): RevisionReport[] {
   const { annotations } = replicaSet.metadata;
   const number = exactInteger(readRevision(annotations) ?? 0n);
   if (number === 0) return [];
@@ -74,8 +76,8 @@ function reportsOf(deployment: Deployment, replicaSet: ReplicaSet): RevisionRepo
 }
 
 function currentReport(
-  deployment: Deployment,
-  replicaSet: ReplicaSet,
+  deployment: DeepReadonly<Deployment>,
+  replicaSet: DeepReadonly<ReplicaSet>,
   revision: Int64,
   entry: RevisionEntry | undefined,
 ): RevisionReport {
@@ -104,7 +106,7 @@ function startOf(creationTimestamp: string | undefined): Partial<RevisionReport>
   return creationTimestamp === undefined ? {} : { startedAt: creationTimestamp };
 }
 
-function earlierReport(replicaSet: ReplicaSet, entry: RevisionEntry): RevisionReport {
+function earlierReport(replicaSet: DeepReadonly<ReplicaSet>, entry: RevisionEntry): RevisionReport {
   return {
     ...partsOf(replicaSet),
     ...partsOfEntry(entry),
@@ -117,7 +119,10 @@ function earlierReport(replicaSet: ReplicaSet, entry: RevisionEntry): RevisionRe
   };
 }
 
-function partsOf({ metadata, spec }: ReplicaSet): Pick<RevisionReport, 'replicaSet' | 'pods' | 'images'> {
+function partsOf({
+  metadata,
+  spec,
+}: DeepReadonly<ReplicaSet>): Pick<RevisionReport, 'replicaSet' | 'pods' | 'images'> {
   return {
     replicaSet: metadata.name,
     pods: spec.replicas ?? 1,

@@ -5,7 +5,7 @@ import type { Deployment, PodTemplateSpec, ReplicaSet, ResourceType } from '@rol
 import { REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { changesOfTemplate } from '@rollkeeper/controllers/deployment';
+import { RESTARTED_AT, changesOfTemplate } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
 import { renderRevision, renderRevisions } from './render-history.js';
@@ -19,8 +19,6 @@ export interface RolloutTarget {
   readonly type: ResourceType;
   readonly deployment: Deployment;
 }
-
-const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
 /** The revisions that are kept, oldest first. */
 export async function readHistory(target: RolloutTarget): Promise<readonly RevisionReport[]> {

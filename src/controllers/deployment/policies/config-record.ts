@@ -1,7 +1,8 @@
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import type { SourceName } from './config-sources.js';
 import { CONFIG } from './names.js';
+import { readJson } from '../../shared/index.js';
 
 /** The digest of what is not there. */
 export const MISSING = 'missing';
@@ -37,12 +38,8 @@ export const MOST_SOURCES = 100;
 
 /** `undefined` where there is none, or none that can be read: then the present becomes the record. */
 export function readConfigRecord(annotations: Annotations): ConfigRecord | undefined {
-  try {
-    const read: unknown = parseJson(annotations[CONFIG] ?? 'null');
-    return isRecord(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readJson(annotations[CONFIG]);
+  return isRecord(read) ? read : undefined;
 }
 
 /** The same text for the same record. */

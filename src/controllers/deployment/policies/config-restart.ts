@@ -16,8 +16,8 @@ import type { Pass } from './pass.js';
 import { hashOf } from './revisions.js';
 import { normal, tellEvent } from './tell.js';
 import { shortenedTo } from '../../shared/index.js';
+import { CHANGE_CAUSE } from '../annotations.js';
 
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 /** A change waits so long for more of them. */
 export const DEBOUNCE_MS = 5000;
 /** Changes that do not end are rolled out after that. */

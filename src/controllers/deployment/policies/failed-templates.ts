@@ -1,7 +1,7 @@
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import { FAILED } from './names.js';
-import { shortenedTo } from '../../shared/index.js';
+import { shortenedTo, readJson } from '../../shared/index.js';
 
 /** A revision, as far as people and later passes need to know which one is meant. */
 export interface RevisionRef {
@@ -32,14 +32,8 @@ const LONGEST_CAUSE = 300;
 
 /** Newest first. What cannot be read counts as no failure: another hand wrote it. */
 export function readFailures(annotations: Annotations): readonly FailedTemplate[] {
-  const text = annotations[FAILED];
-  if (text === undefined) return [];
-  try {
-    const read: unknown = parseJson(text);
-    return Array.isArray(read) ? read.filter(isFailure) : [];
-  } catch {
-    return [];
-  }
+  const read = readJson(annotations[FAILED]);
+  return Array.isArray(read) ? read.filter(isFailure) : [];
 }
 
 /** The annotations with these failures; without any, without the annotation. */

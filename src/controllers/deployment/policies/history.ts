@@ -1,6 +1,6 @@
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
-import { REVISION } from '../annotations.js';
+import { CHANGE_CAUSE, RESTARTED_AT, REVISION } from '../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { latestOf } from '../new-replica-set.js';
 import { isRolloutComplete } from '../progress.js';
@@ -11,7 +11,7 @@ import { CHANGE, CHANGED_BY, REVISIONS } from './names.js';
 import { hashOf } from './revisions.js';
 import { changesOfTemplate, renderChange, withoutSecrets } from './template-changes.js';
 import { isRolledOut, progressReason } from './tell.js';
-import { shortenedTo } from '../../shared/index.js';
+import { shortenedTo, readJson } from '../../shared/index.js';
 
 /** What a revision was asked for by. */
 export const TRIGGERS = ['change', 'restart', 'undo', 'rollback', 'retry', 'configuration'] as const;
@@ -57,8 +57,6 @@ const MOST_KEPT = 3;
 /** Of a text that a person wrote, or of a cause. Characters. */
 const LONGEST_TEXT = 300;
 
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
-const RESTARTED_AT = 'annotation kubectl.kubernetes.io/restartedAt';
 /** Who is named for what the controller does by itself. */
 export const OURS = 'rollkeeper';
 
@@ -124,7 +122,9 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
 /** Of a change that does not say what it is. */
 function guessTrigger({ observed }: ReplicaSetDraft, fields: readonly string[]): Trigger {
   if (observed) return 'undo';
-  return fields.length > 0 && fields.every((field) => field === RESTARTED_AT) ? 'restart' : 'change';
+  return fields.length > 0 && fields.every((field) => field === `annotation ${RESTARTED_AT}`)
+    ? 'restart'
+    : 'change';
 }
 
 function previousOf(draft: RolloutDraft, latest: ReplicaSetDraft): ReplicaSetDraft | undefined {
@@ -182,13 +182,4 @@ function isEnd(value: unknown): boolean {
   const { as, at, why } = value;
   const isKnown = as === 'complete' || as === 'failed';
   return isKnown && typeof at === 'string' && (why === undefined || typeof why === 'string');
-}
-
-function readJson(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { ROLLOUT_HELD, normal, observedProgress, tellEvent, tellProgress } from './tell.js';
+import { ROLLOUT_HELD, normal, observedProgress, tellEvent, tellProgress, asClause } from './tell.js';
 import { isOpen, nextOpening } from './windows.js';
 
 /** Why no rollout may begin now. */
@@ -24,7 +24,7 @@ export function tellHeld({ draft, outcome }: Pass, hold: HoldOfStart): void {
   outcome.isWaiting = true;
   outcome.standing = {
     code: 'rollout-held',
-    sentence: `${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+    sentence: asClause(message),
     unblockedBy: [unblockedBy],
     endsByItself: hold.by === 'window',
   };

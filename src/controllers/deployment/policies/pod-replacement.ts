@@ -21,6 +21,7 @@ import {
   progressReason,
   tellEvent,
   tellProgress,
+  asClause,
 } from './tell.js';
 
 /** Of KEP-5882; servers without it do not keep the field. */
@@ -107,7 +108,7 @@ export function tellEnding(draft: RolloutDraft, outcome: PolicyOutcome): void {
   outcome.isWaiting = true;
   outcome.standing = {
     code: 'waits-for-termination',
-    sentence: `${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+    sentence: asClause(message),
     unblockedBy: ['the end of the pods that are being deleted; kubectl get pods shows them as Terminating'],
     endsByItself: true,
   };

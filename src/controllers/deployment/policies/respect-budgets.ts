@@ -9,7 +9,7 @@ import { annotationOf } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
 import type { RolloutPolicy } from './policy.js';
-import { WAITING_FOR_BUDGET, normal, observedProgress, tellEvent, tellProgress } from './tell.js';
+import { WAITING_FOR_BUDGET, normal, observedProgress, tellEvent, tellProgress, asClause } from './tell.js';
 
 /** A disruption controller that is at work has seen a change by then. */
 const BEHIND_MS = 10_000;
@@ -106,7 +106,7 @@ function tellWait({ draft, outcome }: Pass, message: string): void {
   outcome.isWaiting = true;
   outcome.standing = {
     code: 'waits-for-budget',
-    sentence: `${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+    sentence: asClause(message),
     unblockedBy: [
       'more healthy pods: a maxSurge above 0 starts new ones first',
       'a change of the PodDisruptionBudget',

@@ -8,8 +8,8 @@ import type {
 } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, Service, partOf, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, parseJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import { isJsonObject, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH, readJson } from '../../shared/index.js';
 import type { Annotations } from '../annotations.js';
 import { isRollingUpdate } from '../limits.js';
 import type { BlueGreen } from './blue-green-settings.js';
@@ -152,21 +152,15 @@ export function switchOf(service: DeepReadonly<SelectingService>): Switch | unde
 
 /** The last move that a policy made. */
 export function lastSwitchOf(service: DeepReadonly<SelectingService>): Switch | undefined {
-  const text = service.metadata.annotations?.[SWITCHED];
-  if (text === undefined) return undefined;
-  try {
-    const read: unknown = parseJson(text);
-    if (!isJsonObject(read)) return undefined;
-    const { at, by, from, to } = read;
-    if (typeof at !== 'string' || typeof to !== 'string') return undefined;
-    return {
-      ...{ to, at },
-      ...(typeof from === 'string' && { from }),
-      ...(typeof by === 'string' && { by }),
-    };
-  } catch {
-    return undefined;
-  }
+  const read = readJson(service.metadata.annotations?.[SWITCHED]);
+  if (!isJsonObject(read)) return undefined;
+  const { at, by, from, to } = read;
+  if (typeof at !== 'string' || typeof to !== 'string') return undefined;
+  return {
+    ...{ to, at },
+    ...(typeof from === 'string' && { from }),
+    ...(typeof by === 'string' && { by }),
+  };
 }
 
 function hasChanged(event: ResourceEvent<SelectingService>): boolean {

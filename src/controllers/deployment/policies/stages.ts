@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { parseTimeMs } from '../../shared/index.js';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { parseTimeMs, readJson } from '../../shared/index.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
 import { isObserved, lastingAvailable } from '../draft.js';
 import { OWN_RULES } from '../deployment.options.js';
@@ -317,15 +317,9 @@ function writePosition(draft: RolloutDraft, latest: ReplicaSetDraft, position: P
 
 /** Where a rollout is in its steps, from its ReplicaSet's annotations; `undefined` where none of this revision can be read. */
 export function readPosition(annotations: Annotations): Position | undefined {
-  const text = annotations[STEP];
-  if (text === undefined) return undefined;
-  try {
-    const read: unknown = parseJson(text);
-    if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
-    const { approvals = [], done, since } = read;
-    if (!Number.isInteger(done) || typeof since !== 'string' || !Array.isArray(approvals)) return undefined;
-    return { done: Math.max(0, done as number), since, approvals: approvals as Approval[] };
-  } catch {
-    return undefined;
-  }
+  const read = readJson(annotations[STEP]);
+  if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
+  const { approvals = [], done, since } = read;
+  if (!Number.isInteger(done) || typeof since !== 'string' || !Array.isArray(approvals)) return undefined;
+  return { done: Math.max(0, done as number), since, approvals: approvals as Approval[] };
 }

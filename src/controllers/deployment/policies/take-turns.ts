@@ -14,6 +14,7 @@ import {
   progressReason,
   tellEvent,
   tellProgress,
+  asClause,
 } from './tell.js';
 import type { QueuedRollout, Turn, TurnSource, Turns } from './turns.js';
 import { decideTurns, nextRound, placeInQueue, readTurn, renderTurn } from './turns.js';
@@ -92,7 +93,7 @@ export function tellTurn({ draft, outcome, policy, turns }: Pass, message: strin
   tellProgress(draft, { status: 'Unknown', reason: WAITING_FOR_TURN, message });
   outcome.standing = {
     code: 'waits-for-turn',
-    sentence: `${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+    sentence: asClause(message),
     unblockedBy: [
       'the end of a rollout before it: complete, failed, paused or deleted',
       `a higher ${annotationOf('max-rollouts')} or --max-rollouts, or a higher ${annotationOf('rollout-priority')} in its namespace`,

@@ -179,6 +179,11 @@ export function tellEvent(draft: RolloutDraft, outcome: PolicyOutcome, note: Eve
   outcome.actions.push(note.message);
 }
 
+/** A message as a part of a sentence. */
+export function asClause(message: string): string {
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
 export function warning(reason: string, message: string): EventNote {
   return { type: 'Warning', reason, message };
 }

@@ -1,8 +1,9 @@
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Lister } from '@rollkeeper/runtime';
 import type { Annotations } from '../annotations.js';
 import { TURN, annotationOf } from './names.js';
+import { readJson } from '../../shared/index.js';
 
 /** The place of a rollout in the queue, on its Deployment. */
 export interface Turn {
@@ -141,12 +142,8 @@ export function placeInQueue(
 
 /** `undefined` where there is none, or none that can be read: then it is asked for anew. */
 export function readTurn(annotations: Annotations): Turn | undefined {
-  try {
-    const read: unknown = parseJson(annotations[TURN] ?? 'null');
-    return isTurn(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readJson(annotations[TURN]);
+  return isTurn(read) ? read : undefined;
 }
 
 export function renderTurn({ asked, granted, round, template }: Turn): string {

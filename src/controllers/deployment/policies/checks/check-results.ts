@@ -1,10 +1,11 @@
 import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../../annotations.js';
 import { REVISION } from '../../annotations.js';
 import { CHECK_RESULTS } from '../names.js';
 import type { CheckVerdict } from './check-verdict.js';
 import { VERDICTS } from './check-verdict.js';
+import { readJson } from '../../../shared/index.js';
 
 /** One look at a check. */
 export interface Measurement {
@@ -71,17 +72,11 @@ export function readCheckResults({
 
 /** `undefined` where there are none of this revision, or none that can be read: another hand wrote them. */
 export function readResults(annotations: Annotations): CheckResults | undefined {
-  const text = annotations[CHECK_RESULTS];
-  if (text === undefined) return undefined;
-  try {
-    const read: unknown = parseJson(text);
-    if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
-    const { revision, runs } = read;
-    if (typeof revision !== 'string' || !Array.isArray(runs)) return undefined;
-    return { revision, runs: runs.filter(isRun) };
-  } catch {
-    return undefined;
-  }
+  const read = readJson(annotations[CHECK_RESULTS]);
+  if (!isJsonObject(read) || read['revision'] !== annotations[REVISION]) return undefined;
+  const { revision, runs } = read;
+  if (typeof revision !== 'string' || !Array.isArray(runs)) return undefined;
+  return { revision, runs: runs.filter(isRun) };
 }
 
 /** Within bounds: measurements of runs that are over go first, the oldest runs before others. */

@@ -12,7 +12,7 @@ import { isGood, isNewest, replacesOthers } from '../revisions.js';
 import type { Stage, StepGates } from '../stages.js';
 import { isFastTracked, stepName } from '../stages.js';
 import type { Step } from '../steps.js';
-import { WAITING_FOR_CHECK, normal, tellEvent, tellProgress } from '../tell.js';
+import { WAITING_FOR_CHECK, normal, tellEvent, tellProgress, asClause } from '../tell.js';
 import { newRun } from './add-measurement.js';
 import type { ChecksContext } from './check-needs.js';
 import type { CheckRun } from './check-results.js';
@@ -195,7 +195,7 @@ function standingOf(draft: RolloutDraft, gate: Gate, message: string): Standing 
   const key = `${namespace}/${name}`;
   const without = `rollkeeper promote ${key} goes on without the check`;
   const back = `or go back with rollkeeper abort ${key}`;
-  const sentence = `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  const sentence = asClause(message);
   if (gate.status === 'failed') {
     const again = `rollkeeper retry ${key}, or kubectl annotate deployment ${name} ${RETRY}=WHO, measures it again`;
     return { code: 'check-failed', sentence, unblockedBy: [again, without, back], endsByItself: false };
