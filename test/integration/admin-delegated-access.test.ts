@@ -181,9 +181,11 @@ describe('an admin port that leaves it to the cluster who may', () => {
   it('lets a team look at the rollouts of its namespace, and speak to them, and to no others', async () => {
     const asked = (method: string, namespace: string, more = ''): Promise<number> =>
       statusOf(method, `/admin/rollouts/${namespace}/web${more}`, { token: 'shops-token' });
-    // There is no such Deployment here, which only those learn who may ask.
-    expect(await asked('GET', 'shop')).toBe(404);
-    expect(await asked('POST', 'shop', '/promote')).not.toBe(403);
+    // No Deployments are watched here, which only those learn who may ask.
+    expect(await asked('GET', 'shop')).toBe(503);
+    expect(await asked('GET', 'shop', '/changes?revision=1')).toBe(503);
+    // What is asked for is looked at before the Deployment is.
+    expect(await asked('POST', 'shop', '/promote')).toBe(400);
     for (const namespace of ['bank', 'shop2', 'shop/../bank', 'shop%2f..%2fbank'])
       for (const [method, more] of [
         ['GET', ''],
