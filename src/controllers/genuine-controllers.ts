@@ -17,7 +17,6 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'persistentvolume-attach-detach-controller': ['attachdetach'],
   'persistentvolume-expander-controller': ['persistentvolume-expander'],
   'podcertificaterequest-cleaner-controller': [],
-  'replicationcontroller-controller': ['replicationcontroller'],
   'resourceclaim-controller': ['resource-claim-controller'],
   'resourcequota-controller': ['resourcequota'],
   'selinux-warning-controller': [],

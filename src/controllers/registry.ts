@@ -25,6 +25,7 @@ import { nodeLifecycleController } from './node-lifecycle/node-lifecycle-control
 import { taintEvictionController } from './node-lifecycle/taint-eviction-controller.js';
 import { podGarbageCollectorController } from './pod-garbage-collector/pod-garbage-collector.js';
 import { createReplicaSetController, replicaSetController } from './replicaset/index.js';
+import { replicationControllerController } from './replicationcontroller/replicationcontroller.js';
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/namespace-furniture.js';
 import { serviceAccountTokenController } from './serviceaccount/token-secrets.js';
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
@@ -56,6 +57,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeLifecycleController,
   taintEvictionController,
   podGarbageCollectorController,
+  replicationControllerController,
   jobController,
   cronJobController,
   statefulSetController,

@@ -61,6 +61,7 @@ export {
   EndpointSlice,
   HorizontalPodAutoscaler,
   PodDisruptionBudget,
+  ReplicationController,
   ResourceQuota,
 } from './kinds.js';
 export { granted, withGranted } from './granted-disruptions.js';
