@@ -30,6 +30,7 @@ export const SETTINGS = [
   'zone-label',
   'history',
   'fast-track',
+  'on-eviction',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 

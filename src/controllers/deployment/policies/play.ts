@@ -30,6 +30,7 @@ import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
 import { playZones, zonesTrouble } from './zones.js';
+import { surgeForEvictions } from './on-eviction.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
@@ -158,7 +159,7 @@ function policyOf(
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
-  respectBudgets(pass, () => playVersions(pass, play));
+  surgeForEvictions(pass, () => respectBudgets(pass, () => playVersions(pass, play)));
 }
 
 /** Decides which version the steps are played for. */

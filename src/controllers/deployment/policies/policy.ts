@@ -1,6 +1,7 @@
 import type { Annotations } from '../annotations.js';
 import type { PodReplacement } from '../../shared/index.js';
 import { DEFAULT_ZONE_LABEL, POD_REPLACEMENTS } from '../../shared/index.js';
+import { SURGE } from '@rollkeeper/machinery/kubernetes';
 import { MAX_INT32 } from '../int32.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseDuration } from './durations.js';
@@ -62,6 +63,8 @@ export interface RolloutPolicy {
   readonly history: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
   readonly fastTrack: number;
+  /** A pod that is to be evicted goes when another one is available in its place. */
+  readonly surgesOnEviction: boolean;
 }
 
 /** What is wrong with an annotation. */
@@ -123,6 +126,12 @@ export function compilePolicy(
       value: ownLimit,
       why: 'belongs on the Namespace',
     });
+  const surge = fields.surgesOnEviction && surgeProblem(isRollingUpdate, maxSurge);
+  if (surge) {
+    const found = given.find(({ setting }) => setting === 'on-eviction');
+    const annotation = `${annotationOf('on-eviction')}${found?.where ?? ''}`;
+    problems.push({ annotation, value: found?.text ?? '', why: surge });
+  }
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -152,6 +161,12 @@ export function compilePolicy(
   return given.length === 0 && !reloader.selection
     ? NONE
     : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
+}
+
+function surgeProblem(isRollingUpdate: boolean, maxSurge: string | number | undefined): string | undefined {
+  if (!isRollingUpdate) return 'needs spec.strategy.type RollingUpdate';
+  const isNone = maxSurge !== undefined && Number.parseInt(String(maxSurge), 10) === 0;
+  return isNone ? 'needs spec.strategy.rollingUpdate.maxSurge above 0' : undefined;
 }
 
 function zoneProblems(
@@ -187,6 +202,7 @@ export const NO_POLICY: RolloutPolicy = {
   respectsBudgets: false,
   history: false,
   fastTrack: 0,
+  surgesOnEviction: false,
 };
 
 const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
@@ -280,6 +296,11 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';
+    return undefined;
+  },
+  'on-eviction': (text, fields) => {
+    if (text !== SURGE) return `is not ${SURGE}`;
+    fields.surgesOnEviction = true;
     return undefined;
   },
   'fast-track': (text, fields) => {
