@@ -134,7 +134,7 @@ describe('what the policies of a rollout wait for', () => {
     };
     const pods = Array.from({ length: size }, (_, index) => {
       const annotations = index === 0 ? { [`${P}eviction-asked`]: 'node-1' } : {};
-      const status = index < replicas ? ready() : { phase: 'Pending' };
+      const status = index < replicas ? ready() : ({ phase: 'Pending' } as const);
       return aPodOf(set, `web-${index}`, status, { uid: `uid-${index}`, annotations });
     });
     const { replicaSets, waitsFor } = explainDeployment({ ...input, replicaSets: [set], pods });
