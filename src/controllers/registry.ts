@@ -25,7 +25,10 @@ import { nodeLifecycleController } from './node-lifecycle/node-lifecycle-control
 import { taintEvictionController } from './node-lifecycle/taint-eviction-controller.js';
 import { podGarbageCollectorController } from './pod-garbage-collector/pod-garbage-collector.js';
 import { createReplicaSetController, replicaSetController } from './replicaset/index.js';
-import { replicationControllerController } from './replicationcontroller/replicationcontroller.js';
+import {
+  createReplicationControllerController,
+  replicationControllerController,
+} from './replicationcontroller/replicationcontroller.js';
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/namespace-furniture.js';
 import { serviceAccountTokenController } from './serviceaccount/token-secrets.js';
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
@@ -98,6 +101,8 @@ export function forDeploymentApis(
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }
+    if (definition === replicationControllerController)
+      return createReplicationControllerController({ zones: options.zones });
     if (definition === replicaSetController)
       return createReplicaSetController({ zones: options.zones }, apis.map(deploymentTypeOf));
     return definition;

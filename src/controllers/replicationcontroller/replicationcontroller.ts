@@ -12,7 +12,7 @@ import {
   replicaSetUrgency,
   templateHashIndex,
 } from '../replicaset/index.js';
-import { ORPHAN_INDEX, clusterController, orphanIndex, watchFreedRoom } from '../shared/index.js';
+import { ORPHAN_INDEX, clusterController, nodeLabels, orphanIndex, watchFreedRoom } from '../shared/index.js';
 import { AS_REPLICA_SETS, REPLICATION_CONTROLLER_KIND } from './as-replica-set.js';
 
 /**
@@ -39,6 +39,7 @@ export function createReplicationControllerController(
         pods: pods.lister,
         podAbsencesSeen: (namespace) => pods.absencesSeen?.({ namespace }),
         replicated: REPLICATION_CONTROLLER_KIND,
+        nodes: compiled.zones ? nodeLabels(informers) : undefined,
         ...{ clock, random, logger, options: compiled },
       });
       return {

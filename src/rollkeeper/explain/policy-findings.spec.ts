@@ -133,7 +133,7 @@ describe('what the policies of a rollout wait for', () => {
       status: { replicas: size, availableReplicas: replicas, readyReplicas: replicas, observedGeneration: 9 },
     };
     const pods = Array.from({ length: size }, (_, index) => {
-      const annotations = index === 0 ? { [`${P}eviction-asked`]: 'node-1' } : {};
+      const annotations: Record<string, string> = index === 0 ? { [`${P}eviction-asked`]: 'node-1' } : {};
       const status = index < replicas ? ready() : ({ phase: 'Pending' } as const);
       return aPodOf(set, `web-${index}`, status, { uid: `uid-${index}`, annotations });
     });

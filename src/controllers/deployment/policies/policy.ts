@@ -1,6 +1,6 @@
 import type { Annotations } from '../annotations.js';
 import type { PodReplacement } from '../../shared/index.js';
-import { DEFAULT_ZONE_LABEL, POD_REPLACEMENTS } from '../../shared/index.js';
+import { DEFAULT_ZONE_LABEL, KEEP_SPREAD, POD_REPLACEMENTS } from '../../shared/index.js';
 import { SURGE } from '@rollkeeper/machinery/kubernetes';
 import { MAX_INT32 } from '../int32.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
@@ -57,6 +57,8 @@ export interface RolloutPolicy {
   readonly blueGreen?: BlueGreen;
   /** The label of nodes by whose values the old pods go one after the other. @default old pods go in any order */
   readonly zoneLabel?: string;
+  /** Which pods go when it shrinks leaves the others spread. @default as in Kubernetes */
+  readonly keepsSpread: boolean;
   /** When new pods take the place of old ones. @default when those begin to end */
   readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
@@ -203,6 +205,7 @@ export const NO_POLICY: RolloutPolicy = {
   history: false,
   fastTrack: 0,
   surgesOnEviction: false,
+  keepsSpread: false,
 };
 
 const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
@@ -270,6 +273,11 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   },
   zones: (text) => (text === 'one-by-one' ? undefined : 'is not one-by-one'),
   'zone-label': (text) => (LABEL_NAME.test(text) ? undefined : 'is not the name of a label'),
+  'scale-down': (text, fields) => {
+    if (text !== KEEP_SPREAD) return `is not ${KEEP_SPREAD}`;
+    fields.keepsSpread = true;
+    return undefined;
+  },
   'pod-replacement': (text, fields) => {
     const word = POD_REPLACEMENTS.find((known) => known === text);
     if (!word) return `is none of ${POD_REPLACEMENTS.join(', ')}`;
