@@ -5,11 +5,9 @@
  * cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
  */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  'bootstrap-signer-controller': ['bootstrapsigner'],
   'cloud-node-lifecycle-controller': ['cloud-node-lifecycle'],
   'clusterrole-aggregation-controller': ['clusterrole-aggregation'],
   'device-taint-eviction-controller': [],
-  'endpointslice-mirroring-controller': ['endpointslicemirroring'],
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': [],
   'legacy-serviceaccount-token-cleaner-controller': ['legacy-service-account-token-cleaner'],
   'node-ipam-controller': ['nodeipam'],
@@ -23,8 +21,6 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'service-cidr-controller': [],
   'storage-version-migrator-controller': [],
   'storageversion-garbage-collector-controller': ['storage-version-gc'],
-  'token-cleaner-controller': ['tokencleaner'],
-  'ttl-controller': ['ttl'],
   'validatingadmissionpolicy-status-controller': ['validatingadmissionpolicy-status'],
   'volumeattributesclass-protection-controller': [],
 };

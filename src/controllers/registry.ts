@@ -7,6 +7,11 @@ import {
   certificateSigningController,
   createCertificateSigningController,
 } from './certificates/certificate-controllers.js';
+import {
+  bootstrapSignerController,
+  tokenCleanerController,
+} from './bootstrap-tokens/bootstrap-token-controllers.js';
+import { ttlController } from './ttl/ttl-controller.js';
 import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
@@ -32,6 +37,7 @@ import {
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/namespace-furniture.js';
 import { serviceAccountTokenController } from './serviceaccount/token-secrets.js';
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
+import { endpointSliceMirroringController } from './service-endpoints/mirroring-controller.js';
 import { endpointsController } from './service-endpoints/endpoints-controller.js';
 import { statefulSetController } from './statefulset/statefulset-controller.js';
 import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.js';
@@ -56,6 +62,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   rootCaPublisherController,
   endpointsController,
   endpointSliceController,
+  endpointSliceMirroringController,
   disruptionController,
   nodeLifecycleController,
   taintEvictionController,
@@ -76,6 +83,9 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   certificateApprovingController,
   certificateSigningController,
   certificateCleanerController,
+  ttlController,
+  bootstrapSignerController,
+  tokenCleanerController,
 ];
 
 export interface SelectOptions {
