@@ -30,6 +30,7 @@ export const SETTINGS = [
   'zone-label',
   'history',
   'fast-track',
+  'resize',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -72,11 +73,14 @@ export const CHANGED_BY = `${PREFIX}changed-by`;
 /** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
 export const REVISIONS = `${PREFIX}revisions`;
 
+/** On a Deployment: the hash of a template whose resources the API did not let its pods have, a colon, and why. */
+export const RESIZE_REFUSED = `${PREFIX}resize-refused`;
+
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
   ...[POD_REPLACEMENT_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
-  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
+  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN, RESIZE_REFUSED],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 

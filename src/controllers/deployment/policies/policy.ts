@@ -60,6 +60,8 @@ export interface RolloutPolicy {
   readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
+  /** Pods of which only cpu and memory change are resized, and not replaced. */
+  readonly resizesInPlace: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
   readonly fastTrack: number;
 }
@@ -186,6 +188,7 @@ export const NO_POLICY: RolloutPolicy = {
   windows: [],
   respectsBudgets: false,
   history: false,
+  resizesInPlace: false,
   fastTrack: 0,
 };
 
@@ -280,6 +283,11 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';
+    return undefined;
+  },
+  resize: (text, fields) => {
+    if (text !== 'in-place') return 'is not in-place';
+    fields.resizesInPlace = true;
     return undefined;
   },
   'fast-track': (text, fields) => {
