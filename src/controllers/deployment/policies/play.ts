@@ -34,7 +34,7 @@ import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { budgetTrouble, respectBudgets } from './respect-budgets.js';
-import { resizeInPlace } from './resize/resize-in-place.js';
+import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import type { Problem } from './tell.js';
@@ -208,7 +208,9 @@ function playVersions(pass: Pass, play: PlaySteps): void {
     return tellTurn(pass, wait.message);
   }
   if (!resizeInPlace(pass, before, play)) rollOut(pass, { before, current, failures }, play);
-  keepTurn(pass, latestOf(draft, draft.living));
+  const latest = latestOf(draft, draft.living);
+  finishResize(pass, latest);
+  keepTurn(pass, latest);
 }
 
 /** What runs while a new version may not begin: the one before, or what was gone back to where that one failed. */

@@ -135,6 +135,49 @@ describe('a change of cpu and memory alone', () => {
     expect(namesOf(lab)).toContain(first);
   });
 
+  it('is taken back where the change is, before all nodes have carried it out', async () => {
+    const lab = await small();
+    const before = namesOf(lab);
+    lab.world.resizeAnswer = (pod) =>
+      pod.metadata.name === before[0] && requestsOf(pod)['cpu'] === '200m'
+        ? { reason: 'Deferred' }
+        : undefined;
+    await ask(lab, LARGE);
+    expect(cpuOf(lab)).toEqual(['200m', '200m', '200m']);
+    await ask(lab, SMALL);
+    expect(namesOf(lab)).toEqual(before);
+    expect(cpuOf(lab)).toEqual(['100m', '100m', '100m']);
+    expect(lab.replicaSet('app:1').metadata.annotations).not.toHaveProperty(['rollkeeper.dev/resizing']);
+  });
+
+  it('reaches a pod that was started from the old template while the ReplicaSet got the new one', async () => {
+    const lab = await small();
+    const { world } = lab;
+    world.change(({ spec }) => {
+      const [first] = spec.template.spec?.containers ?? [];
+      if (first) first.resources = { requests: LARGE };
+    });
+    const isMoved = (): boolean =>
+      world.replicaSets.some(({ spec }) => {
+        const requests = spec.template?.spec?.containers[0]?.resources?.requests;
+        return spec.replicas === 3 && requests?.['cpu'] === '200m';
+      });
+    for (let sync = 0; sync < 10 && !isMoved(); sync++) await world.sync();
+    expect(isMoved()).toBe(true);
+    const [pod] = world.allPods;
+    const [container] = pod?.spec.containers ?? [];
+    if (pod && container) {
+      const containers = [{ ...container, resources: { requests: SMALL } }];
+      world.api.seed(PODS, { ...pod, spec: { ...pod.spec, containers } });
+    }
+    for (let second = 0; second < 10; second++) await lab.pass(1000);
+    expect(cpuOf(lab)).toEqual(['200m', '200m', '200m']);
+    const marked = world.replicaSets.filter(
+      ({ metadata }) => metadata.annotations?.['rollkeeper.dev/resizing'],
+    );
+    expect(marked).toEqual([]);
+  });
+
   it('restarts no more containers at once than may be unavailable', async () => {
     const restarting = { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] };
     const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } as const;

@@ -3,10 +3,18 @@ import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
 import { REVISION } from '../../annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
-import { byCreation } from '../../draft.js';
+import { byCreation, isObserved } from '../../draft.js';
 import { isRollingUpdate, minAvailable } from '../../limits.js';
 import { equalIgnoringHash, withoutHash } from '../../pod-template.js';
-import { CHECK_RESULTS, COMPLETE_SINCE, GOOD_SINCE, RESIZE_REFUSED, REVISIONS, TOLD } from '../names.js';
+import {
+  CHECK_RESULTS,
+  COMPLETE_SINCE,
+  GOOD_SINCE,
+  RESIZE_REFUSED,
+  RESIZING,
+  REVISIONS,
+  TOLD,
+} from '../names.js';
 import { lookAgainAfter } from '../outcome.js';
 import type { Pass } from '../pass.js';
 import { hashOf, revisionInForce } from '../revisions.js';
@@ -23,7 +31,7 @@ import {
 import type { ResizeState } from './resized-pods.js';
 import { resizeStateOf, withResources } from './resized-pods.js';
 import type { ResourceChange } from './resource-changes.js';
-import { resourceChanges } from './resource-changes.js';
+import { amountsOfTemplate, resourceChanges } from './resource-changes.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -90,6 +98,33 @@ function playResize(
   return true;
 }
 
+/**
+ * Once the ReplicaSet has the template that its pods were given, or has it again: a pod that its controller started in between, or that was resized
+ * for a template which was taken back, is resized as well. The mark goes when none is left.
+ */
+export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+  const { draft, livePods, outcome, policy } = pass;
+  if (!policy.resizesInPlace || latest?.annotations[RESIZING] === undefined) return;
+  // Its controller goes on starting pods from the template before until it has seen this one.
+  const isSeen = isObserved(latest) && latest.template === latest.observed?.spec.template;
+  if (!isSeen || livePods?.of !== latest.name) {
+    if (isSeen) outcome.readsPodsOf = latest.name;
+    return lookAgainAfter(outcome, LOOK_AGAIN_MS);
+  }
+  const changes = amountsOfTemplate(latest.template);
+  const pods = livePods.pods
+    .filter(isPodActive)
+    .map((pod) => [pod, resizeStateOf(pod, changes)] as const)
+    // Its node has said that it never will; it is replaced with its ReplicaSet.
+    .filter(([, { kind }]) => kind !== 'refused');
+  if (pods.every(([, { kind }]) => kind === 'done')) {
+    const { [RESIZING]: _since, ...others } = latest.annotations;
+    return draft.annotate(latest, others);
+  }
+  ask(draft, { served: latest, changes, pods });
+  lookAgainAfter(outcome, LOOK_AGAIN_MS);
+}
+
 /** Without pods while they are to be read. */
 type Sought = Omit<Resize, 'pods'> & Partial<Pick<Resize, 'pods'>>;
 
@@ -135,9 +170,8 @@ function isDone({ pods, served }: Resize): boolean {
 }
 
 function askFor({ draft, outcome }: Pass, resize: Resize): void {
-  const { changes, pods, served } = resize;
-  const due = pods.filter(([, { kind }]) => kind === 'to-do').map(([pod]) => pod);
-  draft.podResizes.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
+  const { pods, served } = resize;
+  ask(draft, resize);
   const done = pods.filter(([, { kind }]) => kind === 'done').length;
   const deferred = pods.find(([, { kind }]) => kind === 'deferred');
   const waits = deferred ? `; ${deferred[0].metadata.name} waits for room on its node` : '';
@@ -155,6 +189,15 @@ function askFor({ draft, outcome }: Pass, resize: Resize): void {
     endsByItself: true,
   };
   lookAgainAfter(outcome, LOOK_AGAIN_MS);
+}
+
+/** The mark is written before the first pod is resized. */
+function ask(draft: RolloutDraft, resize: Resize): void {
+  const { changes, pods, served } = resize;
+  const due = pods.filter(([, { kind }]) => kind === 'to-do').map(([pod]) => pod);
+  draft.podResizes.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
+  if (due.length > 0 && served.annotations[RESIZING] === undefined)
+    draft.annotate(served, { ...served.annotations, [RESIZING]: draft.now });
 }
 
 /** Containers that restart are missing for a moment: so many pods at once as a rolling update may take. */
@@ -177,6 +220,7 @@ function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
   if (isKept) return true;
   const hash = `${served.labels[POD_TEMPLATE_HASH]}-${served.annotations[REVISION]}`;
   const labels = { ...served.labels, [POD_TEMPLATE_HASH]: hash };
+  const { [RESIZING]: _since, ...annotations } = served.annotations;
   const { selector, template } = served;
   draft.add({
     ...served,
@@ -191,7 +235,7 @@ function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
         labels: { ...template.metadata?.labels, [POD_TEMPLATE_HASH]: hash },
       },
     },
-    annotations: { ...served.annotations },
+    annotations,
     status: {},
     replicas: 0,
   });

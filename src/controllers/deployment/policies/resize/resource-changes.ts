@@ -43,6 +43,21 @@ export function resourceChanges(from: Template, to: Template): readonly Resource
   return changes.length > 0 ? changes : undefined;
 }
 
+/** cpu and memory of all containers that state any, as if they had changed. */
+export function amountsOfTemplate({ spec }: Template): readonly ResourceChange[] {
+  return LISTS.flatMap((list) =>
+    (spec?.[list] ?? [])
+      .filter((container) => list === 'containers' || isSidecar(container))
+      .filter(({ resources }) => resizedResources(resources, undefined).length > 0)
+      .map((container) => ({
+        list,
+        container: container.name,
+        resources: container.resources ?? {},
+        restarts: ['cpu', 'memory'].some((name) => restartsFor(container, name)),
+      })),
+  );
+}
+
 function withoutAmounts(template: Template): Template {
   if (!template.spec) return template;
   const spec = { ...template.spec };
