@@ -1,4 +1,11 @@
-import { NANOS, isNodeSelected, isPodActive, nanosOf, tolerates } from '@rollkeeper/machinery/kubernetes';
+import {
+  NANOS,
+  isNodeSelected,
+  isPodActive,
+  nanosOf,
+  requestsInUse,
+  tolerates,
+} from '@rollkeeper/machinery/kubernetes';
 import type { Amount, DeepReadonly, Node, Pod, Taint } from '@rollkeeper/machinery/kubernetes';
 
 /** Resources that a pod takes of a node. */
@@ -77,15 +84,10 @@ export function refusalBy(candidates: readonly Candidate[], reasons: string): Sc
   return { unschedulable: `0/${candidates.length} nodes are available: ${reasons}.` };
 }
 
-/** The sum of a pod's requests. */
+/** What a pod takes of a node. */
 export function requestsOf(pod: ReadablePod): Requests {
-  let cpu = 0;
-  let memory = 0;
-  for (const { resources } of pod.spec.containers) {
-    cpu += valueOf(resources?.requests?.['cpu']);
-    memory += valueOf(resources?.requests?.['memory']);
-  }
-  return { cpu, memory };
+  const { cpu, memory } = requestsInUse(pod);
+  return { cpu: valueOf(cpu), memory: valueOf(memory) };
 }
 
 /** CPUs, bytes or counts as a number: precise enough for a scheduler. */

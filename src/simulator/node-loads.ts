@@ -31,7 +31,8 @@ export class NodeLoads {
 
   /** The pod is on `node`, or about to be. A finished one takes nothing. */
   place(key: string, pod: DeepReadonly<Pod>, node: string): void {
-    if (this.placed.get(key)?.node === node && !isPodFinished(pod)) return;
+    const isSettled = this.placed.get(key)?.node === node && !hasEverChanged(pod);
+    if (isSettled && !isPodFinished(pod)) return;
     this.remove(key);
     if (isPodFinished(pod)) return;
     const one = { node, ...requestsOf(pod), controller: controllerOf(pod)?.uid };
@@ -64,4 +65,9 @@ export class NodeLoads {
     if (nodes.size > 0) this.controlled.set(controller, nodes);
     else this.controlled.delete(controller);
   }
+}
+
+/** Whether what the pod takes may differ from what it took at first. Most pods are never resized, and this is asked at each of their changes. */
+function hasEverChanged({ metadata: { generation } }: DeepReadonly<Pod>): boolean {
+  return generation !== undefined && generation > 1;
 }

@@ -12,12 +12,14 @@ import type {
   Pod,
   StorageClass,
 } from '@rollkeeper/machinery/kubernetes';
-import { claimNamesOf, keyOf, parseKey, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { claimNamesOf, isPodFinished, keyOf, parseKey, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { wantsScheduling } from './decide-scheduling.js';
+import { isResizing, isShownDeferred } from './decide-resize.js';
 import { KeyedExecutor } from './keyed-executor.js';
 import { NodeLoads } from './node-loads.js';
 import { isSilent, nodeName } from './node-object.js';
+import { NodeRooms } from './node-rooms.js';
 import { NodeRegistrar, ensureLeaseNamespace } from './node-registrar.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { PodAddresses } from './pod-addresses.js';
@@ -62,6 +64,8 @@ export class NodeSimulator {
   private readonly runner: PodRunner;
   private readonly newest: WrittenPods;
   private readonly pauses: Clock;
+  /** Keys of pods whose resize waits for room. */
+  private readonly deferred = new Set<string>();
   private rescheduling: TimerHandle | undefined;
   private isEverybodyDue = false;
   private started = false;
@@ -91,7 +95,8 @@ export class NodeSimulator {
         classes: classes.lister,
       }),
     });
-    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, options });
+    const rooms = new NodeRooms(nodes.lister, pods.lister, this.newest);
+    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, rooms, options });
     this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
       concurrency: options.concurrency,
       clock,
@@ -159,6 +164,8 @@ export class NodeSimulator {
     if (!pod || nodeIndex === undefined || this.isSilent(pod.spec.nodeName)) return {};
     const { written, wakeInMs } = await this.runner.step(pod, nodeIndex, signal);
     if (written) this.newest.set(key, written);
+    if (isShownDeferred(written ?? pod)) this.deferred.add(key);
+    else this.deferred.delete(key);
     return { wakeInMs };
   }
 
@@ -193,6 +200,7 @@ export class NodeSimulator {
     if (node !== '') {
       if (!this.nodeIndexes.has(node)) return;
       this.loads.place(key, pod, node);
+      if (event.type === 'modified' && hasFreedRoom(event.old, pod)) this.rescheduleSoon();
       if (pod.status?.podIP) this.addresses.learn(pod.metadata.uid ?? '', pod.status.podIP);
     }
     this.executor.add(key);
@@ -200,6 +208,7 @@ export class NodeSimulator {
 
   private forget(key: string, pod: DeepReadonly<Pod>): void {
     this.newest.delete(key);
+    this.deferred.delete(key);
     this.loads.remove(key);
     this.runner.forget(pod.metadata.uid ?? '');
     this.scheduler.forget(key);
@@ -232,7 +241,7 @@ export class NodeSimulator {
 
   /** Volumes do not matter to pods without claims, of which a full cluster may have many waiting. */
   private rescheduleSoon(whose: 'all' | 'claimants' = 'all'): void {
-    if (this.scheduler.waiting.size === 0) return;
+    if (this.scheduler.waiting.size + this.deferred.size === 0) return;
     if (whose === 'all') this.isEverybodyDue = true;
     this.rescheduling ??= this.pauses.setTimeout(() => {
       const isEverybodyDue = this.isEverybodyDue;
@@ -240,6 +249,7 @@ export class NodeSimulator {
       this.isEverybodyDue = false;
       for (const key of this.scheduler.waiting)
         if (isEverybodyDue || this.claimsOf(key).length > 0) this.executor.add(key);
+      if (isEverybodyDue) for (const key of this.deferred) this.executor.add(key);
     }, RESCHEDULE_DELAY_MS);
   }
 
@@ -259,6 +269,12 @@ export class NodeSimulator {
       for (const key of this.scheduler.waiting) this.executor.add(key);
     }
   }
+}
+
+/** Whether a pod came to its end, or a resize of it, which may have made it smaller. */
+function hasFreedRoom(old: DeepReadonly<Pod>, pod: DeepReadonly<Pod>): boolean {
+  if (isPodFinished(pod)) return !isPodFinished(old);
+  return isResizing(old.status ?? {}) && !isResizing(pod.status ?? {});
 }
 
 /** The request was not judged: the server did not answer, was overloaded, or failed. */

@@ -63,6 +63,8 @@ export interface RolloutPolicy {
   readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
+  /** Pods of which only cpu and memory change are resized, and not replaced. */
+  readonly resizesInPlace: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
   readonly fastTrack: number;
   /** A pod that is to be evicted goes when another one is available in its place. */
@@ -203,6 +205,7 @@ export const NO_POLICY: RolloutPolicy = {
   windows: [],
   respectsBudgets: false,
   history: false,
+  resizesInPlace: false,
   fastTrack: 0,
   surgesOnEviction: false,
   keepsSpread: false,
@@ -309,6 +312,11 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   'on-eviction': (text, fields) => {
     if (text !== SURGE) return `is not ${SURGE}`;
     fields.surgesOnEviction = true;
+    return undefined;
+  },
+  resize: (text, fields) => {
+    if (text !== 'in-place') return 'is not in-place';
+    fields.resizesInPlace = true;
     return undefined;
   },
   'fast-track': (text, fields) => {

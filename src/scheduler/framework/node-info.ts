@@ -1,0 +1,65 @@
+import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+
+export type ReadablePod = DeepReadonly<Pod>;
+export type ReadableNode = DeepReadonly<Node>;
+
+/** Amounts by resource name. cpu in milli-cores; everything else in its whole unit (bytes, pieces). Exact. */
+export type ResourceAmounts = ReadonlyMap<string, bigint>;
+
+/** A pod as filters and scores need it: what has to be computed of it once stands here. */
+export interface PodInfo {
+  readonly pod: ReadablePod;
+  /** `namespace/name`. */
+  readonly key: string;
+  /** What the pod asks for: containers, sidecars, init containers, pod-level resources and overhead. */
+  readonly requests: ResourceAmounts;
+  /** cpu and memory as scores count them: what is not stated counts 100m and 200 MiB per container. */
+  readonly nonZeroRequests: { readonly cpu: bigint; readonly memory: bigint };
+  readonly hostPorts: readonly HostPort[];
+}
+
+export interface HostPort {
+  /** `0.0.0.0` where the pod names none. */
+  readonly ip: string;
+  /** `TCP` where the pod names none. */
+  readonly protocol: string;
+  readonly port: number;
+}
+
+/** An image that a node has. */
+export interface ImageState {
+  /** In bytes. */
+  readonly size: bigint;
+  /** How many nodes have it. */
+  readonly nodes: number;
+}
+
+/** A node with the pods that are on it, or are taken to be (assumed, nominated). Immutable for the time of one attempt. */
+export interface NodeInfo {
+  readonly node: ReadableNode;
+  readonly name: string;
+  /** In the order in which they came. */
+  readonly pods: readonly PodInfo[];
+  /** Those of `pods` that state any pod affinity or anti-affinity. */
+  readonly podsWithAffinity: readonly PodInfo[];
+  /** Those of `pods` that state required anti-affinity. */
+  readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
+  readonly allocatable: ResourceAmounts;
+  readonly requested: ResourceAmounts;
+  readonly nonZeroRequested: { readonly cpu: bigint; readonly memory: bigint };
+  readonly hostPorts: readonly HostPort[];
+  /** By normalised name. */
+  readonly images: ReadonlyMap<string, ImageState>;
+  /** Grows with every change of the node or its pods, so that what was computed from it can be kept. */
+  readonly generation: number;
+}
+
+/** All nodes at the start of an attempt, in the order in which they are searched (round-robin over zones). */
+export interface Snapshot {
+  readonly nodes: readonly NodeInfo[];
+  get(name: string): NodeInfo | undefined;
+  readonly withAffinity: readonly NodeInfo[];
+  readonly withRequiredAntiAffinity: readonly NodeInfo[];
+  /** How many pods use each ReadWriteOncePod claim, by `namespace/claim`. */
+  claimUsers(key: string): number;
+}
