@@ -33,3 +33,8 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 export function genuineControllerElsewhere(name: string): string | undefined {
   return NAMES.get(name);
 }
+
+/** The canonical names of all of them. */
+export function genuineControllersElsewhere(): readonly string[] {
+  return Object.keys(ELSEWHERE);
+}
