@@ -19,6 +19,7 @@ import { OpenApiDocuments } from '../openapi/openapi-documents.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findMetricsKind } from '../resource-metrics/metrics-kinds.js';
+import { handleCustomMetrics, isCustomMetrics } from '../resource-metrics/handle-custom-metrics.js';
 import { handleMetrics } from '../resource-metrics/handle-metrics.js';
 import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
@@ -98,6 +99,7 @@ export class Router {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
+    if (!isWatch && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
     const metrics = isWatch ? undefined : findMetricsKind(path);
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
     const kind =

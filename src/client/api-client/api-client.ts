@@ -21,6 +21,8 @@ export interface ReadOptions {
 export interface GetOptions extends ReadOptions {
   /** For example `scale`, which returns another kind. @default the object itself */
   subresource?: string;
+  /** What a subresource takes in its query. @default nothing */
+  query?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ListOptions extends ReadOptions {

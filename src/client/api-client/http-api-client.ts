@@ -80,10 +80,11 @@ class UndiciApiClient implements HttpApiClient {
   async get<T extends KubernetesObject>(
     type: ResourceType,
     ref: ObjectRef,
-    { metadataOnly, signal, subresource }: GetOptions = {},
+    { metadataOnly, query = {}, signal, subresource }: GetOptions = {},
   ): Promise<T> {
     const accept = metadataOnly ? METADATA_OF_OBJECT : undefined;
-    const object = (await this.read(objectPath(type, ref, subresource), { accept, signal })) as T;
+    const path = objectPath(type, ref, subresource) + queryString(query);
+    const object = (await this.read(path, { accept, signal })) as T;
     return metadataOnly ? named(object, typeMeta(type)) : object;
   }
 

@@ -50,7 +50,13 @@ const decide = (
   metrics: Parameters<typeof decideMetrics>[1] = [METRICS],
 ) => {
   const tolerance = { down: 0.1, up: 0.1 };
-  return decideMetrics(specs, metrics, { pods: [POD], currentReplicas, tolerance, nowMs: NOW });
+  return decideMetrics(specs, metrics, {
+    pods: [POD],
+    currentReplicas,
+    statusReplicas: currentReplicas,
+    tolerance,
+    nowMs: NOW,
+  });
 };
 
 describe('the number of pods that several metrics ask for', () => {

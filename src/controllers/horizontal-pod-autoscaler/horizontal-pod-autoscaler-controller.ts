@@ -7,14 +7,18 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Condition, ReconcileContext } from '@rollkeeper/runtime';
+import type { ApiClient, Condition, ReconcileContext } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '@rollkeeper/runtime';
 import { HorizontalPodAutoscaler, WHOLE_PODS, clusterController } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';
-import { toleranceOf } from './decide-replicas.js';
+import type { CustomReading, Where } from './custom-metric.js';
+import { compileCustomMetric, readCustomMetric } from './custom-metric.js';
+import type { Problem } from './decide-replicas.js';
+import { isProblem, toleranceOf } from './decide-replicas.js';
 import type { History } from './decide-size.js';
 import { decideSize, remember } from './decide-size.js';
+import type { PodMetrics } from './read-metric.js';
 import { readPodMetrics } from './read-metric.js';
 import type { ScaleTarget } from './scale-target.js';
 import { readTarget, writeReplicas } from './scale-target.js';
@@ -63,6 +67,20 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
     };
   },
 );
+
+/** Those of types `Pods`, `Object` and `External`, by their place. */
+async function readCustomMetrics(
+  client: ApiClient,
+  specs: NonNullable<Autoscaler['spec']['metrics']>,
+  where: Where,
+): Promise<ReadonlyMap<number, CustomReading | Problem>> {
+  const readings = new Map<number, CustomReading | Problem>();
+  for (const [index, spec] of specs.entries()) {
+    const metric = compileCustomMetric(spec);
+    if (metric && !isProblem(metric)) readings.set(index, await readCustomMetric(client, metric, where));
+  }
+  return readings;
+}
 
 interface Outcome {
   readonly status: Status;
@@ -169,18 +187,29 @@ class Look {
     if (!pods) return undefined;
     const { client, clock } = this.sync;
     const { namespace = '' } = this.autoscaler.metadata;
-    const metrics = await this.attempt(readPodMetrics(client, namespace, selector));
-    const decided = decideMetrics(specs, typeof metrics === 'string' ? { problem: metrics } : metrics, {
+    const metrics = await this.readResources(namespace, selector);
+    const facts = {
       pods,
       currentReplicas,
+      statusReplicas: scale.status?.replicas ?? currentReplicas,
       tolerance: {
         down: toleranceOf(behavior?.scaleDown?.tolerance),
         up: toleranceOf(behavior?.scaleUp?.tolerance),
       },
       nowMs: clock.now(),
-    });
+    };
+    const custom = await readCustomMetrics(client, specs, { namespace, podSelector: selector });
+    const decided = decideMetrics(specs, metrics, facts, custom);
     this.tellFailures(decided, specs.length);
     return decided;
+  }
+
+  /** Where no metric is about resources, their API is not asked. */
+  private async readResources(namespace: string, selector: string): Promise<readonly PodMetrics[] | Problem> {
+    const { metrics: specs = [] } = this.autoscaler.spec;
+    if (specs.length > 0 && specs.every((spec) => compileCustomMetric(spec) !== undefined)) return [];
+    const metrics = await this.attempt(readPodMetrics(this.sync.client, namespace, selector));
+    return typeof metrics === 'string' ? { problem: metrics } : metrics;
   }
 
   private tellFailures({ failures, wanted }: DecidedMetrics, metrics: number): void {

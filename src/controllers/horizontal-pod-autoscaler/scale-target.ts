@@ -6,7 +6,7 @@ import type { HorizontalPodAutoscaler } from '../shared/index.js';
 
 interface Scale extends KubernetesObject {
   spec?: { replicas?: number };
-  readonly status?: { readonly selector?: string };
+  readonly status?: { readonly selector?: string; readonly replicas?: number };
 }
 
 /** Any object with a `scale` subresource. */
