@@ -6,7 +6,6 @@ import {
   groupList,
   oneGroup,
   resourceList,
-  serverVersion,
 } from '../discovery/index.js';
 import type { Authenticator } from '../auth/index.js';
 import { isMaster, ISSUER } from '../auth/index.js';
@@ -24,6 +23,7 @@ import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
+import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
@@ -64,7 +64,7 @@ export class Router {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
     if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
-    if (path === '/version' || path === '/version/') return ok(serverVersion());
+    if (path === '/version' || path === '/version/') return indented(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
     if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
@@ -145,6 +145,11 @@ export class Router {
     if (root === 'apis') return ok(groupList(this.context.kinds));
     throw unknownPath();
   }
+}
+
+/** As a genuine server answers where it does not negotiate. */
+function indented(body: object): RawResponse {
+  return { status: 200, raw: JSON.stringify(body, null, 2), contentType: 'application/json' };
 }
 
 /** Where others find what checks the tokens of service accounts (OpenID Connect Discovery 1.0). */
