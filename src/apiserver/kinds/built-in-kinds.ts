@@ -48,6 +48,9 @@ import { RUNTIME_CLASS_KIND } from './node-api/runtime-class.kind.js';
 import { POD_DISRUPTION_BUDGET_KIND } from './policy/pod-disruption-budget.kind.js';
 import { CLUSTER_ROLE_BINDING_KIND, ROLE_BINDING_KIND } from './rbac/role-bindings.kinds.js';
 import { CLUSTER_ROLE_KIND, ROLE_KIND } from './rbac/roles.kinds.js';
+import { DEVICE_CLASS_KIND } from './resource/device-class.kind.js';
+import { RESOURCE_CLAIM_KIND, RESOURCE_CLAIM_TEMPLATE_KIND } from './resource/resource-claim.kinds.js';
+import { RESOURCE_SLICE_KIND } from './resource/resource-slice.kind.js';
 import { PRIORITY_CLASS_KIND } from './scheduling/priority-class.kind.js';
 import { STORAGE_CLASS_KIND, VOLUME_ATTRIBUTES_CLASS_KIND } from './storage/classes.kinds.js';
 import { CSI_DRIVER_KIND, CSI_NODE_KIND, CSI_STORAGE_CAPACITY_KIND } from './storage/csi.kinds.js';
@@ -91,6 +94,10 @@ export const BUILT_IN_KINDS: readonly KindDefinition[] = [
   CLUSTER_ROLE_KIND,
   ROLE_BINDING_KIND,
   ROLE_KIND,
+  DEVICE_CLASS_KIND,
+  RESOURCE_CLAIM_KIND,
+  RESOURCE_CLAIM_TEMPLATE_KIND,
+  RESOURCE_SLICE_KIND,
   CSI_DRIVER_KIND,
   CSI_NODE_KIND,
   CSI_STORAGE_CAPACITY_KIND,
