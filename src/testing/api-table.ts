@@ -4,14 +4,14 @@ import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
-  '/Node': '`proxy`',
+  '/Node': '`proxy` answers 503, as nothing runs',
   '/PersistentVolume': 'not attached, mounted or recycled',
   '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
-    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`; `ephemeralcontainers` start, and cannot be attached to',
+    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; `proxy` answers 503; `ephemeralcontainers` start, and cannot be attached to',
   '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
-  '/Service': '`proxy`; load balancers have an address, and nothing listens there',
+  '/Service': '`proxy` answers 503; load balancers have an address, and nothing listens there',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':

@@ -46,8 +46,15 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
   };
 }
 
-function answeredResource({ kind, namespaced, resource, singular, verbs }: AnsweredType): object {
-  return { name: resource, singularName: singular, namespaced, kind, verbs };
+function answeredResource({ kind, namespaced, resource, shortNames, singular, verbs }: AnsweredType): object {
+  return {
+    name: resource,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames && { shortNames }),
+  };
 }
 
 function toResources(kind: KindDefinition): object[] {

@@ -13,6 +13,8 @@ import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
 import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
 import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
+import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
+import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
 import { contextOf } from '../registry/index.js';
@@ -27,6 +29,7 @@ import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
+import type { ResourcePath } from './resource-path.js';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isStorageUnreadable } from '../storage/index.js';
 import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
@@ -91,7 +94,8 @@ export class Router {
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
     const path = parseResourcePath(request.path);
     if (!path) return this.discover(request);
-    if (path.rest.length > 0 || path.prefix === 'proxy') throw unknownPath();
+    const isProxied = path.subresource === 'proxy';
+    if ((path.rest.length > 0 && !isProxied) || path.prefix === 'proxy') throw unknownPath();
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
@@ -100,6 +104,9 @@ export class Router {
     }
     const metrics = isWatch ? undefined : findMetricsKind(path);
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
+    if (!isWatch && isCore(path, 'componentstatuses'))
+      return handleComponentStatuses(this.context, { ...path, request });
+    if (!isWatch && isCore(path, 'bindings')) return this.bind(path, request);
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
       (await this.context.definitions?.find(path.group, path.version, path.resource));
@@ -108,9 +115,22 @@ export class Router {
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
-    const call = { request, kind, namespace, name, subresource, accept };
+    const call = { request, kind, namespace, name, subresource, accept, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
+  }
+
+  /** What is sent to the collection `bindings` binds a pod. */
+  private async bind(
+    { name, namespace, subresource }: ResourcePath,
+    request: ApiRequest,
+  ): Promise<ApiResponse> {
+    const kind = this.context.kinds.find('', 'v1', 'pods');
+    if (!kind || namespace === '' || subresource !== '') throw unknownPath();
+    if (name !== '' || request.method !== 'POST') throw methodNotAllowed();
+    const accept = negotiate(request.headers.accept);
+    const call = { request, kind, namespace, name, subresource: 'binding', accept };
+    return handleBinding(this.guarded(this.context, request), call);
   }
 
   /** Restrictions of a user without full rights, beyond the right to the request. */
@@ -172,6 +192,10 @@ function aggregated(
   if (!version) return undefined;
   const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
   return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
+}
+
+function isCore({ group, version, resource }: ResourcePath, wanted: string): boolean {
+  return group === '' && version === 'v1' && resource === wanted;
 }
 
 const PATHS = new Set(['/healthz', '/livez', '/readyz']);

@@ -150,7 +150,7 @@ function validateAttribute(attribute: Decoded<DeviceAttribute>, path: string, er
   for (const field of ['bools', 'ints', 'strings', 'versions'] as const)
     if (attribute[field]?.length === 0)
       errors.push(invalid(`${path}.${field}`, attribute[field], 'must not be empty if specified'));
-  const values = Object.values(attribute).filter((value) => value !== undefined);
+  const values: readonly unknown[] = Object.values(attribute).filter((value: unknown) => value !== undefined);
   if (values.length !== 1)
     errors.push(invalid(path, values.length === 0 ? '' : attribute, 'exactly one value must be specified'));
 }
