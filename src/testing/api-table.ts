@@ -12,6 +12,8 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy` answers 503; load balancers have an address, and nothing listens there',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy':
+    'bodies of `binding`, `eviction`, `scale` and connections are not changed',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':
