@@ -91,6 +91,8 @@ export interface PolicyLimits {
   /** A Recreate does not wait for pods that are ending. */
   startsBesideEnding?: boolean;
   shrinkLimit?: ShrinkLimit;
+  /** So many pods more than `replicas` the new ReplicaSet may keep, for those that are to be evicted. @default 0 */
+  surge?: number;
 }
 
 /** The working state of a pass, and its decisions so far. */
@@ -147,6 +149,7 @@ export class RolloutDraft implements Draft, PolicyLimits {
   podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
   startsBesideEnding?: boolean;
   leastOld?: (replicaSet: ReplicaSetDraft) => number;
+  surge?: number;
   /** A ReplicaSet was to grow, and pods that are ending take the room. */
   isHeldBack = false;
   /** Pods that are resized in place, as they are to be. */

@@ -1,4 +1,9 @@
-import { FIRST_TO_GO, POD_REPLACEMENT_OF_OWNER, ZONE_FIRST } from '../../shared/index.js';
+import {
+  FIRST_TO_GO,
+  POD_REPLACEMENT_OF_OWNER,
+  SCALE_DOWN_OF_OWNER,
+  ZONE_FIRST,
+} from '../../shared/index.js';
 
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
@@ -28,8 +33,10 @@ export const SETTINGS = [
   'pod-replacement',
   'zones',
   'zone-label',
+  'scale-down',
   'history',
   'fast-track',
+  'on-eviction',
   'resize',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
@@ -80,7 +87,7 @@ export const RESIZE_REFUSED = `${PREFIX}resize-refused`;
 
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
-  ...[POD_REPLACEMENT_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
+  ...[POD_REPLACEMENT_OF_OWNER, SCALE_DOWN_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
   ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
 ];

@@ -7,6 +7,7 @@ export type StandingCode =
   | 'waits-in-step'
   | 'waits-for-termination'
   | 'waits-for-zone'
+  | 'waits-for-replacement'
   | 'waits-for-check'
   | 'check-failed'
   | 'resizes-pods'

@@ -30,6 +30,8 @@ import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
 import { playZones, zonesTrouble } from './zones.js';
+import { surgeForEvictions } from './on-eviction.js';
+import { noteScaleDown } from './scale-down.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
@@ -120,6 +122,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   }
   if (draft.observed.metadata.deletionTimestamp === undefined) {
     noteReplacement(draft, replacement);
+    noteScaleDown(draft, policy);
     if (draft.podsOccupiedBy) tellEnding(draft, outcome);
   }
   if (!policy && turns !== undefined) giveTurnBack(draft);
@@ -143,9 +146,11 @@ function problemOf(
   if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
   const unlimited = turnTrouble(compiled.policy, turns);
   if (unlimited !== undefined) return { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
-  const { blueGreen, zoneLabel } = compiled.policy;
+  const { blueGreen } = compiled.policy;
   return (
-    blueGreenTrouble(draft, blueGreen, services) ?? zonesTrouble(zoneLabel, nodes) ?? checkProblem(draft)
+    blueGreenTrouble(draft, blueGreen, services) ??
+    zonesTrouble(compiled.policy, nodes) ??
+    checkProblem(draft)
   );
 }
 
@@ -161,7 +166,7 @@ function policyOf(
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
-  respectBudgets(pass, () => playVersions(pass, play));
+  surgeForEvictions(pass, () => respectBudgets(pass, () => playVersions(pass, play)));
 }
 
 /** Decides which version the steps are played for. */
