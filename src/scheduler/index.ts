@@ -1,6 +1,8 @@
 export type {
+  NodeTrial,
   PluginFactory,
   PluginHandle,
+  PostFilterContext,
   PostFilterResult,
   PreFilterResult,
   QueuedPod,
@@ -9,8 +11,19 @@ export type {
   Verdict,
 } from './framework/plugin.js';
 export { MAX_NODE_SCORE } from './framework/plugin.js';
-export type { HostPort, NodeInfo, PodInfo, ResourceAmounts, Snapshot } from './framework/node-info.js';
+export type { Profile, WeightedPlugin } from './framework/profile.js';
+export type {
+  HostPort,
+  NodeInfo,
+  NominatedPods,
+  PodInfo,
+  ReadableNode,
+  ReadablePod,
+  ResourceAmounts,
+  Snapshot,
+} from './framework/node-info.js';
 export type { ClusterView, ViewedResource } from './framework/cluster-view.js';
+export { VIEWED_RESOURCES } from './framework/cluster-view.js';
 export type {
   ClusterEvent,
   ClusterEventWithHint,
@@ -21,3 +34,8 @@ export type {
 } from './framework/cluster-event.js';
 export { SKIP, isRefusal, unresolvable, unschedulable } from './framework/status.js';
 export type { Status, StatusCode } from './framework/status.js';
+export { SchedulerCache } from './cache/scheduler-cache.js';
+export { podInfoOf } from './node/pod-info.js';
+export { chooseNode, decidePod, findNodes } from './decide/decide-pod.js';
+export type { ExtendersWord, Found, PodDecisionInput } from './decide/decide-pod.js';
+export type { Chosen, Decision, Failed, Refused, ScoreTable } from './decide/decision.js';
