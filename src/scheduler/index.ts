@@ -39,3 +39,7 @@ export { podInfoOf } from './node/pod-info.js';
 export { chooseNode, decidePod, findNodes } from './decide/decide-pod.js';
 export type { ExtendersWord, Found, PodDecisionInput } from './decide/decide-pod.js';
 export type { Chosen, Decision, Failed, Refused, ScoreTable } from './decide/decision.js';
+export { compileProfile } from './framework/compile-profile.js';
+export type { ProfileParts } from './framework/compile-profile.js';
+export { DEFAULT_PLUGINS } from './plugins/default-plugins.js';
+export type { PluginEntry } from './plugins/default-plugins.js';

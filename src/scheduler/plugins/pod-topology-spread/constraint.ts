@@ -1,0 +1,97 @@
+import {
+  compileLabelSelector,
+  compileNodeSelection,
+  isEmptySelector,
+  isTerminating,
+  ownField,
+  tryCompileLabelSelector,
+} from '@rollkeeper/machinery/kubernetes';
+import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
+import type { PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
+import { hasUntoleratedTaint } from '../taint-toleration.js';
+
+type Stated = NonNullable<ReadablePod['spec']['topologySpreadConstraints']>[number];
+
+/** The label of a node that has a domain of its own. */
+export const HOSTNAME = 'kubernetes.io/hostname';
+
+export interface Constraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly selects: LabelMatcher;
+  /** A selector without requirements selects the pod itself and counts no other. */
+  readonly countsNone: boolean;
+  /** Whether pods on such nodes count, and the nodes' domains. */
+  readonly includes: (node: ReadableNode) => boolean;
+}
+
+export interface ConstraintParts {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains?: number;
+  readonly selects: LabelMatcher;
+  readonly countsNone?: boolean;
+  readonly nodeAffinityPolicy?: string;
+  readonly nodeTaintsPolicy?: string;
+}
+
+/** The pod's own constraints of one kind. */
+export function statedConstraints({ pod }: PodInfo, whenUnsatisfiable: string): Constraint[] {
+  const stated = pod.spec.topologySpreadConstraints ?? [];
+  return stated
+    .filter((constraint) => constraint.whenUnsatisfiable === whenUnsatisfiable)
+    .map((constraint) => compileConstraint({ ...constraint, ...selectorOf(constraint) }, pod));
+}
+
+function selectorOf({ labelSelector }: Stated): Pick<ConstraintParts, 'countsNone' | 'selects'> {
+  return {
+    selects: tryCompileLabelSelector(labelSelector) ?? NOTHING,
+    countsNone: labelSelector !== undefined && isEmptySelector(labelSelector),
+  };
+}
+
+const NOTHING = compileLabelSelector(undefined);
+
+export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Constraint {
+  const { countsNone = false, maxSkew, minDomains = 1, selects, topologyKey } = parts;
+  const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = parts;
+  const isSelected: NodeMatcher | undefined =
+    nodeAffinityPolicy === 'Honor' && hasNodeSelection(pod) ? compileNodeSelection(pod.spec) : undefined;
+  const honorsTaints = nodeTaintsPolicy === 'Honor';
+  return {
+    topologyKey,
+    maxSkew,
+    minDomains,
+    selects,
+    countsNone,
+    includes: (node) =>
+      (!isSelected || isSelected(node)) &&
+      (!honorsTaints || !hasUntoleratedTaint(node.spec?.taints, pod.spec.tolerations)),
+  };
+}
+
+function hasNodeSelection({ spec: { affinity, nodeSelector } }: ReadablePod): boolean {
+  return (
+    nodeSelector !== undefined ||
+    affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined
+  );
+}
+
+/** Whether the node is in some domain of every constraint. */
+export function hasAllKeys({ metadata }: ReadableNode, constraints: readonly Constraint[]): boolean {
+  return constraints.every(({ topologyKey }) => ownField(metadata.labels, topologyKey) !== undefined);
+}
+
+/** How many of these pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
+export function countPods(
+  pods: readonly PodInfo[],
+  { countsNone, selects }: Constraint,
+  namespace: string | undefined,
+): number {
+  if (countsNone) return 0;
+  let count = 0;
+  for (const { pod } of pods)
+    if (pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels)) count++;
+  return count;
+}

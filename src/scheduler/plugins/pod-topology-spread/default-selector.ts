@@ -1,0 +1,48 @@
+import {
+  compileLabelSelector,
+  controllerOf,
+  isEmptySelector,
+  tryCompileLabelSelector,
+} from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, LabelMatcher, LabelSelector } from '@rollkeeper/machinery/kubernetes';
+import type { ClusterView, ViewedResource } from '../../framework/cluster-view.js';
+import type { ReadablePod } from '../../framework/node-info.js';
+
+interface Selecting extends KubernetesObject {
+  spec?: { selector?: Record<string, string> };
+}
+
+interface SelectingBySelector extends KubernetesObject {
+  spec?: { selector?: LabelSelector };
+}
+
+const REPLICATION_CONTROLLER = 'v1/ReplicationController';
+const WITH_SELECTOR: Readonly<Record<string, ViewedResource>> = {
+  'apps/v1/ReplicaSet': 'apps/replicasets',
+  'apps/v1/StatefulSet': 'apps/statefulsets',
+};
+
+/**
+ * The pods that belong together with this one: those of its Services and of its controller.
+ * @returns undefined where neither selects anything
+ */
+export function defaultSelector(pod: ReadablePod, view: ClusterView): LabelMatcher | undefined {
+  const { namespace = '', labels } = pod.metadata;
+  const wanted: Record<string, string> = {};
+  for (const { spec } of view.list<Selecting>('services', namespace)) {
+    const matchLabels = spec?.selector;
+    if (matchLabels && compileLabelSelector({ matchLabels })(labels)) Object.assign(wanted, matchLabels);
+  }
+  const owner = controllerOf(pod);
+  const kind = owner ? `${owner.apiVersion}/${owner.kind}` : '';
+  const ref = { namespace, name: owner?.name ?? '' };
+  if (kind === REPLICATION_CONTROLLER)
+    Object.assign(wanted, view.get<Selecting>('replicationcontrollers', ref)?.spec?.selector);
+  const resource = WITH_SELECTOR[kind];
+  const selector = resource && view.get<SelectingBySelector>(resource, ref)?.spec?.selector;
+  const ofController = selector && tryCompileLabelSelector(selector);
+  if (Object.keys(wanted).length === 0) return isEmptySelector(selector) ? undefined : ofController;
+  const ofServices = compileLabelSelector({ matchLabels: wanted });
+  if (!ofController) return ofServices;
+  return (of) => ofServices(of) && ofController(of);
+}

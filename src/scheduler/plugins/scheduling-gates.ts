@@ -1,0 +1,11 @@
+import type { PluginFactory } from '../framework/plugin.js';
+import { unresolvable } from '../framework/status.js';
+
+/** Keeps pods with scheduling gates out of the active queue. */
+export const schedulingGates: PluginFactory = () => ({
+  name: 'SchedulingGates',
+  preEnqueue({ spec: { schedulingGates: gates = [] } }) {
+    if (gates.length === 0) return undefined;
+    return unresolvable(`waiting for scheduling gates: [${gates.map(({ name }) => name).join(' ')}]`);
+  },
+});
