@@ -136,13 +136,22 @@ export class SchedulingQueue {
   }
 
   /**
-   * The next pod to be tried, as soon as there is one; undefined once the queue is closed. Its attempt is under way until {@link done}
-   * or {@link putBack}.
+   * The next pod to be tried, as soon as there is one; undefined once the queue is closed, or the signal aborts. Its attempt is under
+   * way until {@link done} or {@link putBack}.
    */
-  pop(): Promise<QueueEntry | undefined> {
-    if (this.isClosed) return Promise.resolve(undefined);
+  pop(signal?: AbortSignal): Promise<QueueEntry | undefined> {
+    if (this.isClosed || signal?.aborted) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<QueueEntry | undefined>();
-    this.takers.push(resolve);
+    const leave = (): void => {
+      this.takers = this.takers.filter((taker) => taker !== take);
+      resolve(undefined);
+    };
+    const take = (entry: QueueEntry | undefined): void => {
+      signal?.removeEventListener('abort', leave);
+      resolve(entry);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    this.takers.push(take);
     this.serve();
     return promise;
   }
