@@ -12,6 +12,11 @@ import { podTopologySpread } from './pod-topology-spread/pod-topology-spread.js'
 import { prioritySort } from './priority-sort.js';
 import { schedulingGates } from './scheduling-gates.js';
 import { taintToleration } from './taint-toleration.js';
+import { nodeDeclaredFeatures } from './node-declared-features.js';
+import { nodeVolumeLimits } from './volumes/node-volume-limits.js';
+import { volumeBinding } from './volumes/volume-binding.js';
+import { volumeRestrictions } from './volumes/volume-restrictions.js';
+import { volumeZone } from './volumes/volume-zone.js';
 
 export interface PluginEntry {
   /** As in `KubeSchedulerConfiguration`. */
@@ -31,9 +36,14 @@ export const DEFAULT_PLUGINS: readonly PluginEntry[] = [
   { name: 'NodeAffinity', weight: 2, create: nodeAffinity },
   { name: 'NodePorts', weight: 0, create: nodePorts },
   { name: 'NodeResourcesFit', weight: 1, create: nodeResourcesFit },
+  { name: 'VolumeRestrictions', weight: 0, create: volumeRestrictions },
+  { name: 'NodeVolumeLimits', weight: 0, create: nodeVolumeLimits },
+  { name: 'VolumeBinding', weight: 0, create: volumeBinding },
+  { name: 'VolumeZone', weight: 0, create: volumeZone },
   { name: 'PodTopologySpread', weight: 2, create: podTopologySpread },
   { name: 'InterPodAffinity', weight: 2, create: interPodAffinity },
   { name: 'DefaultPreemption', weight: 0, create: defaultPreemption },
   { name: 'NodeResourcesBalancedAllocation', weight: 1, create: balancedAllocation },
   { name: 'ImageLocality', weight: 1, create: imageLocality },
+  { name: 'NodeDeclaredFeatures', weight: 0, create: nodeDeclaredFeatures },
 ];

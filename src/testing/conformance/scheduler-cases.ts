@@ -94,7 +94,7 @@ function differencesOfScores(expected: Scores, { feasible, scores }: Chosen): st
 }
 
 function differencesOfRefused(recorded: SchedulerCase, decision: Refused): string[] {
-  const { feasible = [], message, nominated, victimCount = 0, victims = [] } = recorded;
+  const { feasible = [], message, nominated, victimCount, victims = [] } = recorded;
   const isPreempting = recorded.kind === 'preempting';
   const leaving = decision.victims.filter(({ pod }) => !isTerminating(pod));
   return [
@@ -102,7 +102,8 @@ function differencesOfRefused(recorded: SchedulerCase, decision: Refused): strin
     ...difference('message', message, decision.message),
     ...difference('nominated', isPreempting ? nominated : undefined, decision.nomination?.node),
     ...difference('victims', victims, leaving.map(({ key }) => key).sort()),
-    ...difference('victimCount', victimCount, decision.victims.length),
+    // Where all of them were leaving already nothing is evicted, and none is counted.
+    ...difference('victimCount', victimCount ?? 0, leaving.length > 0 ? decision.victims.length : 0),
   ];
 }
 
