@@ -29,10 +29,7 @@ export class AssumedObjects implements ClusterView {
     return this.newest(resource, keyOf(ref), this.seen.get<T>(resource, ref));
   }
 
-  list<T extends KubernetesObject>(
-    resource: ViewedResource,
-    namespace?: string,
-  ): readonly DeepReadonly<T>[] {
+  list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
     const objects = this.seen.list<T>(resource, namespace);
     if (!this.assumed.get(resource)?.size) return objects;
     return objects.map((object) => this.newest<T>(resource, keyOf(object.metadata), object) ?? object);

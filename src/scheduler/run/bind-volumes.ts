@@ -107,18 +107,18 @@ async function write(
   for (const { claim, volume } of bind) {
     const body = givingPatch(volume, claim);
     if (!body) continue;
-    await client.patch(PERSISTENT_VOLUMES, { name: volume.metadata.name }, { type: 'merge', body }, { signal });
+    await client.patch(
+      PERSISTENT_VOLUMES,
+      { name: volume.metadata.name },
+      { type: 'merge', body },
+      { signal },
+    );
   }
   for (const { metadata } of provision) {
     if (metadata.annotations?.[SELECTED_NODE] === node) continue;
     const { name, namespace, resourceVersion, uid } = metadata;
     const body = { metadata: { uid, resourceVersion, annotations: { [SELECTED_NODE]: node } } };
-    await client.patch(
-      PERSISTENT_VOLUME_CLAIMS,
-      { namespace, name },
-      { type: 'merge', body },
-      { signal },
-    );
+    await client.patch(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { type: 'merge', body }, { signal });
   }
 }
 

@@ -82,10 +82,7 @@ export class ClusterCaches implements ClusterView {
     return this.viewed.get(resource)?.lister.get(keyOf(ref)) as DeepReadonly<T> | undefined;
   }
 
-  list<T extends KubernetesObject>(
-    resource: ViewedResource,
-    namespace?: string,
-  ): readonly DeepReadonly<T>[] {
+  list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
     const lister = this.viewed.get(resource)?.lister;
     const objects = namespace === undefined ? lister?.list() : lister?.byIndex(NAMESPACE_INDEX, namespace);
     return (objects ?? []) as readonly DeepReadonly<T>[];

@@ -14,7 +14,9 @@ export function catalogOf(
     return { name, weight: weight || 1, create: wrap ? wrap(create) : create };
   });
   const names = new Set(base.map(({ name }) => name));
-  const rest = [...more].filter(([name]) => !names.has(name)).map(([name, create]) => ({ name, weight: 1, create }));
+  const rest = [...more]
+    .filter(([name]) => !names.has(name))
+    .map(([name, create]) => ({ name, weight: 1, create }));
   const all = [...base, ...rest, ...added];
   return {
     factories: new Map(all.map(({ create, name }) => [name, create])),

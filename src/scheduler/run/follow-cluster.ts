@@ -100,7 +100,9 @@ function onWaiting(
 
 function leaveQueue(pod: ReadablePod, { cache, onGone, queue }: ClusterFollower): void {
   const key = keyOf(pod.metadata);
-  const isNominated = cache.nominated.on(pod.status?.nominatedNodeName ?? '').some((each) => each.key === key);
+  const isNominated = cache.nominated
+    .on(pod.status?.nominatedNodeName ?? '')
+    .some((each) => each.key === key);
   queue.delete(pod);
   cache.clearNomination(key);
   onGone(pod);
@@ -118,7 +120,9 @@ function countedOf({ metadata, spec, status }: ReadablePod): unknown {
     spec,
     phase,
     startTime,
-    conditions: conditions.filter(({ type }) => !reported.has(type)).map((each) => [each.type, each.status, each.reason]),
+    conditions: conditions
+      .filter(({ type }) => !reported.has(type))
+      .map((each) => [each.type, each.status, each.reason]),
     resources: containerStatuses.map((each) => {
       const { allocatedResources, resources } = each as { allocatedResources?: unknown; resources?: unknown };
       return [allocatedResources, resources];

@@ -87,8 +87,16 @@ export function createSchedulerMetrics(
   const preemptions = meter.createCounter(SCHEDULER_METRICS.preemptionAttempts, {
     description: 'Preemptions',
   });
-  const victims = histogram(SCHEDULER_METRICS.preemptionVictims, 'Victims of a preemption', [1, 2, 4, 8, 16, 32, 64]);
-  const permits = histogram(SCHEDULER_METRICS.permitWait, 'Seconds that a binding was delayed', ATTEMPT_BUCKETS);
+  const victims = histogram(
+    SCHEDULER_METRICS.preemptionVictims,
+    'Victims of a preemption',
+    [1, 2, 4, 8, 16, 32, 64],
+  );
+  const permits = histogram(
+    SCHEDULER_METRICS.permitWait,
+    'Seconds that a binding was delayed',
+    ATTEMPT_BUCKETS,
+  );
   preemptions.add(0);
   for (const profile of profiles) for (const result of RESULTS) attempts.add(0, { result, profile });
   return {

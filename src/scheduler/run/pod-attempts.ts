@@ -88,7 +88,7 @@ export class PodAttempts {
           span.setAttribute('k8s.node.name', decision.node.name);
           const binding = await this.place(attempt, decision);
           if (binding) {
-            this.follow(binding.then(() => end(), end));
+            this.follow(binding.done.then(() => end(), end));
             return;
           }
         } else if (decision.kind === 'refused') await this.refuse(attempt, decision);
@@ -153,7 +153,10 @@ export class PodAttempts {
   }
 
   /** Puts the pod on the node in the cache and begins to bind it. @returns undefined if a plug-in refused it before */
-  private async place(attempt: Attempt, { node }: Chosen): Promise<Promise<void> | undefined> {
+  private async place(
+    attempt: Attempt,
+    { node }: Chosen,
+  ): Promise<{ readonly done: Promise<void> } | undefined> {
     const { cache, view } = this.parts;
     const { pod, profile, signal } = attempt;
     const context = { pod, snapshot: cache.snapshot(), view };
@@ -162,7 +165,7 @@ export class PodAttempts {
     try {
       const refusal = await reserveNode(chosen, signal);
       const permits = refusal ? { refusal, delays: [] } : askPermits(chosen);
-      if (!permits.refusal) return this.bind(attempt, chosen, permits);
+      if (!permits.refusal) return { done: this.bind(attempt, chosen, permits) };
       this.undo(chosen);
       this.refuseBy(attempt, permits.refusal);
       return undefined;
@@ -195,7 +198,12 @@ export class PodAttempts {
     queue.done(entry.key);
     this.parts.statuses.forget(pod.pod);
     const message = `Successfully assigned ${nameOf(pod.pod)} to ${chosen.node}`;
-    this.eventsFor(attempt).record(pod.pod, { type: 'Normal', reason: 'Scheduled', action: 'Binding', message });
+    this.eventsFor(attempt).record(pod.pod, {
+      type: 'Normal',
+      reason: 'Scheduled',
+      action: 'Binding',
+      message,
+    });
     const nowMs = clock.monotonicNow();
     metrics.attempt('scheduled', profile.schedulerName, nowMs - startMs);
     metrics.scheduled(entry.attempts, nowMs - entry.createdMs);
@@ -207,7 +215,8 @@ export class PodAttempts {
     const { pod } = chosen.context.pod;
     unreserveNode(chosen);
     cache.forget(chosen.context.pod.key);
-    queue.move(changeOf('pods', { ...pod, spec: { ...pod.spec, nodeName: chosen.node } }, undefined));
+    const placed: ReadablePod = { ...pod, spec: { ...pod.spec, nodeName: chosen.node } };
+    queue.move(changeOf('pods', placed, undefined));
   }
 
   private async refuse(attempt: Attempt, decision: Refused): Promise<void> {
@@ -244,7 +253,11 @@ export class PodAttempts {
       return;
     }
     logger.warn('an attempt to schedule a pod failed', { pod: pod.key, error: errorMessage(error) });
-    this.putBack(attempt, { failed: { error: true }, reason: 'SchedulerError', message: errorMessage(error) });
+    this.putBack(attempt, {
+      failed: { error: true },
+      reason: 'SchedulerError',
+      message: errorMessage(error),
+    });
   }
 
   private putBack(
@@ -275,7 +288,9 @@ export class PodAttempts {
 /** The API refused the binding: the pod is gone, going, or bound by another. */
 function isOver(error: unknown): boolean {
   return (
-    error instanceof PointError && error.point === 'Bind' && (isNotFound(error.cause) || isConflict(error.cause))
+    error instanceof PointError &&
+    error.point === 'Bind' &&
+    (isNotFound(error.cause) || isConflict(error.cause))
   );
 }
 

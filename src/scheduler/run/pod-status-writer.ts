@@ -1,3 +1,4 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
 import { pause, doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
@@ -65,7 +66,7 @@ export class PodStatusWriter {
         await this.limit.run(() => this.patch(pod, news, signal));
         failures = 0;
       } catch (error) {
-        if (signal.aborted || isNotFound(error) || isConflict(error)) break;
+        if (isAborted(signal) || isNotFound(error) || isConflict(error)) break;
         const delayMs = doublingDelayMs(failures++, RETRY);
         const facts = { pod: nameOf(pod), error: errorMessage(error), delayMs };
         this.parts.logger.warn('could not write the status of a pod; trying again', facts);
@@ -78,7 +79,11 @@ export class PodStatusWriter {
     this.running.delete(key);
   }
 
-  private async patch(pod: ReadablePod, { nomination, refusal }: PodNews, signal: AbortSignal): Promise<void> {
+  private async patch(
+    pod: ReadablePod,
+    { nomination, refusal }: PodNews,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { client, clock } = this.parts;
     const { name, namespace, uid } = pod.metadata;
     const status = {
@@ -114,7 +119,9 @@ function isKnown({ status }: ReadablePod, { nomination, refusal }: PodNews): boo
   const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   const isSaid =
     !refusal ||
-    (condition?.status === 'False' && condition.reason === refusal.reason && condition.message === refusal.message);
+    (condition?.status === 'False' &&
+      condition.reason === refusal.reason &&
+      condition.message === refusal.message);
   return isSaid && (!nomination || (status?.nominatedNodeName ?? '') === (nomination.node ?? ''));
 }
 

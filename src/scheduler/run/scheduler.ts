@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import type { Informer } from '@rollkeeper/client/informer';
+import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, nextTurn } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, errorMessage } from '@rollkeeper/machinery/errors';
@@ -152,6 +153,27 @@ export class Scheduler {
     await Promise.all([parts.attempts.idle(), parts.preemptions.idle(), parts.statuses.idle()]);
   }
 
+  /**
+   * Follows and schedules until aborted, alone: without a lease.
+   * @param onReady called once, when it knows the cluster
+   */
+  async run(signal: AbortSignal, onReady: () => void): Promise<void> {
+    // If one part fails, the other is stopped and awaited.
+    const either = new LinkedAbort(signal);
+    const following = this.follow(either.signal).catch((error: unknown) => {
+      either.abort(new ShutdownError('the scheduler does not follow the cluster any more'));
+      if (!signal.aborted) throw error;
+    });
+    try {
+      await this.ready.then(onReady, () => undefined);
+      if (!either.signal.aborted) await this.schedule(either.signal);
+    } finally {
+      either.abort(new ShutdownError('the scheduler stops'));
+      await following;
+      either.close();
+    }
+  }
+
   private async discover(signal: AbortSignal) {
     const { client, clock, logger } = this.options;
     for (let failures = 0; ; failures++) {
@@ -166,7 +188,12 @@ export class Scheduler {
     }
   }
 
-  private compile(view: ClusterView, io: ReadonlyMap<string, PluginFactory> = NO_IO, wraps = NO_WRAPS, permitQueue?: PermitQueue) {
+  private compile(
+    view: ClusterView,
+    io: ReadonlyMap<string, PluginFactory> = NO_IO,
+    wraps = NO_WRAPS,
+    permitQueue?: PermitQueue,
+  ) {
     const { clock, logger, plugins = [] } = this.options;
     const catalog = catalogOf(plugins, wraps, io);
     const handle = { view, log: logger, ...(permitQueue && { waitingPods: permitQueue }) };
@@ -239,9 +266,20 @@ const NO_WRAPS: ReadonlyMap<string, (base: PluginFactory) => PluginFactory> = ne
 
 function queueProfileOf(profile: Profile, { gate }: Preemptions): QueueProfile {
   const { filter, permit, postFilter, preBind, preEnqueue, preFilter, reserve, bind } = profile;
-  const all = new Set([...preEnqueue, ...preFilter, ...filter, ...postFilter, ...reserve, ...permit, ...preBind, ...bind]);
+  const all = new Set([
+    ...preEnqueue,
+    ...preFilter,
+    ...filter,
+    ...postFilter,
+    ...reserve,
+    ...permit,
+    ...preBind,
+    ...bind,
+  ]);
   const hints = new Map(
-    [...all].flatMap(({ eventsToRegister, name }) => (eventsToRegister ? [[name, eventsToRegister] as const] : [])),
+    [...all].flatMap(({ eventsToRegister, name }) =>
+      eventsToRegister ? [[name, eventsToRegister] as const] : [],
+    ),
   );
   // A preemption under way ends by itself: no event of the cluster helps.
   hints.set(gate.name, hints.get(gate.name) ?? []);
