@@ -66,7 +66,7 @@ export function defineSchedulerPlugin<State = undefined, ScoreState = undefined>
     if (!POINTS.some((point) => points[point] !== undefined))
       throw new InvalidOptionError(name, `takes part at no point: give it one of ${POINTS.join(', ')}`);
     // Its states are its own: the scheduler hands back what it was given.
-    return { ...points, name } as unknown as SchedulerPlugin;
+    return { ...points, name };
   };
   if (!('setup' in spec)) create(undefined, NOWHERE);
   return { name, weight, create };

@@ -4,7 +4,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
-import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { KeyedExecutor } from './keyed-executor.js';

@@ -18,8 +18,6 @@ export interface SchedulerConfiguration {
   /** Undefined: it schedules without a lease. */
   readonly leaderElection: LeaseConfiguration | undefined;
   readonly kubeconfig: string | undefined;
-  /** Caches are filled only where it leads: a standby is cold, and costs the API server nothing. */
-  readonly isCacheDelayed: boolean;
   /** Fields that were given and change nothing here, with the reason. */
   readonly withoutEffect: readonly string[];
 }
@@ -62,7 +60,6 @@ export function compileConfiguration(written: WrittenConfiguration): SchedulerCo
     maxBackoffMs: podMaxBackoffSeconds * 1000,
     leaderElection: leaseOf(parsed),
     kubeconfig: parsed.clientConnection.kubeconfig,
-    isCacheDelayed: parsed.delayCacheUntilActive,
     withoutEffect: withoutEffect(parsed),
   };
 }
@@ -134,6 +131,7 @@ function withoutEffect(parsed: ParsedConfiguration): string[] {
     ['clientConnection.contentType', clientConnection.contentType, 'it speaks JSON'],
     ['clientConnection.acceptContentTypes', clientConnection.acceptContentTypes, 'it speaks JSON'],
     ['enableProfiling', parsed.enableProfiling, 'profiles are taken with Node.js’s own tools'],
+    ['delayCacheUntilActive', parsed.delayCacheUntilActive, 'a standby is always warm'],
     ['enableContentionProfiling', parsed.enableContentionProfiling, 'there are no locks'],
   ];
   return fields.flatMap(([field, value, why]) => (value === undefined ? [] : [`${field}: ${why}`]));

@@ -117,7 +117,7 @@ const leaderElection = z.strictObject({
   renewDeadline: durationMs.optional(),
   retryPeriod: durationMs.optional(),
   resourceLock: z.literal('leases', 'is not supported: leases is the only lock').default('leases'),
-  resourceName: name.default('kube-scheduler'),
+  resourceName: name.default('rollkeeper-scheduler'),
   resourceNamespace: name.default('kube-system'),
 });
 
@@ -140,7 +140,7 @@ export const configurationSchema = z.strictObject({
     .default({}),
   enableProfiling: z.boolean().optional(),
   enableContentionProfiling: z.boolean().optional(),
-  delayCacheUntilActive: z.boolean().default(false),
+  delayCacheUntilActive: z.boolean().optional(),
   profiles: z.array(profile).default([]),
   extenders: z.array(extenderSchema).default([]),
 });

@@ -70,7 +70,7 @@ function conditionsOf({ status }: ReadableNode): Readonly<Record<string, string>
 }
 
 function featuresOf({ status }: ReadableNode): unknown {
-  return (status)?.declaredFeatures ?? [];
+  return status?.declaredFeatures ?? [];
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { SpanStatusCode, context as contexts, trace } from '@opentelemetry/api';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { isTerminating, keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { traceOf } from '@rollkeeper/machinery/trace-context';
 import type { EventRecorder } from '@rollkeeper/runtime';
@@ -69,7 +69,7 @@ export class PodAttempts {
   async attempt(entry: QueueEntry, signal: AbortSignal): Promise<void> {
     const { cache, clock, queue } = this.parts;
     const profile = this.parts.profileOf(entry.pod);
-    const pod = podInfoOf(entry.pod);
+    const pod = podInfoOf(this.withNomination(entry.pod));
     if (!profile || this.isSkipped(entry.pod, profile) || cache.isAssumed(pod.key)) {
       queue.done(entry.key);
       return;
@@ -109,6 +109,14 @@ export class PodAttempts {
   private follow(binding: Promise<void>): void {
     this.bindings.add(binding);
     void binding.finally(() => this.bindings.delete(binding));
+  }
+
+  /** The pod with the nomination that we made: the API may not show it yet. */
+  private withNomination(pod: ReadablePod): ReadablePod {
+    const node = this.parts.cache.nominationOf(keyOf(pod.metadata));
+    const { nominatedNodeName, ...status } = pod.status ?? {};
+    if (node === nominatedNodeName) return pod;
+    return { ...pod, status: { ...status, ...(node !== undefined && { nominatedNodeName: node }) } };
   }
 
   private startSpan({ entry, pod, profile }: Attempt) {

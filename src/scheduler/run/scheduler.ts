@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import type { Informer } from '@rollkeeper/client/informer';
-import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
+import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, nextTurn } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, errorMessage } from '@rollkeeper/machinery/errors';
@@ -70,6 +70,7 @@ export class Scheduler {
   private readonly configuration: SchedulerConfiguration;
   private readonly metrics: SchedulerMetrics;
   private parts: Parts | undefined;
+  private isFollowing = false;
   private readonly followed = Promise.withResolvers<void>();
 
   /** @throws InvalidOptionError naming the field of the configuration */
@@ -93,6 +94,11 @@ export class Scheduler {
   /** The numbers of pods that wait, by queue. */
   get pending(): Readonly<Record<QueueName, number>> {
     return this.parts?.queue.counts() ?? { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
+  }
+
+  /** Whether it knows the cluster. */
+  get isReady(): boolean {
+    return this.isFollowing;
   }
 
   /** Resolves once it knows the cluster; rejects if {@link follow} ends before. */
@@ -124,9 +130,11 @@ export class Scheduler {
       const unseen = await caches.settle(signal);
       if (unseen.length > 0)
         logger.warn('some resources may not be listed: plug-ins see none of them', { resources: unseen });
+      this.isFollowing = true;
       this.followed.resolve();
       await running;
     } finally {
+      this.isFollowing = false;
       this.followed.reject(new ShutdownError('the scheduler has stopped'));
       stop();
       stopClaims?.();
@@ -137,7 +145,7 @@ export class Scheduler {
 
   /** Schedules until aborted; then what is under way is ended or undone. Needs {@link follow} beside it. */
   async schedule(signal: AbortSignal): Promise<void> {
-    await this.ready;
+    if (!(await settlesBefore(this.ready, signal))) return;
     const { parts } = this;
     if (!parts) throw new IllegalStateError('the scheduler does not follow the cluster');
     const { clock } = this.options;
@@ -160,16 +168,16 @@ export class Scheduler {
   async run(signal: AbortSignal, onReady: () => void): Promise<void> {
     // If one part fails, the other is stopped and awaited.
     const either = new LinkedAbort(signal);
-    const following = this.follow(either.signal).catch((error: unknown) => {
+    const following = this.follow(either.signal).finally(() => {
       either.abort(new ShutdownError('the scheduler does not follow the cluster any more'));
-      if (!signal.aborted) throw error;
     });
     try {
-      await this.ready.then(onReady, () => undefined);
-      if (!either.signal.aborted) await this.schedule(either.signal);
+      await Promise.all([following, this.ready.then(onReady, () => undefined), this.schedule(either.signal)]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
       either.abort(new ShutdownError('the scheduler stops'));
-      await following;
+      await Promise.allSettled([following]);
       either.close();
     }
   }
@@ -256,6 +264,17 @@ interface Parts {
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly queue: SchedulingQueue;
   readonly statuses: PodStatusWriter;
+}
+
+/** Whether the promise is fulfilled before the signal aborts. */
+async function settlesBefore(promise: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await abortable(promise, signal);
+    return true;
+  } catch (error) {
+    if (isAborted(signal)) return false;
+    throw error;
+  }
 }
 
 /** Plug-ins that do what only a running scheduler can. */
