@@ -1,14 +1,16 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiConnectionError, apiStatusOf } from '@rollkeeper/client/api-client';
-import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
-import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import { isResizing, isShownDeferred } from './decide-resize.js';
 import { KeyedExecutor } from './keyed-executor.js';
 import { isSilent, nodeName } from './node-object.js';
+import { NodeRooms } from './node-rooms.js';
 import { NodeRegistrar, ensureLeaseNamespace } from './node-registrar.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { PodAddresses } from './pod-addresses.js';
@@ -28,6 +30,8 @@ export interface NodeSimulatorDependencies {
   readonly logger: Logger;
 }
 
+/** Resizes without room are tried again soon after it may have become free. */
+const RETRY_DELAY_MS = 100;
 /** First pause between attempts to register; doubles up to the last. */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 10_000;
@@ -41,6 +45,9 @@ export class NodeSimulator {
   private readonly runner: PodRunner;
   private readonly newest: WrittenPods;
   private readonly pauses: Clock;
+  /** Keys of pods whose resize waits for room. */
+  private readonly deferred = new Set<string>();
+  private retrying: TimerHandle | undefined;
   private started = false;
 
   constructor(
@@ -56,7 +63,8 @@ export class NodeSimulator {
       return new NodeRegistrar(index, client, clock, logger, options, shown);
     });
     this.newest = new WrittenPods(pods.lister);
-    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, options });
+    const rooms = new NodeRooms(nodes.lister, pods.lister, this.newest);
+    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, rooms, options });
     this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
       concurrency: options.concurrency,
       clock,
@@ -110,6 +118,7 @@ export class NodeSimulator {
       await Promise.all([this.executor.run(signal), ...heartbeats]);
     } finally {
       removals.forEach((remove) => remove());
+      this.retrying?.cancel();
     }
   }
 
@@ -119,6 +128,8 @@ export class NodeSimulator {
     if (!pod || nodeIndex === undefined || this.isSilent(pod.spec.nodeName)) return {};
     const { written, wakeInMs } = await this.runner.step(pod, nodeIndex, signal);
     if (written) this.newest.set(key, written);
+    if (isShownDeferred(written ?? pod)) this.deferred.add(key);
+    else this.deferred.delete(key);
     return { wakeInMs };
   }
 
@@ -131,10 +142,13 @@ export class NodeSimulator {
     const key = keyOf(pod.metadata);
     if (event.type === 'deleted') {
       this.newest.delete(key);
+      this.deferred.delete(key);
       this.runner.forget(pod.metadata.uid ?? '');
+      this.retryDeferredSoon();
       return;
     }
     if (!this.nodeIndexes.has(pod.spec.nodeName ?? '')) return;
+    if (event.type === 'modified' && hasFreedRoom(event.old, pod)) this.retryDeferredSoon();
     if (pod.status?.podIP) this.addresses.learn(pod.metadata.uid ?? '', pod.status.podIP);
     this.executor.add(key);
   }
@@ -143,6 +157,7 @@ export class NodeSimulator {
     if (event.type !== 'modified') return;
     const { old, object } = event;
     if (isSilent(old) && !isSilent(object)) this.resume(object.metadata.name);
+    if (!sameJson(old.status?.allocatable, object.status?.allocatable)) this.retryDeferredSoon();
   }
 
   /** A silent node has missed the changes of its pods. */
@@ -150,6 +165,20 @@ export class NodeSimulator {
     for (const { metadata, spec } of this.dependencies.pods.lister.list())
       if (spec.nodeName === node) this.executor.add(keyOf(metadata));
   }
+
+  private retryDeferredSoon(): void {
+    if (this.deferred.size === 0) return;
+    this.retrying ??= this.pauses.setTimeout(() => {
+      this.retrying = undefined;
+      for (const key of this.deferred) this.executor.add(key);
+    }, RETRY_DELAY_MS);
+  }
+}
+
+/** Whether a pod came to its end, or a resize of it, which may have made it smaller. */
+function hasFreedRoom(old: DeepReadonly<Pod>, pod: DeepReadonly<Pod>): boolean {
+  if (isPodFinished(pod)) return !isPodFinished(old);
+  return isResizing(old.status ?? {}) && !isResizing(pod.status ?? {});
 }
 
 /** The request was not judged: the server did not answer, was overloaded, or failed. */

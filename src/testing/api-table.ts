@@ -8,7 +8,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   '/PersistentVolume': 'not attached, mounted or recycled',
   '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
-    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`, no `resize`',
+    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`; `ephemeralcontainers` start, and cannot be attached to',
   '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy`; load balancers have an address, and nothing listens there',

@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, NODES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { VersionConverter } from '../conversion/version-converter.js';
@@ -98,6 +98,7 @@ export class Admission {
       unknownAccounts,
       namespaces: this.namespaces,
       limits: followed.objects('limitranges'),
+      nodes: followed.objects(qualifiedResource(NODES)),
       priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),
       ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),

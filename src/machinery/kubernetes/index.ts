@@ -1,3 +1,5 @@
+export { addAmounts, greaterAmounts, pickAmounts, subtractAmounts, sumOfCommon } from './amounts.js';
+export { isSidecar, requestsAllocated, requestsInUse, resizedResources, totalOfPod } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
   containerAnnotation,

@@ -1,5 +1,5 @@
-import type { Amounts } from '@rollkeeper/machinery/kubernetes';
-import { formatQuantity, nanosOf, parseQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { Amounts } from './quantity.js';
+import { formatQuantity, nanosOf, parseQuantity } from './quantity.js';
 
 /** Combines by name; a missing amount is zero. Written in the format of the first operand present. */
 function combine(a: Amounts, b: Amounts, compute: (a: bigint, b: bigint) => bigint): Amounts {

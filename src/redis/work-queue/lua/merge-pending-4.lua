@@ -1,9 +1,10 @@
 --[[
   Merges an add into what is known about the key's next run, and takes the key out of the parked ones.
 
-  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traces]
+  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traces, place, sequence]; the last two are the key's turn
   KEYS[2] parked    hash: key -> JSON
   KEYS[3] failures  hash: key -> failures in a row
+  KEYS[4] fair      hash: see includes/fair-turns
   ARGV[1] key
   ARGV[2] rank (1 = high ... 3 = low)
   ARGV[3] reason
@@ -12,10 +13,11 @@
 
   Returns {rank of the run, 1 when this add raised the rank of an earlier one else 0}
 ]]
-local pendingKey, parkedKey, failuresKey = KEYS[1], KEYS[2], KEYS[3]
+local pendingKey, parkedKey, failuresKey, fairKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key, rank, reason, readySince, traces = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
 
 --- @include "includes/merge-traces"
+--- @include "includes/fair-turns"
 local function split(text)
   local words = {}
   for word in string.gmatch(text, '%S+') do table.insert(words, word) end
@@ -30,6 +32,7 @@ local function join(first, second)
 end
 
 local raised = 0
+local place, sequence
 local stored = redis.call('HGET', pendingKey, key)
 local waiting = stored and cjson.decode(stored)
 
@@ -48,8 +51,13 @@ if waiting then
     rank = waiting[1]
     reason = waiting[2]
     traces = join(waiting[4], traces)
+    place, sequence = waiting[5], waiting[6]
   end
   readySince = math.min(readySince, waiting[3])
 end
-redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traces }))
+if not place then
+  if redis.call('HLEN', pendingKey) == 0 then redis.call('DEL', fairKey) end
+  place, sequence = nextTurn(fairKey, rank, key)
+end
+redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traces, place, sequence }))
 return { rank, raised }
