@@ -23,6 +23,7 @@ export type {
   Snapshot,
 } from './framework/node-info.js';
 export type { ClusterView, ViewedResource } from './framework/cluster-view.js';
+export type { CompileDeviceSelector, DeviceSelector, SelectableDevice } from './framework/device-selector.js';
 export { VIEWED_RESOURCES } from './framework/cluster-view.js';
 export type {
   ClusterEvent,
