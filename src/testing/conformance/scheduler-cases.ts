@@ -1,4 +1,5 @@
 import { isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { Chosen, Refused } from '@rollkeeper/scheduler';
@@ -38,7 +39,7 @@ export const schedulerCases: ConformanceFormat = {
 export function runSchedulerCase(recorded: SchedulerCase): string[] {
   if (recorded.kind === 'preassigned' || recorded.kind === 'ignored') return [];
   const { cache, view } = new SchedulerWorld(recorded.world);
-  const handle = { view, log: silentLogger };
+  const handle = { view, log: silentLogger, compileDeviceSelector };
   const profile = compileProfile({
     plugins: DEFAULT_PLUGINS.map(({ create, weight }) => ({ plugin: create({}, handle), weight })),
   });
