@@ -44,3 +44,7 @@ export { compileProfile } from './framework/compile-profile.js';
 export type { ProfileParts } from './framework/compile-profile.js';
 export { DEFAULT_PLUGINS } from './plugins/default-plugins.js';
 export type { PluginEntry } from './plugins/default-plugins.js';
+export { isPlan, planVolumes } from './plugins/volumes/plan-volumes.js';
+export type { VolumeObstacles, VolumePlan } from './plugins/volumes/plan-volumes.js';
+export { sortClaims } from './plugins/volumes/sort-claims.js';
+export type { SortedClaims } from './plugins/volumes/sort-claims.js';
