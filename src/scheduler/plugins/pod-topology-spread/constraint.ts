@@ -8,6 +8,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
 import type { PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
+import { PerNode } from '../per-node.js';
 import { hasUntoleratedTaint } from '../taint-toleration.js';
 
 type Stated = NonNullable<ReadablePod['spec']['topologySpreadConstraints']>[number];
@@ -20,6 +21,8 @@ export interface Constraint {
   readonly maxSkew: number;
   readonly minDomains: number;
   readonly selects: LabelMatcher;
+  /** Constraints with the same key select the same pods. */
+  readonly selectorKey: string;
   /** A selector without requirements selects the pod itself and counts no other. */
   readonly countsNone: boolean;
   /** Whether pods on such nodes count, and the nodes' domains. */
@@ -31,6 +34,7 @@ export interface ConstraintParts {
   readonly maxSkew: number;
   readonly minDomains?: number;
   readonly selects: LabelMatcher;
+  readonly selectorKey: string;
   readonly countsNone?: boolean;
   readonly nodeAffinityPolicy?: string;
   readonly nodeTaintsPolicy?: string;
@@ -44,9 +48,12 @@ export function statedConstraints({ pod }: PodInfo, whenUnsatisfiable: string): 
     .map((constraint) => compileConstraint({ ...constraint, ...selectorOf(constraint) }, pod));
 }
 
-function selectorOf({ labelSelector }: Stated): Pick<ConstraintParts, 'countsNone' | 'selects'> {
+function selectorOf({
+  labelSelector,
+}: Stated): Pick<ConstraintParts, 'countsNone' | 'selectorKey' | 'selects'> {
   return {
     selects: tryCompileLabelSelector(labelSelector) ?? NOTHING,
+    selectorKey: JSON.stringify(labelSelector ?? null),
     countsNone: labelSelector !== undefined && isEmptySelector(labelSelector),
   };
 }
@@ -54,7 +61,7 @@ function selectorOf({ labelSelector }: Stated): Pick<ConstraintParts, 'countsNon
 const NOTHING = compileLabelSelector(undefined);
 
 export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Constraint {
-  const { countsNone = false, maxSkew, minDomains = 1, selects, topologyKey } = parts;
+  const { countsNone = false, maxSkew, minDomains = 1, selectorKey, selects, topologyKey } = parts;
   const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = parts;
   const isSelected: NodeMatcher | undefined =
     nodeAffinityPolicy === 'Honor' && hasNodeSelection(pod) ? compileNodeSelection(pod.spec) : undefined;
@@ -64,6 +71,7 @@ export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Con
     maxSkew,
     minDomains,
     selects,
+    selectorKey,
     countsNone,
     includes: (node) =>
       (!isSelected || isSelected(node)) &&
@@ -83,15 +91,16 @@ export function hasAllKeys({ metadata }: ReadableNode, constraints: readonly Con
   return constraints.every(({ topologyKey }) => ownField(metadata.labels, topologyKey) !== undefined);
 }
 
-/** How many of these pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
+const counts = new PerNode<number>();
+
+/** How many of a node's pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
 export function countPods(
   pods: readonly PodInfo[],
-  { countsNone, selects }: Constraint,
-  namespace: string | undefined,
+  { countsNone, selectorKey, selects }: Constraint,
+  namespace = '',
 ): number {
   if (countsNone) return 0;
-  let count = 0;
-  for (const { pod } of pods)
-    if (pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels)) count++;
-  return count;
+  const isCounted = ({ pod }: PodInfo): boolean =>
+    pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels);
+  return counts.of(pods, `${namespace} ${selectorKey}`, () => pods.filter(isCounted).length);
 }

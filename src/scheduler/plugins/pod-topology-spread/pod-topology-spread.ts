@@ -59,7 +59,7 @@ function defaultConstraints(
   whenUnsatisfiable: string,
 ): readonly Constraint[] {
   const wanted = defaults.filter((each) => each.whenUnsatisfiable === whenUnsatisfiable);
-  const selects = wanted.length > 0 ? defaultSelector(pod, view) : undefined;
-  if (!selects) return [];
-  return wanted.map((each) => compileConstraint({ ...each, selects }, pod));
+  const selector = wanted.length > 0 ? defaultSelector(pod, view) : undefined;
+  if (!selector) return [];
+  return wanted.map((each) => compileConstraint({ ...each, ...selector }, pod));
 }
