@@ -4,7 +4,7 @@ import { MAX_NODE_SCORE } from '../../framework/plugin.js';
 import type { SchedulingContext } from '../../framework/plugin.js';
 import type { NamespaceLabels } from '../../node/pod-affinity-terms.js';
 import { selectsPod } from '../../node/pod-affinity-terms.js';
-import { PerNode } from '../per-node.js';
+import { EveryNode } from '../per-node.js';
 import { TopologyCounts } from '../topology-counts.js';
 import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
@@ -18,10 +18,12 @@ export interface PreferredOptions {
 
 type Weights = ReadonlyMap<string, number>;
 
+const NO_WEIGHTS: Weights = new Map();
+
 /** How many pods of a node a term selects. */
-const selected = new PerNode<number>();
+const selected = new EveryNode<number>(({ pods }) => pods);
 /** What the terms of a node's pods say of one kind of pod, by topology key. */
-const opinions = new PerNode<Weights>();
+const opinions = new EveryNode<Weights>(({ podsWithAffinity }) => podsWithAffinity);
 
 /** Weights per domain. @returns undefined where nothing was weighed */
 export function weighPreferred(
@@ -38,16 +40,18 @@ export function weighPreferred(
     const value = ownField(node.metadata.labels, key);
     if (value !== undefined) changes.push({ key, value, by });
   };
-  for (const node of own.length > 0 ? snapshot.nodes : [])
-    for (const term of own) {
-      const isSelected = (other: PodInfo): boolean => selectsPod(term, other.pod, namespaceLabels);
-      const count = selected.of(node.pods, term.key, () => node.pods.filter(isSelected).length);
-      if (count > 0) note(node, term.topologyKey, term.weight * count);
-    }
-  const kind = kindOf(pod, namespaceLabels, options);
-  for (const node of snapshot.withAffinity) {
-    const find = (): Weights => opinionsOn(pod, node.podsWithAffinity, namespaceLabels, options);
-    for (const [key, weight] of opinions.of(node.podsWithAffinity, kind, find)) note(node, key, weight);
+  const { nodes } = snapshot;
+  for (const term of own) {
+    const isSelected = (other: PodInfo): boolean => selectsPod(term, other.pod, namespaceLabels);
+    const counts = selected.of(nodes, term.key, (pods) => pods.filter(isSelected).length);
+    for (const [place, count] of counts.entries())
+      if (count > 0) note(nodes[place]!, term.topologyKey, term.weight * count);
+  }
+  if (snapshot.withAffinity.length > 0) {
+    const find = (others: readonly PodInfo[]): Weights => opinionsOf(others, pod, namespaceLabels, options);
+    const found = opinions.of(nodes, kindOf(pod, namespaceLabels, options), find);
+    for (const [place, weights] of found.entries())
+      for (const [key, weight] of weights) note(nodes[place]!, key, weight);
   }
   return changes.length > 0 ? TopologyCounts.of(changes) : undefined;
 }
@@ -62,12 +66,13 @@ function kindOf(
   return JSON.stringify([namespace, labels, namespaceLabels(namespace), hardPodAffinityWeight]);
 }
 
-function opinionsOn(
-  pod: PodInfo,
+function opinionsOf(
   others: readonly PodInfo[],
+  pod: PodInfo,
   namespaceLabels: NamespaceLabels,
   { hardPodAffinityWeight }: PreferredOptions,
 ): Weights {
+  if (others.length === 0) return NO_WEIGHTS;
   const weights = new Map<string, number>();
   const weigh = (term: AffinityTerm, weight: number): void => {
     if (weight !== 0 && selectsPod(term, pod.pod, namespaceLabels))

@@ -4,7 +4,7 @@ import type { SchedulingContext, Verdict } from '../../framework/plugin.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
 import type { NamespaceLabels } from '../../node/pod-affinity-terms.js';
 import { selectsPod } from '../../node/pod-affinity-terms.js';
-import { PerNode } from '../per-node.js';
+import { EveryNode } from '../per-node.js';
 import { TopologyCounts } from '../topology-counts.js';
 import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
@@ -25,9 +25,11 @@ export interface RequiredState {
 }
 
 /** How many pods of a node all of some terms select. */
-const selected = new PerNode<number>();
+const selected = new EveryNode<number>(({ pods }) => pods);
 /** The topology keys by which pods of a node refuse one kind of pod, once for each of their terms. */
-const refusals = new PerNode<readonly string[]>();
+const refusals = new EveryNode<readonly string[]>(
+  ({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity,
+);
 
 /** @returns undefined where no required term concerns the pod */
 export function countRequired({ pod, snapshot, view }: SchedulingContext): RequiredState | undefined {
@@ -36,19 +38,16 @@ export function countRequired({ pod, snapshot, view }: SchedulingContext): Requi
   const othersAnti = TopologyCounts.of(countRefusals(pod, snapshot, namespaceLabels));
   const hasTerms = required.length > 0 || requiredAnti.length > 0;
   if (!hasTerms && othersAnti.total === 0) return undefined;
-  const affinity: CountChange[] = [];
-  const anti: CountChange[] = [];
-  const count = (node: NodeInfo, terms: readonly AffinityTerm[]): number => {
-    const find = (): number => node.pods.filter((other) => selectAll(terms, other, namespaceLabels)).length;
-    return selected.of(node.pods, keyOfAll(terms), find);
+  const { nodes } = snapshot;
+  const domains = (terms: readonly AffinityTerm[]): CountChange[] => {
+    if (terms.length === 0) return [];
+    const isSelected = (other: PodInfo): boolean => selectAll(terms, other, namespaceLabels);
+    const counts = selected.of(nodes, keyOfAll(terms), (pods) => pods.filter(isSelected).length);
+    return counts.flatMap((count, place) => domainsOf(nodes[place]!, terms, count));
   };
-  for (const node of hasTerms ? snapshot.nodes : []) {
-    affinity.push(...domainsOf(node, required, required.length > 0 ? count(node, required) : 0));
-    for (const term of requiredAnti) anti.push(...domainsOf(node, [term], count(node, [term])));
-  }
   return {
-    affinity: TopologyCounts.of(affinity),
-    anti: TopologyCounts.of(anti),
+    affinity: TopologyCounts.of(domains(required)),
+    anti: TopologyCounts.of(requiredAnti.flatMap((term) => domains([term]))),
     othersAnti,
     namespaceLabels,
   };
@@ -56,22 +55,22 @@ export function countRequired({ pod, snapshot, view }: SchedulingContext): Requi
 
 function countRefusals(
   pod: PodInfo,
-  { withRequiredAntiAffinity }: SchedulingContext['snapshot'],
+  { nodes, withRequiredAntiAffinity }: SchedulingContext['snapshot'],
   namespaceLabels: NamespaceLabels,
 ): CountChange[] {
   if (withRequiredAntiAffinity.length === 0) return [];
   const { labels, namespace = '' } = pod.pod.metadata;
   const kind = JSON.stringify([namespace, labels, namespaceLabels(namespace)]);
-  return withRequiredAntiAffinity.flatMap(({ node, podsWithRequiredAntiAffinity: others }) => {
-    const find = (): string[] =>
-      others
-        .flatMap(({ affinity }) => termsSelecting(affinity.requiredAnti, pod, namespaceLabels))
-        .map(({ topologyKey }) => topologyKey);
-    return refusals.of(others, kind, find).flatMap((key) => {
-      const value = ownField(node.metadata.labels, key);
+  const find = (others: readonly PodInfo[]): string[] =>
+    others
+      .flatMap(({ affinity }) => termsSelecting(affinity.requiredAnti, pod, namespaceLabels))
+      .map(({ topologyKey }) => topologyKey);
+  return refusals.of(nodes, kind, find).flatMap((keys, place) =>
+    keys.flatMap((key) => {
+      const value = ownField(nodes[place]!.node.metadata.labels, key);
       return value === undefined ? [] : [{ key, value, by: 1 }];
-    });
-  });
+    }),
+  );
 }
 
 function keyOfAll(terms: readonly AffinityTerm[]): string | undefined {

@@ -7,8 +7,8 @@ import {
   tryCompileLabelSelector,
 } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
-import type { PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
-import { PerNode } from '../per-node.js';
+import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
+import { EveryNode, PerNode } from '../per-node.js';
 import { hasUntoleratedTaint } from '../taint-toleration.js';
 
 type Stated = NonNullable<ReadablePod['spec']['topologySpreadConstraints']>[number];
@@ -92,15 +92,30 @@ export function hasAllKeys({ metadata }: ReadableNode, constraints: readonly Con
 }
 
 const counts = new PerNode<number>();
+const countsOfAll = new EveryNode<number>(({ pods }) => pods);
 
 /** How many of a node's pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
-export function countPods(
-  pods: readonly PodInfo[],
-  { countsNone, selectorKey, selects }: Constraint,
+export function countPods(pods: readonly PodInfo[], constraint: Constraint, namespace = ''): number {
+  if (constraint.countsNone) return 0;
+  return counts.of(pods, keyOf(constraint, namespace), counterOf(constraint, namespace));
+}
+
+/** {@link countPods} for each node, in their order; only valid until it is called again. */
+export function countPodsOnAll(
+  nodes: readonly NodeInfo[],
+  constraint: Constraint,
   namespace = '',
-): number {
-  if (countsNone) return 0;
+): readonly number[] {
+  if (constraint.countsNone) return nodes.map(() => 0);
+  return countsOfAll.of(nodes, keyOf(constraint, namespace), counterOf(constraint, namespace));
+}
+
+function keyOf({ selectorKey }: Constraint, namespace: string): string {
+  return `${namespace} ${selectorKey}`;
+}
+
+function counterOf({ selects }: Constraint, namespace: string): (pods: readonly PodInfo[]) => number {
   const isCounted = ({ pod }: PodInfo): boolean =>
     pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels);
-  return counts.of(pods, `${namespace} ${selectorKey}`, () => pods.filter(isCounted).length);
+  return (pods) => pods.filter(isCounted).length;
 }
