@@ -1,4 +1,4 @@
-import { isEmptySelector, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, tryCompileLabelSelector, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import type {
   AffinityTerm,
@@ -53,7 +53,7 @@ function compileTerm(
     key:
       namespaceSelector && !isAnyNamespace
         ? undefined
-        : JSON.stringify([isAnyNamespace || meant, labelSelector]),
+        : stringifyJson([isAnyNamespace || meant, labelSelector]),
   };
 }
 

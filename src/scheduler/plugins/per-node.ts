@@ -16,7 +16,7 @@ export class PerNode<T> {
   /** @param key names the question: equal keys mean equal answers for the same pods */
   of(pods: readonly PodInfo[], key: string, find: (pods: readonly PodInfo[]) => T): T {
     let answers = this.known.get(pods);
-    if (!answers) this.known.set(pods, (answers = new Map()));
+    if (!answers) this.known.set(pods, (answers = new Map<string, T>()));
     let answer = answers.get(key);
     if (answer === undefined) {
       answer = find(pods);

@@ -12,7 +12,7 @@ const recordings = gunzipSync(await readFile(FILE))
   .toString('utf8')
   .trim()
   .split('\n')
-  .map((line) => parseJson(line) as unknown as SchedulerCase);
+  .map((line) => parseJson(line) as SchedulerCase);
 
 const run = (recorded: SchedulerCase) => schedulerCases.run(recorded as unknown as RecordedCase);
 

@@ -1,4 +1,4 @@
-import { isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { isTerminating, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -141,10 +141,10 @@ function differencesOfRefused(recorded: SchedulerCase, decision: Refused): strin
 function difference(what: string, expected: unknown, actual: unknown): string[] {
   return same(expected, actual)
     ? []
-    : [`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`];
+    : [`${what}: expected ${stringifyJson(expected)}, got ${stringifyJson(actual)}`];
 }
 
 /** Key order is that of the recordings on both sides. */
 function same(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return stringifyJson(one) === stringifyJson(other);
 }

@@ -19,7 +19,7 @@ export class DeviceMatcher {
     claim: ReadableClaim,
   ): boolean {
     let answers = this.known.get(device);
-    if (!answers) this.known.set(device, (answers = new Map()));
+    if (!answers) this.known.set(device, (answers = new Map<WantedDevices, boolean>()));
     let answer = answers.get(wanted);
     if (answer === undefined) {
       const selectable: SelectableDevice = {

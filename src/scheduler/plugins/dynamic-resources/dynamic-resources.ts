@@ -16,6 +16,7 @@ import type { ClaimAllocation } from './allocate-claims.js';
 import { allocateClaims } from './allocate-claims.js';
 import { allocatedDevices } from './allocated-devices.js';
 import { DeviceMatcher } from './device-matcher.js';
+import { claimEvents } from './claim-events.js';
 import { claimsOf, isFreeFor, isInUse } from './pod-claims.js';
 import type { DeviceClass, ReadableClaim, ResourceSlice } from './resource-api.js';
 
@@ -38,11 +39,15 @@ export interface ClaimsState {
 const NO_CLAIMS: ClaimsState = { claims: [], places: [], allocationOn: () => [] };
 
 /** Keeps pods to nodes where their resource claims have devices, or can get them. */
-export const dynamicResources: PluginFactory = (_args, { compileDeviceSelector = withoutSelectors }) => {
+export const dynamicResources: PluginFactory = (
+  _args,
+  { compileDeviceSelector = withoutSelectors, view },
+) => {
   const plugin: SchedulerPlugin<ClaimsState, ClaimsState> = {
     name: NAME,
-    preEnqueue(pod, view) {
-      const claims = claimsOf(pod, view);
+    eventsToRegister: claimEvents(view),
+    preEnqueue(pod, current) {
+      const claims = claimsOf(pod, current);
       return typeof claims === 'string' ? unresolvable(claims) : undefined;
     },
     preFilter(context) {

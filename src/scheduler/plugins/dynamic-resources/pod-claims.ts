@@ -15,9 +15,7 @@ export function claimsOf(pod: ReadablePod, view: ClusterView): readonly Readable
   const { name: podName, namespace = '' } = pod.metadata;
   const claims: ReadableClaim[] = [];
   for (const { name, resourceClaimName, resourceClaimTemplateName } of pod.spec.resourceClaims ?? []) {
-    const generated = (pod.status as WithStatuses | undefined)?.resourceClaimStatuses?.find(
-      (each) => each.name === name,
-    );
+    const generated = pod.status?.resourceClaimStatuses?.find((each) => each.name === name);
     if (!resourceClaimName && resourceClaimTemplateName && !generated)
       return `pod "${namespace}/${podName}": ResourceClaim not created yet`;
     const claimName = resourceClaimName ?? generated?.resourceClaimName;
@@ -29,7 +27,7 @@ export function claimsOf(pod: ReadablePod, view: ClusterView): readonly Readable
       return `resourceclaim "${claimName}" is being deleted`;
     if (!resourceClaimName && !isControlledBy(claim, pod))
       return `ResourceClaim ${namespace}/${claimName} was not created for pod ${namespace}/${podName} (pod is not owner)`;
-    claims.push(claim as ReadableClaim);
+    claims.push(claim);
   }
   return claims;
 }

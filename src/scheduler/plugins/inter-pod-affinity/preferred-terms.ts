@@ -1,4 +1,4 @@
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { AffinityTerm, NodeInfo, PodInfo } from '../../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../../framework/plugin.js';
 import type { SchedulingContext } from '../../framework/plugin.js';
@@ -63,7 +63,7 @@ function kindOf(
   { hardPodAffinityWeight }: PreferredOptions,
 ): string {
   const { labels, namespace = '' } = metadata;
-  return JSON.stringify([namespace, labels, namespaceLabels(namespace), hardPodAffinityWeight]);
+  return stringifyJson([namespace, labels, namespaceLabels(namespace), hardPodAffinityWeight]);
 }
 
 function opinionsOf(

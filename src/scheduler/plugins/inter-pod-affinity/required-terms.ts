@@ -1,4 +1,4 @@
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { AffinityTerm, NodeInfo, PodInfo } from '../../framework/node-info.js';
 import type { SchedulingContext, Verdict } from '../../framework/plugin.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
@@ -60,7 +60,7 @@ function countRefusals(
 ): CountChange[] {
   if (withRequiredAntiAffinity.length === 0) return [];
   const { labels, namespace = '' } = pod.pod.metadata;
-  const kind = JSON.stringify([namespace, labels, namespaceLabels(namespace)]);
+  const kind = stringifyJson([namespace, labels, namespaceLabels(namespace)]);
   const find = (others: readonly PodInfo[]): string[] =>
     others
       .flatMap(({ affinity }) => termsSelecting(affinity.requiredAnti, pod, namespaceLabels))

@@ -5,6 +5,7 @@ import {
   isTerminating,
   ownField,
   tryCompileLabelSelector,
+  stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
 import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
@@ -25,6 +26,8 @@ export interface Constraint {
   readonly selectorKey: string;
   /** A selector without requirements selects the pod itself and counts no other. */
   readonly countsNone: boolean;
+  /** Nodes that the pod does not tolerate do not count. */
+  readonly honorsTaints: boolean;
   /** Whether pods on such nodes count, and the nodes' domains. */
   readonly includes: (node: ReadableNode) => boolean;
 }
@@ -53,7 +56,7 @@ function selectorOf({
 }: Stated): Pick<ConstraintParts, 'countsNone' | 'selectorKey' | 'selects'> {
   return {
     selects: tryCompileLabelSelector(labelSelector) ?? NOTHING,
-    selectorKey: JSON.stringify(labelSelector ?? null),
+    selectorKey: stringifyJson(labelSelector ?? null),
     countsNone: labelSelector !== undefined && isEmptySelector(labelSelector),
   };
 }
@@ -73,6 +76,7 @@ export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Con
     selects,
     selectorKey,
     countsNone,
+    honorsTaints,
     includes: (node) =>
       (!isSelected || isSelected(node)) &&
       (!honorsTaints || !hasUntoleratedTaint(node.spec?.taints, pod.spec.tolerations)),

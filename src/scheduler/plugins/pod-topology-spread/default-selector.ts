@@ -3,6 +3,7 @@ import {
   controllerOf,
   isEmptySelector,
   tryCompileLabelSelector,
+  stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, LabelMatcher, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView, ViewedResource } from '../../framework/cluster-view.js';
@@ -52,6 +53,6 @@ export function defaultSelector(pod: ReadablePod, view: ClusterView): DefaultSel
   const ofController = selector && tryCompileLabelSelector(selector);
   return {
     selects: ofController ? (labels) => ofServices(labels) && ofController(labels) : ofServices,
-    selectorKey: JSON.stringify([wanted, selector]),
+    selectorKey: stringifyJson([wanted, selector]),
   };
 }
