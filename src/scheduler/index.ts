@@ -23,6 +23,7 @@ export type {
   Snapshot,
 } from './framework/node-info.js';
 export type { ClusterView, ViewedResource } from './framework/cluster-view.js';
+export type { CompileDeviceSelector, DeviceSelector, SelectableDevice } from './framework/device-selector.js';
 export { VIEWED_RESOURCES } from './framework/cluster-view.js';
 export type {
   ClusterEvent,
@@ -68,3 +69,7 @@ export { Scheduler } from './run/scheduler.js';
 export type { SchedulerOptions } from './run/scheduler.js';
 export { SCHEDULER_METRICS, createSchedulerMetrics } from './run/metrics.js';
 export type { SchedulerMetrics } from './run/metrics.js';
+export { isPlan, planVolumes } from './plugins/volumes/plan-volumes.js';
+export type { VolumeObstacles, VolumePlan } from './plugins/volumes/plan-volumes.js';
+export { sortClaims } from './plugins/volumes/sort-claims.js';
+export type { SortedClaims } from './plugins/volumes/sort-claims.js';

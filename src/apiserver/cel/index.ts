@@ -15,3 +15,5 @@ export { CostBudget } from './cost.js';
 export type { DeclaredSizes } from './estimate/size.js';
 export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
 export type { Authority, AuthorityDecision } from './library/authority.js';
+export { QuantityValue } from './library/quantities.js';
+export { SemverValue } from './library/semvers.js';

@@ -132,7 +132,11 @@ interface RefusalParts {
 function refused(attempt: Attempt, { random, snapshot }: PodDecisionInput, parts: RefusalParts): Refused {
   const { isOutside, nextStartIndex, preFilterRefusal, refusals = NONE } = parts;
   const ofAll = refusalsOfAll(snapshot.nodes, refusals, preFilterRefusal ?? isOutside);
-  const { message, nomination, victims } = postFilter(attempt, { refusals: ofAll, preFilterRefusal, random });
+  const { deallocate, message, nomination, victims } = postFilter(attempt, {
+    refusals: ofAll,
+    preFilterRefusal,
+    random,
+  });
   return {
     kind: 'refused',
     message: refusalMessage({
@@ -144,6 +148,7 @@ function refused(attempt: Attempt, { random, snapshot }: PodDecisionInput, parts
     refusals: ofAll,
     ...(preFilterRefusal && { preFilterRefusal }),
     ...(nomination && { nomination }),
+    ...(deallocate && { deallocate }),
     victims,
     unschedulablePlugins: pluginsOf(ofAll.values(), false),
     pendingPlugins: pluginsOf(ofAll.values(), true),

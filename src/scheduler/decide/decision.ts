@@ -36,6 +36,8 @@ export interface Refused extends Attempt {
   readonly nomination?: { readonly node: string | undefined };
   /** Pods to evict from the nominated node. */
   readonly victims: readonly PodInfo[];
+  /** A ResourceClaim whose allocation is to be taken back, so that it can be allocated for this pod. */
+  readonly deallocate?: { readonly namespace: string; readonly name: string };
   /** Names of the plug-ins that refused: their events may help. */
   readonly unschedulablePlugins: ReadonlySet<string>;
   /** Names of those that wait for something under way. */

@@ -9,6 +9,7 @@ export interface PostFiltered {
   readonly message: string;
   readonly nomination?: PostFilterResult['nomination'];
   readonly victims: readonly PodInfo[];
+  readonly deallocate?: PostFilterResult['deallocate'];
 }
 
 export interface PostFilterParts {
@@ -26,16 +27,18 @@ export function postFilter(attempt: Attempt, parts: PostFilterParts): PostFilter
   };
   const reasons: string[] = [];
   let nomination: PostFilterResult['nomination'];
+  let deallocate: PostFilterResult['deallocate'];
   for (const plugin of attempt.profile.postFilter) {
     attempt.asking = plugin.name;
     const result = plugin.postFilter?.(context, attempt.stateOf(plugin)) ?? {};
     const { status } = result;
+    deallocate = result.deallocate ?? deallocate;
     if (!status || status.code === 'Success')
-      return { message: '', nomination: result.nomination, victims: result.victims ?? [] };
+      return { message: '', nomination: result.nomination, victims: result.victims ?? [], deallocate };
     if (status.code !== 'Unschedulable')
-      return { message: status.reasons.join(', '), nomination: result.nomination, victims: [] };
+      return { message: status.reasons.join(', '), nomination: result.nomination, victims: [], deallocate };
     nomination = result.nomination ?? nomination;
     reasons.push(...status.reasons);
   }
-  return { message: reasons.join(', '), nomination, victims: [] };
+  return { message: reasons.join(', '), nomination, victims: [], deallocate };
 }

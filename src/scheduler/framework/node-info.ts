@@ -43,6 +43,8 @@ export interface AffinityTerm {
   /** Selects further namespaces by their labels; none where the term has no such selector. */
   readonly selectsNamespace: LabelMatcher | undefined;
   readonly selectsLabels: LabelMatcher;
+  /** Terms with the same key select the same pods; none where that depends on the labels of namespaces. */
+  readonly key: string | undefined;
 }
 
 export interface WeightedAffinityTerm extends AffinityTerm {

@@ -2,6 +2,7 @@ import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClusterEventWithHint } from './cluster-event.js';
 import type { ClusterView } from './cluster-view.js';
+import type { CompileDeviceSelector } from './device-selector.js';
 import type { NodeInfo, PodInfo, ReadablePod, Snapshot } from './node-info.js';
 import type { Status } from './status.js';
 
@@ -133,6 +134,8 @@ export interface PostFilterResult {
   /** The pod's nomination is to become this: a node that will have room once the victims are gone, or none. @default it stays */
   readonly nomination?: { readonly node: string | undefined };
   readonly victims?: readonly PodInfo[];
+  /** A ResourceClaim whose allocation is to be taken back. */
+  readonly deallocate?: { readonly namespace: string; readonly name: string };
 }
 
 /** A pod whose binding a plug-in delays. */
@@ -159,6 +162,8 @@ export interface PluginHandle {
   readonly log: Logger;
   /** Absent where nothing is bound: in what-ifs and explanations. */
   readonly waitingPods?: WaitingPods;
+  /** @default none: a pod whose devices are selected by expressions fails */
+  readonly compileDeviceSelector?: CompileDeviceSelector;
 }
 
 /** Builds a plug-in from its arguments (`pluginConfig` of `KubeSchedulerConfiguration`). @throws InvalidOptionError naming the field */

@@ -1,4 +1,4 @@
-import { isEmptySelector, tryCompileLabelSelector } from '@rollkeeper/machinery/kubernetes';
+import { isEmptySelector, tryCompileLabelSelector, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import type {
   AffinityTerm,
@@ -39,16 +39,21 @@ function compileTerm(
   { labelSelector, namespaceSelector, namespaces = [], topologyKey }: Term,
   ownNamespace: string,
 ): AffinityTerm {
-  const isOwnNamespace = namespaces.length === 0 && !namespaceSelector;
+  const meant = namespaces.length === 0 && !namespaceSelector ? [ownNamespace] : namespaces;
+  const isAnyNamespace = namespaceSelector !== undefined && isEmptySelector(namespaceSelector);
   return {
     topologyKey,
-    namespaces: new Set(isOwnNamespace ? [ownNamespace] : namespaces),
+    namespaces: new Set(meant),
     selectsNamespace: !namespaceSelector
       ? undefined
-      : isEmptySelector(namespaceSelector)
+      : isAnyNamespace
         ? EVERYTHING
         : (tryCompileLabelSelector(namespaceSelector) ?? NOTHING),
     selectsLabels: tryCompileLabelSelector(labelSelector) ?? NOTHING,
+    key:
+      namespaceSelector && !isAnyNamespace
+        ? undefined
+        : stringifyJson([isAnyNamespace || meant, labelSelector]),
   };
 }
 

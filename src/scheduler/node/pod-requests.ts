@@ -130,7 +130,7 @@ function isPodLevelResource(resource: string): boolean {
 function replaceByPodLevel(together: Nanos, pod: ReadablePod, isInfeasible: boolean): void {
   if (!hasPodLevelRequests(pod)) return;
   let wanted = nanosOfAll(pod.spec.resources?.requests);
-  const status = pod.status as PodLevelStatus | undefined;
+  const status = pod.status;
   if (status?.resources) {
     if (isInfeasible) wanted = new Map();
     raiseTo(wanted, nanosOfAll(status.resources.requests));

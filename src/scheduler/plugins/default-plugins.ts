@@ -1,6 +1,7 @@
 import type { PluginFactory } from '../framework/plugin.js';
 import { balancedAllocation } from './balanced-allocation.js';
 import { defaultPreemption } from './default-preemption/default-preemption.js';
+import { dynamicResources } from './dynamic-resources/dynamic-resources.js';
 import { imageLocality } from './image-locality.js';
 import { interPodAffinity } from './inter-pod-affinity/inter-pod-affinity.js';
 import { nodeAffinity } from './node-affinity.js';
@@ -42,6 +43,7 @@ export const DEFAULT_PLUGINS: readonly PluginEntry[] = [
   { name: 'VolumeZone', weight: 0, create: volumeZone },
   { name: 'PodTopologySpread', weight: 2, create: podTopologySpread },
   { name: 'InterPodAffinity', weight: 2, create: interPodAffinity },
+  { name: 'DynamicResources', weight: 2, create: dynamicResources },
   { name: 'DefaultPreemption', weight: 0, create: defaultPreemption },
   { name: 'NodeResourcesBalancedAllocation', weight: 1, create: balancedAllocation },
   { name: 'ImageLocality', weight: 1, create: imageLocality },

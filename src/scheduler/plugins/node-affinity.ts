@@ -3,6 +3,7 @@ import type { NodeMatcher, NodeTerm } from '@rollkeeper/machinery/kubernetes';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { SKIP, unresolvable } from '../framework/status.js';
+import { onNodes } from './hints.js';
 import { inProportion } from './normalize.js';
 
 const REFUSAL = unresolvable("node(s) didn't match Pod's node affinity/selector");
@@ -17,6 +18,12 @@ interface Preference {
 export const nodeAffinity: PluginFactory = () => {
   const plugin: SchedulerPlugin<NodeMatcher, readonly Preference[]> = {
     name: 'NodeAffinity',
+    eventsToRegister: [
+      onNodes(['add', 'update-node-labels'], ({ spec }, before, after) => {
+        const isSelected = compileNodeSelection(spec);
+        return after !== undefined && isSelected(after) && !(before && isSelected(before));
+      }),
+    ],
     preFilter({ pod: { pod } }) {
       const terms = requiredTermsOf(pod);
       if (!terms && Object.keys(pod.spec.nodeSelector ?? {}).length === 0) return { status: SKIP };

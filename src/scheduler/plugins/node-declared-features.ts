@@ -1,6 +1,7 @@
-import type { ReadablePod } from '../framework/node-info.js';
+import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { SKIP, unresolvable } from '../framework/status.js';
+import { isSamePod, onNodes, onPods } from './hints.js';
 
 const REFUSAL = unresolvable("node(s) didn't match Pod's required features");
 
@@ -15,17 +16,30 @@ const FEATURES: readonly { readonly name: string; readonly isNeededBy: (pod: Rea
 export const nodeDeclaredFeatures: PluginFactory = () => {
   const plugin: SchedulerPlugin<readonly string[]> = {
     name: 'NodeDeclaredFeatures',
+    eventsToRegister: [
+      onNodes(
+        ['add', 'update-node-declared-features'],
+        (pod, _before, after) => after !== undefined && declares(after, featuresOf(pod)),
+      ),
+      onPods(['update'], (pod, _before, after) => isSamePod(pod, after)),
+    ],
     preFilter({ pod: { pod } }) {
-      const state = FEATURES.filter(({ isNeededBy }) => isNeededBy(pod)).map(({ name }) => name);
+      const state = featuresOf(pod);
       return state.length > 0 ? { state } : { status: SKIP };
     },
-    filter({ node }, _context, needed) {
-      const { declaredFeatures = [] } = node.status ?? {};
-      return needed.every((name) => declaredFeatures.includes(name)) ? undefined : REFUSAL;
-    },
+    filter: ({ node }, _context, needed) => (declares(node, needed) ? undefined : REFUSAL),
   };
   return plugin;
 };
+
+function featuresOf(pod: ReadablePod): readonly string[] {
+  return FEATURES.filter(({ isNeededBy }) => isNeededBy(pod)).map(({ name }) => name);
+}
+
+function declares({ status }: ReadableNode, needed: readonly string[]): boolean {
+  const { declaredFeatures = [] } = status ?? {};
+  return needed.every((name) => declaredFeatures.includes(name));
+}
 
 function restartsAllContainers({ spec: { containers, initContainers = [] } }: ReadablePod): boolean {
   return [...initContainers, ...containers].some(({ restartPolicyRules }: Container) =>

@@ -1,8 +1,11 @@
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { subtract } from '../framework/amounts.js';
-import type { NodeInfo } from '../framework/node-info.js';
+import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin, Verdict } from '../framework/plugin.js';
 import { unresolvable, unschedulable } from '../framework/status.js';
+import { nodeInfoOf } from '../node/node-info.js';
+import { podInfoOf } from '../node/pod-info.js';
+import { isOnNode, isSamePod, onNodes, onPods } from './hints.js';
 import type { ScoredRequests } from './allocation.js';
 import { leastAllocated, scoredRequests } from './allocation.js';
 
@@ -15,13 +18,48 @@ const TOO_MANY = unschedulable(TOO_MANY_PODS);
 export const nodeResourcesFit: PluginFactory = () => {
   const plugin: SchedulerPlugin<Requests, ScoredRequests> = {
     name: 'NodeResourcesFit',
-    preFilter: ({ pod }) => ({ state: [...pod.requests].filter(([, amount]) => amount > 0) }),
+    eventsToRegister: [
+      onPods(['delete', 'update-pod-scale-down'], makesRoom),
+      onNodes(['add', 'update-node-allocatable'], fitsNow),
+    ],
+    preFilter: ({ pod }) => ({ state: wantedBy(pod) }),
     filter: fit,
     preScore: ({ pod }) => ({ state: scoredRequests(pod) }),
     score: (node, _context, requests) => leastAllocated(node, requests),
   };
   return plugin;
 };
+
+function wantedBy({ requests }: PodInfo): Requests {
+  return [...requests].filter(([, amount]) => amount > 0);
+}
+
+/** A pod that goes makes room, and one that shrinks in what the waiting pod wants. */
+function makesRoom(
+  pod: ReadablePod,
+  before: ReadablePod | undefined,
+  after: ReadablePod | undefined,
+): boolean {
+  if (!after || !before) return isOnNode(before) || Boolean(before?.status?.nominatedNodeName);
+  if (isSamePod(pod, after)) return true;
+  if (!isOnNode(after)) return false;
+  const [had, has] = [podInfoOf(before).requests, podInfoOf(after).requests];
+  return wantedBy(podInfoOf(pod)).some(([resource]) => (had.get(resource) ?? 0) > (has.get(resource) ?? 0));
+}
+
+/** Whether the node could take the pod if it were empty, and could not before, or has more of what the pod wants. */
+function fitsNow(
+  pod: ReadablePod,
+  before: ReadableNode | undefined,
+  after: ReadableNode | undefined,
+): boolean {
+  const requests = wantedBy(podInfoOf(pod));
+  if (!after || fit(nodeInfoOf(after), undefined, requests)) return false;
+  if (!before) return true;
+  const [had, has] = [nodeInfoOf(before).allocatable, nodeInfoOf(after).allocatable];
+  const wanted = ['pods', ...requests.map(([resource]) => resource)];
+  return wanted.some((resource) => (has.get(resource) ?? 0) > (had.get(resource) ?? 0));
+}
 
 /** All resources that are short are told; one of which the node never has enough makes eviction useless. */
 function fit(node: NodeInfo, _context: unknown, requests: Requests): Verdict {

@@ -2,6 +2,7 @@ import { tolerates } from '@rollkeeper/machinery/kubernetes';
 import type { Taint, Toleration } from '@rollkeeper/machinery/kubernetes';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { unresolvable } from '../framework/status.js';
+import { isSamePod, onNodes, onPods } from './hints.js';
 import { inReverseProportion } from './normalize.js';
 
 const REFUSAL = unresolvable('node(s) had untolerated taint(s)');
@@ -10,6 +11,13 @@ const REFUSAL = unresolvable('node(s) had untolerated taint(s)');
 export const taintToleration: PluginFactory = () => {
   const plugin: SchedulerPlugin<undefined, readonly Toleration[]> = {
     name: 'TaintToleration',
+    eventsToRegister: [
+      onNodes(['add', 'update-node-taints'], ({ spec: { tolerations } }, before, after) => {
+        const wasKeptAway = !before || hasUntoleratedTaint(before.spec?.taints, tolerations);
+        return wasKeptAway && !hasUntoleratedTaint(after?.spec?.taints, tolerations);
+      }),
+      onPods(['update-pod-tolerations'], (pod, _before, after) => isSamePod(pod, after)),
+    ],
     filter({ node }, { pod }) {
       return hasUntoleratedTaint(node.spec?.taints, pod.pod.spec.tolerations) ? REFUSAL : undefined;
     },

@@ -48,7 +48,7 @@ function addAll(counts: Map<string, Map<string, number>>, changes: Iterable<Coun
   let total = 0;
   for (const { by, key, value } of changes) {
     let ofKey = counts.get(key);
-    if (!ofKey) counts.set(key, (ofKey = new Map()));
+    if (!ofKey) counts.set(key, (ofKey = new Map<string, number>()));
     ofKey.set(value, (ofKey.get(value) ?? 0) + by);
     total += by;
   }

@@ -1,8 +1,17 @@
-import { isTerminating } from '@rollkeeper/machinery/kubernetes';
+import { isTerminating, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import { SeededRandom } from '@rollkeeper/machinery/clock';
 import { silentLogger } from '@rollkeeper/machinery/logging';
-import type { Chosen, Refused } from '@rollkeeper/scheduler';
-import { DEFAULT_PLUGINS, compileProfile, decidePod, podInfoOf } from '@rollkeeper/scheduler';
+import type { Chosen, ClusterView, ReadablePod, Refused } from '@rollkeeper/scheduler';
+import {
+  DEFAULT_PLUGINS,
+  compileProfile,
+  decidePod,
+  isPlan,
+  planVolumes,
+  podInfoOf,
+  sortClaims,
+} from '@rollkeeper/scheduler';
 import type { ConformanceFormat } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
 import type { RecordedPod, RecordedWorld } from './scheduler-world.js';
@@ -38,7 +47,7 @@ export const schedulerCases: ConformanceFormat = {
 export function runSchedulerCase(recorded: SchedulerCase): string[] {
   if (recorded.kind === 'preassigned' || recorded.kind === 'ignored') return [];
   const { cache, view } = new SchedulerWorld(recorded.world);
-  const handle = { view, log: silentLogger };
+  const handle = { view, log: silentLogger, compileDeviceSelector };
   const profile = compileProfile({
     plugins: DEFAULT_PLUGINS.map(({ create, weight }) => ({ plugin: create({}, handle), weight })),
   });
@@ -55,8 +64,30 @@ export function runSchedulerCase(recorded: SchedulerCase): string[] {
   });
   if (decision.kind === 'failed') return [`failed: ${decision.plugin}: ${decision.message}`];
   return decision.kind === 'chosen'
-    ? differencesOfChosen(recorded, decision)
+    ? [
+        ...differencesOfChosen(recorded, decision),
+        ...differencesOfBindings(recorded, pod.pod, decision, view),
+      ]
     : differencesOfRefused(recorded, decision);
+}
+
+/** On the recorded node: what gets a volume, and what is provisioned, as the recording's provisioner calls it. */
+function differencesOfBindings(
+  { bindings = {}, chosen }: SchedulerCase,
+  pod: ReadablePod,
+  { feasible }: Chosen,
+  view: ClusterView,
+): string[] {
+  const node = feasible.find(({ name }) => name === chosen)?.node;
+  const claims = sortClaims(pod, view);
+  if (!node || !claims || 'code' in claims) return difference('bindings', Object.entries(bindings), []);
+  const plan = planVolumes(claims, node, view);
+  if (!isPlan(plan)) return [`bindings: ${plan.join(', ')}`];
+  const actual = [
+    ...plan.bind.map(({ claim, volume }) => [claim.metadata.name, volume.metadata.name]),
+    ...plan.provision.map(({ metadata: { name, namespace } }) => [name, `dyn-${namespace}-${name}`]),
+  ].sort();
+  return difference('bindings', Object.entries(bindings).sort(), actual);
 }
 
 function differencesOfChosen(recorded: SchedulerCase, decision: Chosen): string[] {
@@ -110,10 +141,10 @@ function differencesOfRefused(recorded: SchedulerCase, decision: Refused): strin
 function difference(what: string, expected: unknown, actual: unknown): string[] {
   return same(expected, actual)
     ? []
-    : [`${what}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`];
+    : [`${what}: expected ${stringifyJson(expected)}, got ${stringifyJson(actual)}`];
 }
 
 /** Key order is that of the recordings on both sides. */
 function same(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return stringifyJson(one) === stringifyJson(other);
 }

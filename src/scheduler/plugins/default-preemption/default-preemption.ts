@@ -21,6 +21,8 @@ export const defaultPreemption: PluginFactory = () => {
   const options = { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100 };
   return {
     name: 'DefaultPreemption',
+    // What the victims leave helps by the plug-ins that refused the pod; this one refuses none.
+    eventsToRegister: [],
     postFilter(context) {
       const obstacle = obstacleOf(context);
       if (obstacle) return { status: unschedulable(`preemption: ${obstacle}`) };

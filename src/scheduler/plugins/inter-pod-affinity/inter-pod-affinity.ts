@@ -1,15 +1,17 @@
 import type { PluginFactory, SchedulerPlugin } from '../../framework/plugin.js';
 import { SKIP } from '../../framework/status.js';
 import type { TopologyCounts } from '../topology-counts.js';
+import { affinityEvents } from './affinity-events.js';
 import { scorePreferred, spreadOut, weighPreferred } from './preferred-terms.js';
 import type { RequiredState } from './required-terms.js';
 import { changeRequired, countRequired, filterRequired } from './required-terms.js';
 
 /** Keeps pods near the pods they want, and away from those they do not want. */
-export const interPodAffinity: PluginFactory = () => {
+export const interPodAffinity: PluginFactory = (_args, { view }) => {
   const options = { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false };
   const plugin: SchedulerPlugin<RequiredState, TopologyCounts> = {
     name: 'InterPodAffinity',
+    eventsToRegister: affinityEvents(view),
     preFilter(context) {
       const state = countRequired(context);
       return state ? { state } : { status: SKIP };

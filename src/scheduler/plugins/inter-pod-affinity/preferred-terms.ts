@@ -1,8 +1,10 @@
-import { ownField } from '@rollkeeper/machinery/kubernetes';
-import type { AffinityTerm, NodeInfo, PodInfo, WeightedAffinityTerm } from '../../framework/node-info.js';
+import { ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { AffinityTerm, NodeInfo, PodInfo } from '../../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../../framework/plugin.js';
 import type { SchedulingContext } from '../../framework/plugin.js';
+import type { NamespaceLabels } from '../../node/pod-affinity-terms.js';
 import { selectsPod } from '../../node/pod-affinity-terms.js';
+import { EveryNode } from '../per-node.js';
 import { TopologyCounts } from '../topology-counts.js';
 import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
@@ -14,39 +16,74 @@ export interface PreferredOptions {
   readonly ignorePreferredTermsOfExistingPods: boolean;
 }
 
-/** Weights per domain, and the topology keys that occur. @returns undefined where nothing was weighed */
+type Weights = ReadonlyMap<string, number>;
+
+const NO_WEIGHTS: Weights = new Map();
+
+/** How many pods of a node a term selects. */
+const selected = new EveryNode<number>(({ pods }) => pods);
+/** What the terms of a node's pods say of one kind of pod, by topology key. */
+const opinions = new EveryNode<Weights>(({ podsWithAffinity }) => podsWithAffinity);
+
+/** Weights per domain. @returns undefined where nothing was weighed */
 export function weighPreferred(
-  { pod, snapshot, view }: SchedulingContext,
-  { hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: PreferredOptions,
+  context: SchedulingContext,
+  options: PreferredOptions,
 ): TopologyCounts | undefined {
+  const { pod, snapshot, view } = context;
   const { preferred, preferredAnti } = pod.affinity;
-  const hasPreferences = preferred.length > 0 || preferredAnti.length > 0;
-  if (ignorePreferredTermsOfExistingPods && !hasPreferences) return undefined;
+  const own = [...preferred, ...preferredAnti.map((term) => ({ ...term, weight: -term.weight }))];
+  if (options.ignorePreferredTermsOfExistingPods && own.length === 0) return undefined;
   const namespaceLabels = namespaceLabelsIn(view);
   const changes: CountChange[] = [];
-  const weigh = (term: AffinityTerm, selected: PodInfo, node: NodeInfo, by: number): void => {
-    const value = ownField(node.node.metadata.labels, term.topologyKey);
-    if (value === undefined || !selectsPod(term, selected.pod, namespaceLabels)) return;
-    changes.push({ key: term.topologyKey, value, by });
+  const note = ({ node }: NodeInfo, key: string, by: number): void => {
+    const value = ownField(node.metadata.labels, key);
+    if (value !== undefined) changes.push({ key, value, by });
   };
-  const weighAll = (
-    terms: readonly WeightedAffinityTerm[],
-    selected: PodInfo,
-    node: NodeInfo,
-    sign: 1 | -1,
-  ): void => {
-    for (const term of terms) weigh(term, selected, node, sign * term.weight);
-  };
-  for (const node of hasPreferences ? snapshot.nodes : snapshot.withAffinity)
-    for (const other of hasPreferences ? node.pods : node.podsWithAffinity) {
-      weighAll(preferred, other, node, 1);
-      weighAll(preferredAnti, other, node, -1);
-      if (hardPodAffinityWeight > 0)
-        for (const term of other.affinity.required) weigh(term, pod, node, hardPodAffinityWeight);
-      weighAll(other.affinity.preferred, pod, node, 1);
-      weighAll(other.affinity.preferredAnti, pod, node, -1);
-    }
+  const { nodes } = snapshot;
+  for (const term of own) {
+    const isSelected = (other: PodInfo): boolean => selectsPod(term, other.pod, namespaceLabels);
+    const counts = selected.of(nodes, term.key, (pods) => pods.filter(isSelected).length);
+    for (const [place, count] of counts.entries())
+      if (count > 0) note(nodes[place]!, term.topologyKey, term.weight * count);
+  }
+  if (snapshot.withAffinity.length > 0) {
+    const find = (others: readonly PodInfo[]): Weights => opinionsOf(others, pod, namespaceLabels, options);
+    const found = opinions.of(nodes, kindOf(pod, namespaceLabels, options), find);
+    for (const [place, weights] of found.entries())
+      for (const [key, weight] of weights) note(nodes[place]!, key, weight);
+  }
   return changes.length > 0 ? TopologyCounts.of(changes) : undefined;
+}
+
+/** All of a pod that the terms of others look at. */
+function kindOf(
+  { pod: { metadata } }: PodInfo,
+  namespaceLabels: NamespaceLabels,
+  { hardPodAffinityWeight }: PreferredOptions,
+): string {
+  const { labels, namespace = '' } = metadata;
+  return stringifyJson([namespace, labels, namespaceLabels(namespace), hardPodAffinityWeight]);
+}
+
+function opinionsOf(
+  others: readonly PodInfo[],
+  pod: PodInfo,
+  namespaceLabels: NamespaceLabels,
+  { hardPodAffinityWeight }: PreferredOptions,
+): Weights {
+  if (others.length === 0) return NO_WEIGHTS;
+  const weights = new Map<string, number>();
+  const weigh = (term: AffinityTerm, weight: number): void => {
+    if (weight !== 0 && selectsPod(term, pod.pod, namespaceLabels))
+      weights.set(term.topologyKey, (weights.get(term.topologyKey) ?? 0) + weight);
+  };
+  for (const { affinity } of others) {
+    for (const term of affinity.required) weigh(term, hardPodAffinityWeight);
+    for (const term of affinity.preferred) weigh(term, term.weight);
+    for (const term of affinity.preferredAnti) weigh(term, -term.weight);
+  }
+  return weights;
 }
 
 export function scorePreferred({ node }: NodeInfo, weights: TopologyCounts): number {

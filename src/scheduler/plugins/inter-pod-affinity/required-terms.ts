@@ -1,9 +1,10 @@
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { AffinityTerm, NodeInfo, PodInfo } from '../../framework/node-info.js';
 import type { SchedulingContext, Verdict } from '../../framework/plugin.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
 import type { NamespaceLabels } from '../../node/pod-affinity-terms.js';
 import { selectsPod } from '../../node/pod-affinity-terms.js';
+import { EveryNode } from '../per-node.js';
 import { TopologyCounts } from '../topology-counts.js';
 import type { CountChange } from '../topology-counts.js';
 import { namespaceLabelsIn } from './namespace-labels.js';
@@ -23,33 +24,58 @@ export interface RequiredState {
   readonly namespaceLabels: NamespaceLabels;
 }
 
+/** How many pods of a node all of some terms select. */
+const selected = new EveryNode<number>(({ pods }) => pods);
+/** The topology keys by which pods of a node refuse one kind of pod, once for each of their terms. */
+const refusals = new EveryNode<readonly string[]>(
+  ({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity,
+);
+
 /** @returns undefined where no required term concerns the pod */
 export function countRequired({ pod, snapshot, view }: SchedulingContext): RequiredState | undefined {
   const { required, requiredAnti } = pod.affinity;
   const namespaceLabels = namespaceLabelsIn(view);
-  const othersAnti = TopologyCounts.of(
-    snapshot.withRequiredAntiAffinity.flatMap((node) =>
-      node.podsWithRequiredAntiAffinity.flatMap((other) =>
-        domainsOf(node, termsSelecting(other.affinity.requiredAnti, pod, namespaceLabels)),
-      ),
-    ),
-  );
+  const othersAnti = TopologyCounts.of(countRefusals(pod, snapshot, namespaceLabels));
   const hasTerms = required.length > 0 || requiredAnti.length > 0;
   if (!hasTerms && othersAnti.total === 0) return undefined;
-  const affinity: CountChange[] = [];
-  const anti: CountChange[] = [];
-  if (hasTerms)
-    for (const node of snapshot.nodes)
-      for (const other of node.pods) {
-        if (selectAll(required, other, namespaceLabels)) affinity.push(...domainsOf(node, required));
-        anti.push(...domainsOf(node, termsSelecting(requiredAnti, other, namespaceLabels)));
-      }
+  const { nodes } = snapshot;
+  const domains = (terms: readonly AffinityTerm[]): CountChange[] => {
+    if (terms.length === 0) return [];
+    const isSelected = (other: PodInfo): boolean => selectAll(terms, other, namespaceLabels);
+    const counts = selected.of(nodes, keyOfAll(terms), (pods) => pods.filter(isSelected).length);
+    return counts.flatMap((count, place) => domainsOf(nodes[place]!, terms, count));
+  };
   return {
-    affinity: TopologyCounts.of(affinity),
-    anti: TopologyCounts.of(anti),
+    affinity: TopologyCounts.of(domains(required)),
+    anti: TopologyCounts.of(requiredAnti.flatMap((term) => domains([term]))),
     othersAnti,
     namespaceLabels,
   };
+}
+
+function countRefusals(
+  pod: PodInfo,
+  { nodes, withRequiredAntiAffinity }: SchedulingContext['snapshot'],
+  namespaceLabels: NamespaceLabels,
+): CountChange[] {
+  if (withRequiredAntiAffinity.length === 0) return [];
+  const { labels, namespace = '' } = pod.pod.metadata;
+  const kind = stringifyJson([namespace, labels, namespaceLabels(namespace)]);
+  const find = (others: readonly PodInfo[]): string[] =>
+    others
+      .flatMap(({ affinity }) => termsSelecting(affinity.requiredAnti, pod, namespaceLabels))
+      .map(({ topologyKey }) => topologyKey);
+  return refusals.of(nodes, kind, find).flatMap((keys, place) =>
+    keys.flatMap((key) => {
+      const value = ownField(nodes[place]!.node.metadata.labels, key);
+      return value === undefined ? [] : [{ key, value, by: 1 }];
+    }),
+  );
+}
+
+function keyOfAll(terms: readonly AffinityTerm[]): string | undefined {
+  const keys = terms.map(({ key }) => key);
+  return keys.includes(undefined) ? undefined : keys.join(' ');
 }
 
 /** The state with one pod more (`by` 1) or less (−1) on the node. */
@@ -119,8 +145,9 @@ function termsSelecting(
   return terms.length === 0 ? terms : terms.filter((term) => selectsPod(term, pod.pod, namespaceLabels));
 }
 
-/** One count for each term in the domain of this node, if the node is in one. */
-function domainsOf({ node }: NodeInfo, terms: readonly AffinityTerm[], by: 1 | -1 = 1): CountChange[] {
+/** So many pods more for each term in the domain of this node, if the node is in one. */
+function domainsOf({ node }: NodeInfo, terms: readonly AffinityTerm[], by = 1): CountChange[] {
+  if (by === 0) return [];
   const changes: CountChange[] = [];
   for (const { topologyKey } of terms) {
     const value = ownField(node.metadata.labels, topologyKey);

@@ -3,6 +3,7 @@ import {
   controllerOf,
   isEmptySelector,
   tryCompileLabelSelector,
+  stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, LabelMatcher, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView, ViewedResource } from '../../framework/cluster-view.js';
@@ -22,11 +23,17 @@ const WITH_SELECTOR: Readonly<Record<string, ViewedResource>> = {
   'apps/v1/StatefulSet': 'apps/statefulsets',
 };
 
+export interface DefaultSelector {
+  readonly selects: LabelMatcher;
+  /** Equal keys mean equal selections. */
+  readonly selectorKey: string;
+}
+
 /**
  * The pods that belong together with this one: those of its Services and of its controller.
  * @returns undefined where neither selects anything
  */
-export function defaultSelector(pod: ReadablePod, view: ClusterView): LabelMatcher | undefined {
+export function defaultSelector(pod: ReadablePod, view: ClusterView): DefaultSelector | undefined {
   const { namespace = '', labels } = pod.metadata;
   const wanted: Record<string, string> = {};
   for (const { spec } of view.list<Selecting>('services', namespace)) {
@@ -40,9 +47,12 @@ export function defaultSelector(pod: ReadablePod, view: ClusterView): LabelMatch
     Object.assign(wanted, view.get<Selecting>('replicationcontrollers', ref)?.spec?.selector);
   const resource = WITH_SELECTOR[kind];
   const selector = resource && view.get<SelectingBySelector>(resource, ref)?.spec?.selector;
-  const ofController = selector && tryCompileLabelSelector(selector);
-  if (Object.keys(wanted).length === 0) return isEmptySelector(selector) ? undefined : ofController;
+  const hasNone = Object.keys(wanted).length === 0;
+  if (hasNone && isEmptySelector(selector)) return undefined;
   const ofServices = compileLabelSelector({ matchLabels: wanted });
-  if (!ofController) return ofServices;
-  return (of) => ofServices(of) && ofController(of);
+  const ofController = selector && tryCompileLabelSelector(selector);
+  return {
+    selects: ofController ? (labels) => ofServices(labels) && ofController(labels) : ofServices,
+    selectorKey: stringifyJson([wanted, selector]),
+  };
 }

@@ -3,7 +3,7 @@ import type { NodeInfo, PodInfo } from '../../framework/node-info.js';
 import type { SchedulingContext, Verdict } from '../../framework/plugin.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
 import type { Constraint } from './constraint.js';
-import { countPods, hasAllKeys } from './constraint.js';
+import { countPodsOnAll, hasAllKeys } from './constraint.js';
 
 const MISMATCH = "node(s) didn't match pod topology spread constraints";
 const UNEVEN = unschedulable(MISMATCH);
@@ -30,23 +30,18 @@ export function countDomains(
   { pod, snapshot }: SchedulingContext,
   constraints: readonly Constraint[],
 ): SpreadState {
-  const { namespace } = pod.pod.metadata;
-  const counts = constraints.map(() => new Map<string, number>());
-  for (const { node, pods } of snapshot.nodes) {
-    if (!hasAllKeys(node, constraints)) continue;
-    for (const [index, constraint] of constraints.entries()) {
-      if (!constraint.includes(node)) continue;
+  const { nodes } = snapshot;
+  const areIn = nodes.map(({ node }) => hasAllKeys(node, constraints));
+  return constraints.map((constraint) => {
+    const counts = new Map<string, number>();
+    const onNodes = countPodsOnAll(nodes, constraint, pod.pod.metadata.namespace);
+    for (const [place, { node }] of nodes.entries()) {
+      if (!areIn[place] || !constraint.includes(node)) continue;
       const value = node.metadata.labels![constraint.topologyKey]!;
-      const ofConstraint = counts[index]!;
-      const counted = countPods(pods, constraint, namespace);
-      ofConstraint.set(value, (ofConstraint.get(value) ?? 0) + counted);
+      counts.set(value, (counts.get(value) ?? 0) + onNodes[place]!);
     }
-  }
-  return constraints.map((constraint, index) => ({
-    constraint,
-    counts: counts[index]!,
-    fewest: twoFewest(counts[index]!),
-  }));
+    return { constraint, counts, fewest: twoFewest(counts) };
+  });
 }
 
 function twoFewest(counts: ReadonlyMap<string, number>): readonly Domain[] {

@@ -2,6 +2,8 @@ import type { PluginFactory, SchedulerPlugin, SchedulingContext } from '../../fr
 import { SKIP } from '../../framework/status.js';
 import type { Constraint } from './constraint.js';
 import { HOSTNAME, compileConstraint, statedConstraints } from './constraint.js';
+import { podInfoOf } from '../../node/pod-info.js';
+import { spreadEvents } from './spread-events.js';
 import { defaultSelector } from './default-selector.js';
 import type { SpreadState } from './hard-constraints.js';
 import { changeDomains, countDomains, filterSpread } from './hard-constraints.js';
@@ -21,15 +23,16 @@ const SYSTEM_DEFAULTS: readonly DefaultConstraint[] = [
 ];
 
 /** Spreads the pods of a kind evenly over nodes, zones and other domains. */
-export const podTopologySpread: PluginFactory = () => {
+export const podTopologySpread: PluginFactory = (_args, { view }) => {
   const defaults = SYSTEM_DEFAULTS;
   const areSystemDefaults = true;
-  const constraintsOf = (context: SchedulingContext, whenUnsatisfiable: string): readonly Constraint[] =>
+  const constraintsOf = (context: PodInView, whenUnsatisfiable: string): readonly Constraint[] =>
     hasOwnConstraints(context)
       ? statedConstraints(context.pod, whenUnsatisfiable)
       : defaultConstraints(context, defaults, whenUnsatisfiable);
   const plugin: SchedulerPlugin<SpreadState, SoftSpread> = {
     name: 'PodTopologySpread',
+    eventsToRegister: spreadEvents((pod) => constraintsOf({ pod: podInfoOf(pod), view }, 'DoNotSchedule')),
     preFilter(context) {
       const constraints = constraintsOf(context, 'DoNotSchedule');
       return constraints.length > 0 ? { state: countDomains(context, constraints) } : { status: SKIP };
@@ -49,17 +52,19 @@ export const podTopologySpread: PluginFactory = () => {
   return plugin;
 };
 
-function hasOwnConstraints({ pod }: SchedulingContext): boolean {
+type PodInView = Pick<SchedulingContext, 'pod' | 'view'>;
+
+function hasOwnConstraints({ pod }: PodInView): boolean {
   return (pod.pod.spec.topologySpreadConstraints ?? []).length > 0;
 }
 
 function defaultConstraints(
-  { pod: { pod }, view }: SchedulingContext,
+  { pod: { pod }, view }: PodInView,
   defaults: readonly DefaultConstraint[],
   whenUnsatisfiable: string,
 ): readonly Constraint[] {
   const wanted = defaults.filter((each) => each.whenUnsatisfiable === whenUnsatisfiable);
-  const selects = wanted.length > 0 ? defaultSelector(pod, view) : undefined;
-  if (!selects) return [];
-  return wanted.map((each) => compileConstraint({ ...each, selects }, pod));
+  const selector = wanted.length > 0 ? defaultSelector(pod, view) : undefined;
+  if (!selector) return [];
+  return wanted.map((each) => compileConstraint({ ...each, ...selector }, pod));
 }

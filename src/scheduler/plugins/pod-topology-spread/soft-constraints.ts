@@ -3,7 +3,7 @@ import type { NodeInfo } from '../../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../../framework/plugin.js';
 import type { SchedulingContext } from '../../framework/plugin.js';
 import type { Constraint } from './constraint.js';
-import { HOSTNAME, countPods, hasAllKeys } from './constraint.js';
+import { HOSTNAME, countPods, countPodsOnAll, hasAllKeys } from './constraint.js';
 
 interface WeightedConstraint extends Constraint {
   /** Larger where there are more domains, so that the few pods of each are not outweighed. */
@@ -34,17 +34,18 @@ export function weighDomains(
   const counts = constraints.map(({ topologyKey }) =>
     topologyKey === HOSTNAME ? undefined : new Map(scored.map((node) => [domainOf(node, topologyKey), 0])),
   );
-  const { namespace } = pod.pod.metadata;
-  if (counts.some((each) => each !== undefined))
-    for (const node of snapshot.nodes) {
-      if (isOutside(node)) continue;
-      for (const [index, constraint] of constraints.entries()) {
-        const value = domainOf(node, constraint.topologyKey);
-        const before = counts[index]?.get(value);
-        if (before === undefined || !constraint.includes(node.node)) continue;
-        counts[index]!.set(value, before + countPods(node.pods, constraint, namespace));
-      }
+  for (const [index, constraint] of constraints.entries()) {
+    const ofDomains = counts[index];
+    if (!ofDomains) continue;
+    const onNodes = countPodsOnAll(snapshot.nodes, constraint, pod.pod.metadata.namespace);
+    for (const [place, node] of snapshot.nodes.entries()) {
+      const count = onNodes[place]!;
+      const value = domainOf(node, constraint.topologyKey);
+      const before = count === 0 ? undefined : ofDomains.get(value);
+      if (before === undefined || isOutside(node) || !constraint.includes(node.node)) continue;
+      ofDomains.set(value, before + count);
     }
+  }
   return {
     ignored,
     constraints: constraints.map((constraint, index) => ({

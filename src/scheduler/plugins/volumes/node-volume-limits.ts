@@ -5,7 +5,8 @@ import type { NodeInfo, ReadablePod } from '../../framework/node-info.js';
 import type { PluginFactory, Verdict } from '../../framework/plugin.js';
 import { SKIP, unresolvable, unschedulable } from '../../framework/status.js';
 import type { Claim } from './pod-claims.js';
-import { claimNotFound, claimedVolumesOf, volumeNamed } from './pod-claims.js';
+import { isOnNode, on, onObjects, onPods } from '../hints.js';
+import { claimNotFound, claimedVolumesOf, isClaimOf, volumeNamed } from './pod-claims.js';
 
 interface CsiNode extends KubernetesObject {
   spec?: { drivers?: { name: string; allocatable?: { count?: number } }[] };
@@ -21,14 +22,40 @@ type Attached = Map<string, string>;
 const TOO_MANY = unschedulable('node(s) exceed max volume count');
 
 /** Refuses nodes to which a driver could attach no more volumes. */
-export const nodeVolumeLimits: PluginFactory = () => ({
+export const nodeVolumeLimits: PluginFactory = (_args, { view }) => ({
   name: 'NodeVolumeLimits',
-  preFilter: ({ pod: { pod } }) =>
-    pod.spec.volumes?.some(({ ephemeral, persistentVolumeClaim }) => ephemeral ?? persistentVolumeClaim)
-      ? {}
-      : { status: SKIP },
-  filter: (node, { pod, view }) => filterByLimits(node, pod.pod, view),
+  eventsToRegister: [
+    on('storage.k8s.io/csinodes', 'add'),
+    onObjects<CsiNode>('storage.k8s.io/csinodes', ['update'], (_pod, before, after) =>
+      isAnyLimitRaised(before, after),
+    ),
+    onPods(
+      ['delete'],
+      (_pod, before) => (isOnNode(before) || Boolean(before?.status?.nominatedNodeName)) && hasClaims(before),
+    ),
+    onObjects('persistentvolumeclaims', ['add'], (pod, _before, after) => isClaimOf(pod, after)),
+    onObjects<VolumeAttachment>('storage.k8s.io/volumeattachments', ['delete'], (pod, before) =>
+      claimedVolumesOf(pod, view).some(
+        ({ claim }) => claim && claim.spec.volumeName === before?.spec?.source?.persistentVolumeName,
+      ),
+    ),
+  ],
+  preFilter: ({ pod }) => (hasClaims(pod.pod) ? {} : { status: SKIP }),
+  filter: (node, context) => filterByLimits(node, context.pod.pod, context.view),
 });
+
+function hasClaims(pod: ReadablePod | undefined): boolean {
+  const volumes = pod?.spec.volumes ?? [];
+  return volumes.some(({ ephemeral, persistentVolumeClaim }) => ephemeral ?? persistentVolumeClaim);
+}
+
+function isAnyLimitRaised(
+  before: DeepReadonly<CsiNode> | undefined,
+  after: DeepReadonly<CsiNode> | undefined,
+): boolean {
+  const had = limitsIn(before);
+  return [...limitsIn(after)].some(([driver, limit]) => limit > (had.get(driver) ?? Infinity));
+}
 
 function filterByLimits(node: NodeInfo, pod: ReadablePod, view: ClusterView): Verdict {
   const missing = claimedVolumesOf(pod, view).find(({ claim }) => !claim);
@@ -38,7 +65,7 @@ function filterByLimits(node: NodeInfo, pod: ReadablePod, view: ClusterView): Ve
     );
   const wanted: Attached = new Map();
   attach(wanted, pod, view);
-  const limits = limitsOf(node.name, view);
+  const limits = limitsIn(view.get<CsiNode>('storage.k8s.io/csinodes', { name: node.name }));
   if (wanted.size === 0 || limits.size === 0) return undefined;
   const attached: Attached = new Map();
   for (const other of node.pods) attach(attached, other.pod, view);
@@ -53,9 +80,8 @@ function filterByLimits(node: NodeInfo, pod: ReadablePod, view: ClusterView): Ve
 }
 
 /** A driver that states no count has no limit. */
-function limitsOf(node: string, view: ClusterView): ReadonlyMap<string, number> {
+function limitsIn(csiNode: DeepReadonly<CsiNode> | undefined): ReadonlyMap<string, number> {
   const limits = new Map<string, number>();
-  const csiNode = view.get<CsiNode>('storage.k8s.io/csinodes', { name: node });
   for (const { allocatable, name } of csiNode?.spec?.drivers ?? [])
     if (allocatable?.count !== undefined) limits.set(name, allocatable.count);
   return limits;

@@ -1,5 +1,10 @@
-import { ephemeralClaimName } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, PersistentVolume, PersistentVolumeClaim } from '@rollkeeper/machinery/kubernetes';
+import { claimNamesOf, ephemeralClaimName } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  PersistentVolume,
+  PersistentVolumeClaim,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { ReadablePod } from '../../framework/node-info.js';
 
@@ -28,6 +33,12 @@ export function claimedVolumesOf({ metadata, spec }: ReadablePod, view: ClusterV
     });
   }
   return found;
+}
+
+/** Whether the pod uses this claim. */
+export function isClaimOf(pod: ReadablePod, claim: DeepReadonly<KubernetesObject> | undefined): boolean {
+  if (!claim || claim.metadata.namespace !== pod.metadata.namespace) return false;
+  return claimNamesOf(pod).includes(claim.metadata.name);
 }
 
 export function claimNotFound(name: string): string {

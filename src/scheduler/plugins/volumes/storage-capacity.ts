@@ -4,7 +4,7 @@ import type { ClusterView } from '../../framework/cluster-view.js';
 import type { ReadableNode } from '../../framework/node-info.js';
 import type { Claim } from './pod-claims.js';
 
-interface CsiDriver extends KubernetesObject {
+export interface CsiDriver extends KubernetesObject {
   spec?: { storageCapacity?: boolean };
 }
 

@@ -1,7 +1,8 @@
 import type { PodInfo, ReadablePod } from '../../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin, SchedulingContext } from '../../framework/plugin.js';
 import { SKIP, unresolvable, unschedulable } from '../../framework/status.js';
-import { claimNotFound, claimedVolumesOf } from './pod-claims.js';
+import { on, onObjects, onPods } from '../hints.js';
+import { claimNotFound, claimedVolumesOf, isClaimOf } from './pod-claims.js';
 
 const DISK_TAKEN = unschedulable('node(s) had no available disk');
 const CLAIM_TAKEN = unschedulable(
@@ -22,6 +23,11 @@ interface Restrictions {
 export const volumeRestrictions: PluginFactory = () => {
   const plugin: SchedulerPlugin<Restrictions> = {
     name: 'VolumeRestrictions',
+    eventsToRegister: [
+      onPods(['delete'], (pod, before) => before !== undefined && shareVolumes(pod, before)),
+      on('nodes', 'add'),
+      onObjects('persistentvolumeclaims', ['add'], (pod, _before, after) => isClaimOf(pod, after)),
+    ],
     preFilter({ pod: { pod }, snapshot, view }: SchedulingContext) {
       const { volumes } = pod.spec;
       if (!volumes) return { status: SKIP };
@@ -48,6 +54,20 @@ export const volumeRestrictions: PluginFactory = () => {
   };
   return plugin;
 };
+
+/** Whether the pod that went may have held a disk or a claim of this one. */
+function shareVolumes(pod: ReadablePod, gone: ReadablePod): boolean {
+  if (pod.metadata.namespace !== gone.metadata.namespace) return false;
+  const left = gone.spec.volumes ?? [];
+  return (pod.spec.volumes ?? []).some((volume) =>
+    left.some((other) => {
+      const name = volume.persistentVolumeClaim?.claimName;
+      return (
+        isSameDisk(volume, other) || (name !== undefined && name === other.persistentVolumeClaim?.claimName)
+      );
+    }),
+  );
+}
 
 function changed(state: Restrictions, other: PodInfo, pod: PodInfo, by: 1 | -1): Restrictions {
   if (other.pod.metadata.namespace !== pod.pod.metadata.namespace) return state;

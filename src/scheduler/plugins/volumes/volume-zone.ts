@@ -1,12 +1,13 @@
 import { ownField, storageClassNameOf } from '@rollkeeper/machinery/kubernetes';
-import type { StorageClass } from '@rollkeeper/machinery/kubernetes';
+import type { PersistentVolume, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { ReadablePod } from '../../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin } from '../../framework/plugin.js';
 import type { Status } from '../../framework/status.js';
 import { SKIP, unresolvable } from '../../framework/status.js';
 import type { Volume } from './pod-claims.js';
-import { claimNotFound, claimedVolumesOf, volumeNamed } from './pod-claims.js';
+import { on, onObjects } from '../hints.js';
+import { claimNotFound, claimedVolumesOf, isClaimOf, volumeNamed } from './pod-claims.js';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
@@ -31,6 +32,20 @@ const REFUSAL = unresolvable('node(s) had no available volume zone');
 export const volumeZone: PluginFactory = () => {
   const plugin: SchedulerPlugin<readonly VolumeTopology[]> = {
     name: 'VolumeZone',
+    eventsToRegister: [
+      onObjects<StorageClass>(
+        'storage.k8s.io/storageclasses',
+        ['add'],
+        (_pod, _before, after) => after?.volumeBindingMode === 'WaitForFirstConsumer',
+      ),
+      on('nodes', 'add', 'update-node-labels'),
+      onObjects('persistentvolumeclaims', ['add', 'update'], (pod, _before, after) => isClaimOf(pod, after)),
+      onObjects<PersistentVolume>(
+        'persistentvolumes',
+        ['add', 'update'],
+        (_pod, before, after) => !before || !after || !isSameTopology(before, after),
+      ),
+    ],
     preFilter({ pod: { pod }, view }) {
       const state = topologiesOf(pod, view);
       if ('code' in state) return { status: state };
@@ -77,8 +92,14 @@ function problemOfUnbound(className: string | undefined, view: ClusterView): str
   return found.volumeBindingMode === 'WaitForFirstConsumer' ? undefined : 'PersistentVolume had no name';
 }
 
+function isSameTopology(one: Volume, other: Volume): boolean {
+  return [...TOPOLOGY_LABELS.keys()].every(
+    (key) => ownField(one.metadata.labels, key) === ownField(other.metadata.labels, key),
+  );
+}
+
 /** A label without any zone is left out, as kube-scheduler does with what it cannot read. */
-export function topologiesOfVolume({ metadata: { labels } }: Volume): readonly VolumeTopology[] {
+function topologiesOfVolume({ metadata: { labels } }: Volume): readonly VolumeTopology[] {
   const topologies: VolumeTopology[] = [];
   for (const key of TOPOLOGY_LABELS.keys()) {
     const value = ownField(labels, key);
