@@ -114,11 +114,6 @@ function isResizeInfeasible({ status }: ReadablePod): boolean {
   return status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
-interface PodLevelStatus {
-  readonly resources?: { readonly requests?: Amounts };
-  readonly allocatedResources?: Amounts;
-}
-
 function hasPodLevelRequests({ spec }: ReadablePod): boolean {
   return Object.keys(spec.resources?.requests ?? {}).some(isPodLevelResource);
 }

@@ -4,20 +4,23 @@ import type { NodeInfo } from '../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../framework/plugin.js';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { SKIP } from '../framework/status.js';
-import { CPU, MEMORY } from '../node/pod-requests.js';
+import { isScalar } from './allocation.js';
+import { balancedAllocationArgs, compileArgs } from './plugin-args.js';
 
 type Requests = readonly { readonly resource: string; readonly amount: Int64 }[];
 
-const RESOURCES = [CPU, MEMORY];
 /** What a node scores whose balance the pod does not change, twice. */
 const NEUTRAL = MAX_NODE_SCORE / 2;
 
 /** Prefers nodes whose cpu and memory the pod brings to like shares. */
-export const balancedAllocation: PluginFactory = () => {
+export const balancedAllocation: PluginFactory = (args) => {
+  const { resources } = compileArgs(balancedAllocationArgs, args);
   const plugin: SchedulerPlugin<undefined, Requests> = {
     name: 'NodeResourcesBalancedAllocation',
     preScore({ pod }) {
-      const state = RESOURCES.map((resource) => ({ resource, amount: pod.requests.get(resource) ?? 0 }));
+      const state = resources
+        .map(({ name: resource }) => ({ resource, amount: pod.requests.get(resource) ?? 0 }))
+        .filter(({ amount, resource }) => amount !== 0 || !isScalar(resource));
       return state.every(({ amount }) => amount === 0) ? { status: SKIP } : { state };
     },
     score(node, _context, requests) {

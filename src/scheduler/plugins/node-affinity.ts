@@ -1,12 +1,14 @@
-import { compileNodeSelection, compileNodeTerm } from '@rollkeeper/machinery/kubernetes';
+import { compileNodeSelection, compileNodeTerm, compileNodeTerms } from '@rollkeeper/machinery/kubernetes';
 import type { NodeMatcher, NodeTerm } from '@rollkeeper/machinery/kubernetes';
-import type { ReadablePod } from '../framework/node-info.js';
+import type { ReadableNode, ReadablePod } from '../framework/node-info.js';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { SKIP, unresolvable } from '../framework/status.js';
 import { onNodes } from './hints.js';
 import { inProportion } from './normalize.js';
+import { compileArgs, nodeAffinityArgs } from './plugin-args.js';
 
 const REFUSAL = unresolvable("node(s) didn't match Pod's node affinity/selector");
+const ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity");
 const CONFLICT = unresolvable('pod affinity terms conflict');
 
 interface Preference {
@@ -15,26 +17,36 @@ interface Preference {
 }
 
 /** Nodes by the pod's `nodeSelector` and node affinity. */
-export const nodeAffinity: PluginFactory = () => {
+export const nodeAffinity: PluginFactory = (args) => {
+  const { addedAffinity } = compileArgs(nodeAffinityArgs, args);
+  const added = addedAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const isAllowed = added && compileNodeTerms(added);
+  const addedPreferences = compilePreferences(addedAffinity);
   const plugin: SchedulerPlugin<NodeMatcher, readonly Preference[]> = {
     name: 'NodeAffinity',
     eventsToRegister: [
       onNodes(['add', 'update-node-labels'], ({ spec }, before, after) => {
         const isSelected = compileNodeSelection(spec);
-        return after !== undefined && isSelected(after) && !(before && isSelected(before));
+        const suits = (node: ReadableNode | undefined): boolean =>
+          node !== undefined && isSelected(node) && (!isAllowed || isAllowed(node));
+        return suits(after) && !suits(before);
       }),
     ],
     preFilter({ pod: { pod } }) {
       const terms = requiredTermsOf(pod);
-      if (!terms && Object.keys(pod.spec.nodeSelector ?? {}).length === 0) return { status: SKIP };
+      const asksForNone = !terms && Object.keys(pod.spec.nodeSelector ?? {}).length === 0;
+      if (asksForNone && !isAllowed) return { status: SKIP };
       const state = compileNodeSelection(pod.spec);
       const nodeNames = terms && namedNodes(terms);
       if (nodeNames?.size === 0) return { status: CONFLICT };
       return { state, nodeNames };
     },
-    filter: ({ node }, _context, isSelected) => (isSelected(node) ? undefined : REFUSAL),
+    filter({ node }, _context, isSelected) {
+      if (isAllowed && !isAllowed(node)) return ENFORCED;
+      return isSelected(node) ? undefined : REFUSAL;
+    },
     preScore({ pod }) {
-      const state = preferencesOf(pod.pod);
+      const state = [...addedPreferences, ...compilePreferences(pod.pod.spec.affinity?.nodeAffinity)];
       return state.length > 0 ? { state } : { status: SKIP };
     },
     score({ node }, _context, preferences) {
@@ -66,7 +78,14 @@ function namedNodes(terms: readonly NodeTerm[]): ReadonlySet<string> | undefined
   return terms.length > 0 ? all : undefined;
 }
 
-function preferencesOf({ spec }: ReadablePod): Preference[] {
-  const terms = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+interface Preferring {
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+    readonly preference: NodeTerm;
+    readonly weight: number;
+  }[];
+}
+
+function compilePreferences(affinity: Preferring | undefined): Preference[] {
+  const terms = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   return terms.map(({ preference, weight }) => ({ isMet: compileNodeTerm(preference), weight }));
 }

@@ -6,8 +6,9 @@ import { unresolvable, unschedulable } from '../framework/status.js';
 import { nodeInfoOf } from '../node/node-info.js';
 import { podInfoOf } from '../node/pod-info.js';
 import { isOnNode, isSamePod, onNodes, onPods } from './hints.js';
-import type { ScoredRequests } from './allocation.js';
-import { leastAllocated, scoredRequests } from './allocation.js';
+import type { ScoredRequest } from './allocation.js';
+import { compileStrategy, scoredRequests } from './allocation.js';
+import { compileArgs, nodeResourcesFitArgs } from './plugin-args.js';
 
 type Requests = readonly (readonly [resource: string, amount: Int64])[];
 
@@ -15,20 +16,36 @@ const TOO_MANY_PODS = 'Too many pods';
 const TOO_MANY = unschedulable(TOO_MANY_PODS);
 
 /** Refuses nodes without room for what the pod requests, and prefers those where much is left. */
-export const nodeResourcesFit: PluginFactory = () => {
-  const plugin: SchedulerPlugin<Requests, ScoredRequests> = {
+export const nodeResourcesFit: PluginFactory = (given) => {
+  const args = compileArgs(nodeResourcesFitArgs, given);
+  const { scoringStrategy } = args;
+  const score = compileStrategy(scoringStrategy);
+  const isChecked = ([resource]: Requests[number]): boolean => !isIgnored(resource, args);
+  const plugin: SchedulerPlugin<Requests, readonly ScoredRequest[]> = {
     name: 'NodeResourcesFit',
     eventsToRegister: [
       onPods(['delete', 'update-pod-scale-down'], makesRoom),
       onNodes(['add', 'update-node-allocatable'], fitsNow),
     ],
-    preFilter: ({ pod }) => ({ state: wantedBy(pod) }),
+    preFilter: ({ pod }) => ({ state: wantedBy(pod).filter(isChecked) }),
     filter: fit,
-    preScore: ({ pod }) => ({ state: scoredRequests(pod) }),
-    score: (node, _context, requests) => leastAllocated(node, requests),
+    preScore: ({ pod }) => ({ state: scoredRequests(pod, scoringStrategy) }),
+    score: (node, _context, requests) => score(node, requests),
   };
   return plugin;
 };
+
+interface Ignored {
+  readonly ignoredResources: readonly string[];
+  readonly ignoredResourceGroups: readonly string[];
+}
+
+/** Extended resources that others look after, for example an extender. */
+function isIgnored(resource: string, { ignoredResourceGroups, ignoredResources }: Ignored): boolean {
+  const slash = resource.indexOf('/');
+  if (slash < 0) return false;
+  return ignoredResources.includes(resource) || ignoredResourceGroups.includes(resource.slice(0, slash));
+}
 
 function wantedBy({ requests }: PodInfo): Requests {
   return [...requests].filter(([, amount]) => amount > 0);

@@ -4,6 +4,7 @@ import type { NodeInfo, PodInfo } from '../../framework/node-info.js';
 import type { PluginFactory, PostFilterContext, PostFilterResult } from '../../framework/plugin.js';
 import type { Status } from '../../framework/status.js';
 import { unresolvable, unschedulable } from '../../framework/status.js';
+import { compileArgs, defaultPreemptionArgs } from '../plugin-args.js';
 import { budgetsIn } from './budgets.js';
 import { pickCandidate } from './pick-candidate.js';
 import type { Candidate } from './select-victims.js';
@@ -17,8 +18,8 @@ interface PreemptionOptions {
 const NOT_HELPFUL = unresolvable('Preemption is not helpful for scheduling');
 
 /** Finds a node on which the pod would fit if pods of lower priority went. */
-export const defaultPreemption: PluginFactory = () => {
-  const options = { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100 };
+export const defaultPreemption: PluginFactory = (args) => {
+  const options = compileArgs(defaultPreemptionArgs, args);
   return {
     name: 'DefaultPreemption',
     // What the victims leave helps by the plug-ins that refused the pod; this one refuses none.

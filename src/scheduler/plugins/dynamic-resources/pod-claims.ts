@@ -6,10 +6,6 @@ import type { ReadableClaim, ResourceClaim } from './resource-api.js';
 /** How many pods may share a claim. */
 const MOST_USERS = 256;
 
-interface WithStatuses {
-  readonly resourceClaimStatuses?: readonly { readonly name: string; readonly resourceClaimName?: string }[];
-}
-
 /** The pod's resource claims; a text where one of them is not there or not the pod's. */
 export function claimsOf(pod: ReadablePod, view: ClusterView): readonly ReadableClaim[] | string {
   const { name: podName, namespace = '' } = pod.metadata;

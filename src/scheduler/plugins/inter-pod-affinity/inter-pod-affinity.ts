@@ -1,5 +1,6 @@
 import type { PluginFactory, SchedulerPlugin } from '../../framework/plugin.js';
 import { SKIP } from '../../framework/status.js';
+import { compileArgs, interPodAffinityArgs } from '../plugin-args.js';
 import type { TopologyCounts } from '../topology-counts.js';
 import { affinityEvents } from './affinity-events.js';
 import { scorePreferred, spreadOut, weighPreferred } from './preferred-terms.js';
@@ -7,8 +8,8 @@ import type { RequiredState } from './required-terms.js';
 import { changeRequired, countRequired, filterRequired } from './required-terms.js';
 
 /** Keeps pods near the pods they want, and away from those they do not want. */
-export const interPodAffinity: PluginFactory = (_args, { view }) => {
-  const options = { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false };
+export const interPodAffinity: PluginFactory = (args, { view }) => {
+  const options = compileArgs(interPodAffinityArgs, args);
   const plugin: SchedulerPlugin<RequiredState, TopologyCounts> = {
     name: 'InterPodAffinity',
     eventsToRegister: affinityEvents(view),

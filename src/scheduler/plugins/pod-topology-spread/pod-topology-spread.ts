@@ -1,5 +1,7 @@
 import type { PluginFactory, SchedulerPlugin, SchedulingContext } from '../../framework/plugin.js';
 import { SKIP } from '../../framework/status.js';
+import type { DefaultConstraint } from '../plugin-args.js';
+import { compileArgs, podTopologySpreadArgs } from '../plugin-args.js';
 import type { Constraint } from './constraint.js';
 import { HOSTNAME, compileConstraint, statedConstraints } from './constraint.js';
 import { podInfoOf } from '../../node/pod-info.js';
@@ -10,12 +12,6 @@ import { changeDomains, countDomains, filterSpread } from './hard-constraints.js
 import type { SoftSpread } from './soft-constraints.js';
 import { favourFewest, scoreSpread, weighDomains } from './soft-constraints.js';
 
-interface DefaultConstraint {
-  readonly topologyKey: string;
-  readonly maxSkew: number;
-  readonly whenUnsatisfiable: string;
-}
-
 /** What holds for pods that state no constraints. */
 const SYSTEM_DEFAULTS: readonly DefaultConstraint[] = [
   { topologyKey: HOSTNAME, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
@@ -23,13 +19,14 @@ const SYSTEM_DEFAULTS: readonly DefaultConstraint[] = [
 ];
 
 /** Spreads the pods of a kind evenly over nodes, zones and other domains. */
-export const podTopologySpread: PluginFactory = (_args, { view }) => {
-  const defaults = SYSTEM_DEFAULTS;
-  const areSystemDefaults = true;
+export const podTopologySpread: PluginFactory = (args, { view }) => {
+  const { defaultConstraints, defaultingType } = compileArgs(podTopologySpreadArgs, args);
+  const areSystemDefaults = defaultingType === 'System';
+  const defaults = areSystemDefaults ? SYSTEM_DEFAULTS : defaultConstraints;
   const constraintsOf = (context: PodInView, whenUnsatisfiable: string): readonly Constraint[] =>
     hasOwnConstraints(context)
       ? statedConstraints(context.pod, whenUnsatisfiable)
-      : defaultConstraints(context, defaults, whenUnsatisfiable);
+      : compileDefaults(context, defaults, whenUnsatisfiable);
   const plugin: SchedulerPlugin<SpreadState, SoftSpread> = {
     name: 'PodTopologySpread',
     eventsToRegister: spreadEvents((pod) => constraintsOf({ pod: podInfoOf(pod), view }, 'DoNotSchedule')),
@@ -58,7 +55,7 @@ function hasOwnConstraints({ pod }: PodInView): boolean {
   return (pod.pod.spec.topologySpreadConstraints ?? []).length > 0;
 }
 
-function defaultConstraints(
+function compileDefaults(
   { pod: { pod }, view }: PodInView,
   defaults: readonly DefaultConstraint[],
   whenUnsatisfiable: string,
