@@ -1,3 +1,4 @@
+import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import { createHttpApiClient, loadKubeconfig, withSpans } from '@rollkeeper/client/api-client';
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
@@ -53,6 +54,7 @@ export async function runNodeProcess(
     const scheduler =
       settings &&
       new Scheduler({
+        compileDeviceSelector,
         ...shared,
         ...settings,
         client: withSpans(client, tracer, clock),

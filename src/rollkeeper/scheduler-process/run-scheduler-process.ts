@@ -1,3 +1,4 @@
+import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
@@ -63,6 +64,7 @@ export async function runSchedulerProcess(
   const schedulerNames = configuration.profiles.map(({ schedulerName }) => schedulerName);
   const leading: { elector?: LeaderElector | undefined } = {};
   const scheduler = new Scheduler({
+    compileDeviceSelector,
     ...shared,
     ...settings,
     client: withSpans(client, tracer, clock),
@@ -70,7 +72,8 @@ export async function runSchedulerProcess(
     eventsOf: (name) => events.as(name),
     metrics: createSchedulerMetrics(metrics, schedulerNames),
     assertMayWrite: () => {
-      if (leading.elector && !leading.elector.isLeader) throw new LeaseLostError('another scheduler may hold the lease');
+      if (leading.elector && !leading.elector.isLeader)
+        throw new LeaseLostError('another scheduler may hold the lease');
     },
   });
   const lease = options.leaderElect ? leaseOf(options.lease, configuration.leaderElection) : undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import type { Informer } from '@rollkeeper/client/informer';
@@ -5,7 +6,7 @@ import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancell
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, nextTurn } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Node, ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { SchedulerCache } from '../cache/scheduler-cache.js';
@@ -15,6 +16,7 @@ import { defaultConfiguration } from '../config/compile-configuration.js';
 import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
 import { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
+import type { CompileDeviceSelector } from '../framework/device-selector.js';
 import type { PluginFactory } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { ReadablePod } from '../framework/node-info.js';
@@ -22,6 +24,7 @@ import type { QueueName } from '../queue/queue-metrics.js';
 import { SchedulingQueue } from '../queue/scheduling-queue.js';
 import type { QueueProfile } from '../queue/scheduling-queue.js';
 import { AssumedObjects } from './assumed-objects.js';
+import { bindingClaims, deallocateClaim } from './bind-claims.js';
 import { bindingVolumes } from './bind-volumes.js';
 import { ChangeSignal } from './change-signal.js';
 import { ClusterCaches } from './cluster-caches.js';
@@ -53,6 +56,10 @@ export interface SchedulerOptions {
   readonly metrics?: SchedulerMetrics;
   /** @default OpenTelemetry's global one */
   readonly tracer?: Tracer;
+  /** Evaluates the CEL expressions of device classes and claims. @default none: a pod whose devices are selected by one fails */
+  readonly compileDeviceSelector?: CompileDeviceSelector;
+  /** Of devices that several claims share. @default random UUIDs */
+  readonly newShareId?: () => string;
   /** Throws once another may schedule: asked before each binding is sent. @default never */
   readonly assertMayWrite?: () => void;
 }
@@ -202,9 +209,14 @@ export class Scheduler {
     wraps = NO_WRAPS,
     permitQueue?: PermitQueue,
   ) {
-    const { clock, logger, plugins = [] } = this.options;
+    const { clock, compileDeviceSelector, logger, plugins = [] } = this.options;
     const catalog = catalogOf(plugins, wraps, io);
-    const handle = { view, log: logger, ...(permitQueue && { waitingPods: permitQueue }) };
+    const handle = {
+      view,
+      log: logger,
+      ...(permitQueue && { waitingPods: permitQueue }),
+      ...(compileDeviceSelector && { compileDeviceSelector }),
+    };
     const profiles = buildProfiles(this.configuration, catalog, handle);
     const extenders = this.configuration.extenders.map(
       (extender, index) => new HttpExtender(extender, clock, `extenders[${index}]`),
@@ -213,7 +225,15 @@ export class Scheduler {
   }
 
   private assemble(caches: ClusterCaches): Parts {
-    const { assertMayWrite = () => undefined, client, clock, eventsOf, logger, random } = this.options;
+    const {
+      assertMayWrite = () => undefined,
+      client,
+      clock,
+      eventsOf,
+      logger,
+      newShareId = randomUUID,
+      random,
+    } = this.options;
     const { cache, configuration, metrics } = this;
     const view = new AssumedObjects(caches);
     const permitQueue = new PermitQueue(clock);
@@ -223,7 +243,17 @@ export class Scheduler {
       statuses.write(pod, { nomination: { node } }, signal);
     const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
     const volumes = { client, clock, assumed: view, claimChanges, expectNode };
-    const wraps = new Map([['VolumeBinding', (base: PluginFactory) => bindingVolumes(base, volumes)]]);
+    const claims = {
+      client,
+      claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type,
+      assumed: view,
+      newShareId,
+      expectNode,
+    };
+    const wraps = new Map([
+      ['VolumeBinding', (base: PluginFactory) => bindingVolumes(base, volumes)],
+      ['DynamicResources', (base: PluginFactory) => bindingClaims(base, claims)],
+    ]);
     const { extenders, profiles } = this.compile(view, io, wraps, permitQueue);
     const profileOf = (pod: ReadablePod): Profile | undefined =>
       profiles.get(pod.spec.schedulerName ?? 'default-scheduler');
@@ -244,7 +274,12 @@ export class Scheduler {
       metrics: metrics.queue,
     });
     const tracer = this.options.tracer ?? trace.getTracer('rollkeeper');
-    const attempts = new PodAttempts({ ...shared, queue, view, profileOf, preemptions, tracer, random });
+    const deallocate = (ref: Required<ObjectRef>, signal: AbortSignal): Promise<void> =>
+      deallocateClaim(claims, ref, signal);
+    const attempts = new PodAttempts({
+      ...shared,
+      ...{ queue, view, profileOf, preemptions, tracer, random, deallocate },
+    });
     metrics.watch(() => ({
       pending: queue.counts(),
       nodes: caches.nodes.lister.list().length,

@@ -1,3 +1,4 @@
+import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
 import type { Informer } from '@rollkeeper/client/informer';
@@ -25,6 +26,7 @@ export class TestScheduler {
   constructor({ configuration, nodes, plugins, ...shared }: TestSchedulerParts) {
     this.events = new ApiEventRecorder({ ...shared, component: 'default-scheduler' });
     this.scheduler = new Scheduler({
+      compileDeviceSelector,
       ...shared,
       configuration,
       plugins,
