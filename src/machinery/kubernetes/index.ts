@@ -37,8 +37,16 @@ export {
   apiVersionOf,
   qualifiedResource,
 } from './resource-type.js';
-export { isNodeSelected, isSelectedByTerms, nodeNamedByAffinity, tolerates } from './node-fit.js';
-export type { Taint, Toleration } from './node-fit.js';
+export {
+  compileNodeSelection,
+  compileNodeTerm,
+  compileNodeTerms,
+  isNodeSelected,
+  isSelectedByTerms,
+  nodeNamedByAffinity,
+  tolerates,
+} from './node-fit.js';
+export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
 export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';

@@ -1,10 +1,10 @@
-import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Int64, LabelMatcher, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 
 export type ReadablePod = DeepReadonly<Pod>;
 export type ReadableNode = DeepReadonly<Node>;
 
-/** Amounts by resource name. cpu in milli-cores; everything else in its whole unit (bytes, pieces). Exact. */
-export type ResourceAmounts = ReadonlyMap<string, bigint>;
+/** Amounts by resource name. cpu in milli-cores; everything else in its whole unit (bytes, pieces). Exact: see `amounts.ts`. */
+export type ResourceAmounts = ReadonlyMap<string, Int64>;
 
 /** A pod as filters and scores need it: what has to be computed of it once stands here. */
 export interface PodInfo {
@@ -14,8 +14,41 @@ export interface PodInfo {
   /** What the pod asks for: containers, sidecars, init containers, pod-level resources and overhead. */
   readonly requests: ResourceAmounts;
   /** cpu and memory as scores count them: what is not stated counts 100m and 200 MiB per container. */
-  readonly nonZeroRequests: { readonly cpu: bigint; readonly memory: bigint };
+  readonly nonZeroRequests: CpuAndMemory;
   readonly hostPorts: readonly HostPort[];
+  readonly affinity: PodAffinityTerms;
+  /** 0 where the pod states none. */
+  readonly priority: number;
+}
+
+export interface CpuAndMemory {
+  /** In milli-cores. */
+  readonly cpu: Int64;
+  /** In bytes. */
+  readonly memory: Int64;
+}
+
+/** The pod's affinity and anti-affinity to other pods, compiled. */
+export interface PodAffinityTerms {
+  readonly required: readonly AffinityTerm[];
+  readonly requiredAnti: readonly AffinityTerm[];
+  readonly preferred: readonly WeightedAffinityTerm[];
+  readonly preferredAnti: readonly WeightedAffinityTerm[];
+}
+
+export interface AffinityTerm {
+  readonly topologyKey: string;
+  /** Named namespaces; the pod's own where the term says nothing of namespaces. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Selects further namespaces by their labels; none where the term has no such selector. */
+  readonly selectsNamespace: LabelMatcher | undefined;
+  readonly selectsLabels: LabelMatcher;
+  /** Terms with the same key select the same pods; none where that depends on the labels of namespaces. */
+  readonly key: string | undefined;
+}
+
+export interface WeightedAffinityTerm extends AffinityTerm {
+  readonly weight: number;
 }
 
 export interface HostPort {
@@ -29,7 +62,7 @@ export interface HostPort {
 /** An image that a node has. */
 export interface ImageState {
   /** In bytes. */
-  readonly size: bigint;
+  readonly size: Int64;
   /** How many nodes have it. */
   readonly nodes: number;
 }
@@ -46,7 +79,7 @@ export interface NodeInfo {
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
   readonly allocatable: ResourceAmounts;
   readonly requested: ResourceAmounts;
-  readonly nonZeroRequested: { readonly cpu: bigint; readonly memory: bigint };
+  readonly nonZeroRequested: CpuAndMemory;
   readonly hostPorts: readonly HostPort[];
   /** By normalised name. */
   readonly images: ReadonlyMap<string, ImageState>;
@@ -60,6 +93,11 @@ export interface Snapshot {
   get(name: string): NodeInfo | undefined;
   readonly withAffinity: readonly NodeInfo[];
   readonly withRequiredAntiAffinity: readonly NodeInfo[];
-  /** How many pods use each ReadWriteOncePod claim, by `namespace/claim`. */
+  /** How many distinct pods on nodes use the claim, by `namespace/claim`. */
   claimUsers(key: string): number;
+}
+
+/** Pods that are to get a node once the victims of their preemption are gone. */
+export interface NominatedPods {
+  on(node: string): readonly PodInfo[];
 }

@@ -1,11 +1,13 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClusterEventWithHint } from './cluster-event.js';
 import type { ClusterView } from './cluster-view.js';
+import type { CompileDeviceSelector } from './device-selector.js';
 import type { NodeInfo, PodInfo, ReadablePod, Snapshot } from './node-info.js';
 import type { Status } from './status.js';
 
 /** Highest score that a plug-in gives, after its own normalising and before its weight. */
-export const MAX_NODE_SCORE = 100n;
+export const MAX_NODE_SCORE = 100;
 
 /** What every extension point is handed of an attempt. Pure plug-ins read nothing else. */
 export interface SchedulingContext {
@@ -57,7 +59,7 @@ export interface SchedulerPlugin<State = unknown, ScoreState = unknown> {
   filter?(node: NodeInfo, context: SchedulingContext, state: State): Verdict;
 
   /** When no node was feasible: what can be done about it. */
-  postFilter?(context: SchedulingContext, refusals: ReadonlyMap<string, Status>): PostFilterResult;
+  postFilter?(context: PostFilterContext, state: State | undefined): PostFilterResult;
 
   /** Once, when several nodes are feasible. */
   preScore?(
@@ -66,13 +68,17 @@ export interface SchedulerPlugin<State = unknown, ScoreState = unknown> {
     state: State | undefined,
   ): { readonly status?: Status; readonly state?: ScoreState };
   /** How well the node suits the pod; any integer where `normalizeScores` follows, else 0 to 100. */
-  score?(node: NodeInfo, context: SchedulingContext, state: ScoreState): bigint;
-  /** Brings the raw scores into 0 to 100. */
+  score?(node: NodeInfo, context: SchedulingContext, state: ScoreState): number;
+  /**
+   * Brings the raw scores into 0 to 100.
+   * @param raw one for each of `feasible`, in its order; so is what is returned
+   */
   normalizeScores?(
-    raw: ReadonlyMap<string, bigint>,
+    raw: readonly number[],
+    feasible: readonly NodeInfo[],
     context: SchedulingContext,
     state: ScoreState,
-  ): ReadonlyMap<string, bigint>;
+  ): readonly number[];
 
   /** Takes something for the pod on the node. What it throws, or refuses, undoes all reservations. */
   reserve?(context: SchedulingContext, node: string, signal: AbortSignal): Promise<Verdict>;
@@ -98,20 +104,66 @@ export interface QueuedPod {
   readonly attempts: number;
 }
 
+/** What PostFilter is handed beside the attempt. */
+export interface PostFilterContext extends SchedulingContext {
+  /** Why each node was refused, by its name. Nodes that PreFilter ruled out are among them. */
+  readonly refusals: ReadonlyMap<string, Status>;
+  /** Set where PreFilter refused the pod as a whole: then no filter was asked. */
+  readonly preFilterRefusal?: Status;
+  readonly random: RandomSource;
+  /** The node as it could be, with the filters of the profile. */
+  trial(node: NodeInfo): NodeTrial;
+}
+
+/** A what-if: a copy of a node from which pods are taken, and on which they are put back. */
+export interface NodeTrial {
+  /** As it is with what was taken and put back. */
+  readonly node: NodeInfo;
+  remove(pod: PodInfo): void;
+  add(pod: PodInfo): void;
+  /** Whether the pod of the attempt may run there, nominated pods considered. */
+  filter(): Verdict;
+}
+
 export interface PostFilterResult {
-  /** What the PodScheduled condition's message says after the reasons; none where the pod was nominated. */
-  readonly message?: string;
-  /** The node that will have room once the victims are gone. */
-  readonly nominated?: string;
+  /**
+   * None: the pod will have a place, and no further plug-in is asked. `Unschedulable`: this plug-in cannot help; the reasons go into
+   * the message, and the next one is asked. Any other refusal or an error ends PostFilter with its reasons alone.
+   */
+  readonly status?: Status;
+  /** The pod's nomination is to become this: a node that will have room once the victims are gone, or none. @default it stays */
+  readonly nomination?: { readonly node: string | undefined };
   readonly victims?: readonly PodInfo[];
-  /** Ends PostFilter: plug-ins after this one are not asked. */
-  readonly final?: boolean;
+  /** A ResourceClaim whose allocation is to be taken back. */
+  readonly deallocate?: { readonly namespace: string; readonly name: string };
+}
+
+/** A pod whose binding a plug-in delays. */
+export interface WaitingPod {
+  readonly pod: ReadablePod;
+  readonly node: string;
+  /** The plug-ins that have not allowed it yet. */
+  readonly pendingPlugins: readonly string[];
+  /** The pod is bound once all plug-ins that delayed it have allowed it. */
+  allow(plugin: string): void;
+  /** The pod is not bound, and tried again. */
+  reject(plugin: string, reason: string): void;
+}
+
+/** The pods that {@link SchedulerPlugin.permit} has delayed. */
+export interface WaitingPods {
+  get(uid: string): WaitingPod | undefined;
+  list(): readonly WaitingPod[];
 }
 
 /** What a plug-in is built from. */
 export interface PluginHandle {
   readonly view: ClusterView;
   readonly log: Logger;
+  /** Absent where nothing is bound: in what-ifs and explanations. */
+  readonly waitingPods?: WaitingPods;
+  /** @default none: a pod whose devices are selected by expressions fails */
+  readonly compileDeviceSelector?: CompileDeviceSelector;
 }
 
 /** Builds a plug-in from its arguments (`pluginConfig` of `KubeSchedulerConfiguration`). @throws InvalidOptionError naming the field */

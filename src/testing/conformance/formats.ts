@@ -3,6 +3,7 @@ import { deploymentCases } from './deployment-cases.js';
 import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
+import { schedulerCases } from './scheduler-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { validationAnswers } from './validation-answers.js';
 
@@ -22,5 +23,6 @@ export const formats: readonly ConformanceFormat[] = [
   deploymentCases,
   replicaSetCases,
   disruptionCases,
+  schedulerCases,
   validationAnswers,
 ];
