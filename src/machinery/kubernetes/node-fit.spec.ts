@@ -69,7 +69,7 @@ describe('a toleration tolerates a taint', () => {
     // Off by default in Kubernetes 1.36.
     [
       'not by comparing numbers, even equal ones',
-      { key: 'dedicated', value: '5', operator: 'Gt' as 'Equal' },
+      { key: 'dedicated', value: '5', operator: 'Gt' },
       false,
     ],
   ])('%s', (_what, toleration, does) => {

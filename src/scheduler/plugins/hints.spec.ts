@@ -64,7 +64,7 @@ function wakes({
     ({ event, hint }) =>
       event.resource === resource &&
       event.actions.includes(action) &&
-      (hint?.(pod, before as KubernetesObject, after as KubernetesObject) ?? 'Queue') === 'Queue',
+      (hint?.(pod, before, after) ?? 'Queue') === 'Queue',
   );
 }
 

@@ -1,5 +1,5 @@
 import { SeededRandom } from '@rollkeeper/machinery/clock';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { describe, expect, it } from 'vitest';
 import { SchedulerCache } from '../cache/scheduler-cache.js';
