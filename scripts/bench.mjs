@@ -6,6 +6,7 @@
 // `npm run bench -- --delays`: what each wait before a sync is worth, in writes, syncs and time.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
+// `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
@@ -25,6 +26,7 @@ const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
   '--definitions': 'definitions.ts',
+  '--fair-share': 'fair-share.ts',
   '--delays': 'delays.ts',
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',

@@ -44,6 +44,31 @@ export { compileProfile } from './framework/compile-profile.js';
 export type { ProfileParts } from './framework/compile-profile.js';
 export { DEFAULT_PLUGINS } from './plugins/default-plugins.js';
 export type { PluginEntry } from './plugins/default-plugins.js';
+export {
+  compileConfiguration,
+  defaultConfiguration,
+  readConfiguration,
+} from './config/compile-configuration.js';
+export type {
+  LeaseConfiguration,
+  ProfileConfiguration,
+  SchedulerConfiguration,
+} from './config/compile-configuration.js';
+export type { WrittenConfiguration } from './config/configuration.schema.js';
+export { translatePolicy } from './config/translate-policy.js';
+export type { TranslatedPolicy } from './config/translate-policy.js';
+export { defineSchedulerPlugin } from './define-scheduler-plugin.js';
+export type {
+  SchedulerPluginDefinition,
+  SchedulerPluginPoints,
+  SchedulerPluginSetup,
+  SchedulerPluginSpec,
+} from './define-scheduler-plugin.js';
+export type { WaitingPod, WaitingPods } from './framework/plugin.js';
+export { Scheduler } from './run/scheduler.js';
+export type { SchedulerOptions } from './run/scheduler.js';
+export { SCHEDULER_METRICS, createSchedulerMetrics } from './run/metrics.js';
+export type { SchedulerMetrics } from './run/metrics.js';
 export { isPlan, planVolumes } from './plugins/volumes/plan-volumes.js';
 export type { VolumeObstacles, VolumePlan } from './plugins/volumes/plan-volumes.js';
 export { sortClaims } from './plugins/volumes/sort-claims.js';

@@ -11,6 +11,11 @@ export class Nominator implements NominatedPods {
     return this.byNode.get(node) ?? NONE;
   }
 
+  /** The node that the pod is nominated to. */
+  nodeFor(key: string): string | undefined {
+    return this.nodeOf.get(key);
+  }
+
   /** Replaces an earlier nomination of the same pod. */
   nominate(pod: PodInfo, node: string): void {
     this.clear(pod.key);

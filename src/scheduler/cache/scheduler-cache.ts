@@ -116,6 +116,11 @@ export class SchedulerCache {
     this.nominator.nominate(pod, node);
   }
 
+  /** The node that the pod is nominated to. */
+  nominationOf(key: string): string | undefined {
+    return this.nominator.nodeFor(key);
+  }
+
   clearNomination(key: string): void {
     this.nominator.clear(key);
   }

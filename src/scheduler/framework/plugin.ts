@@ -138,10 +138,30 @@ export interface PostFilterResult {
   readonly deallocate?: { readonly namespace: string; readonly name: string };
 }
 
+/** A pod whose binding a plug-in delays. */
+export interface WaitingPod {
+  readonly pod: ReadablePod;
+  readonly node: string;
+  /** The plug-ins that have not allowed it yet. */
+  readonly pendingPlugins: readonly string[];
+  /** The pod is bound once all plug-ins that delayed it have allowed it. */
+  allow(plugin: string): void;
+  /** The pod is not bound, and tried again. */
+  reject(plugin: string, reason: string): void;
+}
+
+/** The pods that {@link SchedulerPlugin.permit} has delayed. */
+export interface WaitingPods {
+  get(uid: string): WaitingPod | undefined;
+  list(): readonly WaitingPod[];
+}
+
 /** What a plug-in is built from. */
 export interface PluginHandle {
   readonly view: ClusterView;
   readonly log: Logger;
+  /** Absent where nothing is bound: in what-ifs and explanations. */
+  readonly waitingPods?: WaitingPods;
   /** @default none: a pod whose devices are selected by expressions fails */
   readonly compileDeviceSelector?: CompileDeviceSelector;
 }

@@ -2,6 +2,8 @@ import type { Container, Toleration } from '@rollkeeper/machinery/types/core-v1'
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validateAddedContainers } from './ephemeral-containers.validation.js';
+import { isMirror, resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
@@ -29,6 +31,24 @@ export function validatePodUpdate(
   subresource: Subresource,
   errors: FieldError[],
 ): void {
+  if (subresource === 'resize') {
+    const obstacle = resizeObstacleOf(old);
+    if (obstacle !== undefined) {
+      errors.push(forbidden('', obstacle));
+      return;
+    }
+    validatePod(pod, errors, old);
+    validateResize(pod, old, errors);
+    return;
+  }
+  if (subresource === 'ephemeralcontainers') {
+    if (isMirror(old)) errors.push(forbidden('', 'static pods do not support ephemeral containers'));
+    else {
+      validatePod(pod, errors, old);
+      validateAddedContainers(pod, old, errors);
+    }
+    return;
+  }
   if (subresource !== '') {
     if (pod.spec?.nodeName !== old.spec?.nodeName) {
       errors.push(forbidden('status.nodeName', 'may not be changed directly'));
@@ -47,7 +67,24 @@ export function validatePodUpdate(
   validateDeadline(spec, oldSpec, errors);
   validateTolerationsKept(spec.tolerations, oldSpec.tolerations, errors);
   if (errors.length > before) return;
-  if (!semanticEqual(fixedPart(spec), fixedPart(oldSpec))) errors.push(forbidden('spec', ONLY_THESE));
+  const gates = keptGates(spec, oldSpec, errors);
+  if (!semanticEqual(fixedPart({ ...spec, schedulingGates: gates }), fixedPart(oldSpec)))
+    errors.push(forbidden('spec', ONLY_THESE));
+}
+
+/** Gates may be taken away, in any order. Returns those that were there where none is new. */
+function keptGates(
+  { schedulingGates: gates = [] }: Decoded<PodSpec>,
+  { schedulingGates: old }: Decoded<PodSpec>,
+  errors: FieldError[],
+): Decoded<PodSpec>['schedulingGates'] {
+  const before = new Set(old?.map(({ name }) => name));
+  const added = gates.filter(({ name }) => !before.has(name));
+  for (const { name = '' } of added) {
+    const problem = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    errors.push(forbidden('spec.schedulingGates', problem));
+  }
+  return added.length === 0 ? old : gates;
 }
 
 /** The spec without what an update may change. */
