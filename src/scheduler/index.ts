@@ -73,3 +73,4 @@ export { isPlan, planVolumes } from './plugins/volumes/plan-volumes.js';
 export type { VolumeObstacles, VolumePlan } from './plugins/volumes/plan-volumes.js';
 export { sortClaims } from './plugins/volumes/sort-claims.js';
 export type { SortedClaims } from './plugins/volumes/sort-claims.js';
+export { allocationOf } from './plugins/dynamic-resources/allocation-result.js';
