@@ -7,7 +7,7 @@ const handle: PluginHandle = { view: { get: () => undefined, list: () => [] }, l
 
 describe('a plug-in of one’s own', () => {
   it('has its name, its weight and its points', () => {
-    const plugin = defineSchedulerPlugin({ name: 'Mine', weight: 3, score: () => 7 });
+    const plugin = defineSchedulerPlugin({ name: 'Mine', weight: 3, score: (): number => 7 });
     expect([plugin.name, plugin.weight]).toEqual(['Mine', 3]);
     expect(plugin.create(undefined, handle)).toMatchObject({ name: 'Mine' });
   });
@@ -22,13 +22,13 @@ describe('a plug-in of one’s own', () => {
   });
 
   it('is told which arguments it does not take', () => {
-    const plugin = defineSchedulerPlugin({ name: 'Mine', score: () => 7 });
+    const plugin = defineSchedulerPlugin({ name: 'Mine', score: (): number => 7 });
     expect(() => plugin.create({ a: 1 }, handle)).toThrow('Mine takes no arguments');
   });
 
   it.each([
-    [{ name: 'no spaces', score: () => 1 }, 'name: "no spaces" is not a name'],
-    [{ name: 'Mine', weight: 0, score: () => 1 }, 'weight: 0 is not a whole number from 1'],
+    [{ name: 'no spaces', score: (): number => 1 }, 'name: "no spaces" is not a name'],
+    [{ name: 'Mine', weight: 0, score: (): number => 1 }, 'weight: 0 is not a whole number from 1'],
     [{ name: 'Mine' }, 'Mine: takes part at no point'],
   ])('that is wrong is refused by its field', (spec, message) => {
     expect(() => defineSchedulerPlugin(spec)).toThrow(message);

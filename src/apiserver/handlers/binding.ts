@@ -20,8 +20,12 @@ interface Binding extends UnstructuredObject {
   target?: { kind?: string; name?: string };
 }
 
-/** `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). */
-export async function handleBinding(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+/**
+ * `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). Of old, it was sent to the collection
+ * `bindings`, and its name was that of the pod.
+ */
+export async function handleBinding(context: RegistryContext, asked: ResourceCall): Promise<ApiResponse> {
+  const call = { ...asked };
   const { object } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
@@ -32,8 +36,11 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
   checkType(object, BINDING_TYPE);
   const binding = object as Binding;
   checkNamespace(binding, call);
+  const isOfOld = call.name === '';
+  if (isOfOld) call.name = binding.metadata.name;
   const options = writeOptionsOf(call);
-  const attributes = sentAttributes(call, BINDING, binding, options);
+  const own = isOfOld ? { ...call, kind: { ...call.kind, type: BINDING_TYPE }, subresource: '' } : call;
+  const attributes = sentAttributes(own, BINDING, binding, options);
   await context.admission.mutateSent(attributes);
   if (binding.metadata.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);

@@ -15,11 +15,14 @@ export interface FieldSelector {
   readonly name?: string;
 }
 
+/** What a selector needs of a kind. */
+export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'>;
+
 /**
  * Compiles `a=b,c!=d`. Whether a field may be asked for is the kind's to say.
  * @throws StatusError 400
  */
-export function parseFieldSelector(text: string | null, kind: KindDefinition): FieldSelector | undefined {
+export function parseFieldSelector(text: string | null, kind: SelectableKind): FieldSelector | undefined {
   if (text === null || text.trim() === '') return undefined;
   const terms = splitUnescaped(text).map((term) => parseTerm(term, text));
   const supported = kind.selectableFields(emptyObject(kind));
@@ -52,7 +55,7 @@ function isNameTerm({ equal, field }: FieldTerm): boolean {
   return equal && field === 'metadata.name';
 }
 
-function emptyObject(kind: KindDefinition): UnstructuredObject {
+function emptyObject(kind: SelectableKind): UnstructuredObject {
   return { apiVersion: '', kind: kind.type.kind, metadata: { name: '' } };
 }
 

@@ -77,6 +77,13 @@ export type {
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';
+export {
+  EVICTION_ASKED,
+  ON_EVICTION,
+  SURGE,
+  evictionAskedForMs,
+  isEvictionToBeNoted,
+} from './asked-eviction.js';
 export { POD_DELETION_COST, parseDeletionCost } from './pod-deletion-cost.js';
 export {
   NANOS,

@@ -63,6 +63,8 @@ export async function runProgram(main: string, argv: readonly string[]): Promise
 
 /** commander evaluates `--help` first, so the help of an unknown command would be the general help. */
 function refuseUnknown(program: Command, args: readonly string[]): void {
+  if (args.some((arg) => /^--kubernetes-version(?:=|$)/.test(arg)))
+    program.error('error: there is no --kubernetes-version: the embedded API server is Kubernetes 1.36');
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   const named = first === 'help' ? second : first;
   const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);

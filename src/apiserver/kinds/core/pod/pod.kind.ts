@@ -18,7 +18,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
   categories: ['all'],
   subresources: [
     ...['attach', 'binding', 'ephemeralcontainers', 'eviction', 'exec', 'log'],
-    ...['portforward', 'resize', 'status'],
+    ...['portforward', 'proxy', 'resize', 'status'],
   ],
   columns: POD_COLUMNS,
   toRow: podRow,

@@ -20,6 +20,7 @@ export const SERVICE_KIND = defineKind<Service>({
   shortNames: ['svc'],
   categories: ['all'],
   hasStatus: true,
+  subresources: ['proxy'],
   createsOnUpdate: true,
   checkName: checkDns1035Label,
   ...printed<Service>(
