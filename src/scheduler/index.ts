@@ -83,3 +83,4 @@ export type {
 } from './explain/explain-placement.js';
 export { profilesFor } from './run/default-catalog.js';
 export { servedResources } from './run/served-resources.js';
+export { allocationOf } from './plugins/dynamic-resources/allocation-result.js';

@@ -31,7 +31,3 @@ export function scale(value: Int64, factor: number, divisor: Int64): number {
   }
   return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor));
 }
-
-export function larger(one: Int64, other: Int64): Int64 {
-  return one >= other ? one : other;
-}

@@ -1,7 +1,7 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { CompileDeviceSelector, SelectableDevice } from '../../framework/device-selector.js';
-import type { PooledCandidate } from './device-requests.js';
+import type { PooledCandidate } from './gather-pools.js';
 import type { DeviceClass, DeviceToleration, ReadableClaim, WantedDevices } from './resource-api.js';
 
 type Selectors = WantedDevices['selectors'];

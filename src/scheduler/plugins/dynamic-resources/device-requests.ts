@@ -2,7 +2,7 @@ import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { DeviceClass, DeviceRequest, ReadableClaim, WantedDevices } from './resource-api.js';
 import type { DeviceMatcher } from './device-matcher.js';
-import type { Pool, PooledDevice } from './gather-pools.js';
+import type { Pool, PooledCandidate } from './gather-pools.js';
 
 /** How many devices one claim may get. */
 export const MOST_DEVICES = 32;
@@ -18,10 +18,6 @@ export interface Alternative {
   readonly count: number;
   /** Which devices, where all are wanted. */
   readonly all?: readonly PooledCandidate[];
-}
-
-export interface PooledCandidate extends PooledDevice {
-  readonly pool: Pool;
 }
 
 export interface CompiledRequest {

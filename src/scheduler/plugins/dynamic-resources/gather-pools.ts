@@ -20,6 +20,11 @@ export interface PooledDevice {
   readonly slice: ReadableSlice;
 }
 
+/** A device with the pool that it belongs to. */
+export interface PooledCandidate extends PooledDevice {
+  readonly pool: Pool;
+}
+
 /** The pools that have devices for the node. Slices of older generations do not count. */
 export function gatherPools(slices: readonly ReadableSlice[], node: ReadableNode): Pool[] {
   const byPool = new Map<string, ReadableSlice[]>();
