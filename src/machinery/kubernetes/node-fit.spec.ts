@@ -67,11 +67,7 @@ describe('a toleration tolerates a taint', () => {
     ['not of another value', { key: 'dedicated', value: '6' }, false],
     ['not of another effect', { operator: 'Exists', effect: 'NoExecute' }, false],
     // Off by default in Kubernetes 1.36.
-    [
-      'not by comparing numbers, even equal ones',
-      { key: 'dedicated', value: '5', operator: 'Gt' },
-      false,
-    ],
+    ['not by comparing numbers, even equal ones', { key: 'dedicated', value: '5', operator: 'Gt' }, false],
   ])('%s', (_what, toleration, does) => {
     expect(tolerates(toleration, taint)).toBe(does);
   });

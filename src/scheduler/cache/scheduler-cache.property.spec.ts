@@ -7,10 +7,10 @@ import { podInfoOf } from '../node/pod-info.js';
 import { SchedulerCache } from './scheduler-cache.js';
 
 /**
- * After any changes the snapshot equals that of a cache that was told of the same nodes and pods just now, and every snapshot that was
- * taken before is as it was.
+ * After any changes the snapshot equals that of a new cache with the same nodes and pods, and every snapshot taken before is as it
+ * was.
  */
-it('a snapshot shows nodes and pods as they are, whatever came before', () => {
+it('a snapshot shows nodes and pods as they are, after any history', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 31 - 1 }), (seed) => {
       const history = new History(seed);

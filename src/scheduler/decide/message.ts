@@ -5,7 +5,7 @@ export const NO_NODES = 'no nodes available to schedule pods';
 export interface RefusalText {
   readonly nodes: number;
   readonly refusals: Iterable<Status>;
-  /** Stands in place of all reasons. */
+  /** Replaces all reasons. */
   readonly preFilterRefusal?: Status | undefined;
   /** What PostFilter has to say. */
   readonly postFilter?: string | undefined;

@@ -10,7 +10,7 @@ export interface ProfileParts {
   readonly percentageOfNodesToScore?: number;
 }
 
-/** The profile in which every plug-in stands at all of its points. @throws InvalidOptionError unless exactly one plug-in sorts the queue */
+/** The profile in which every plug-in takes part at all of its points. @throws InvalidOptionError unless exactly one plug-in sorts the queue */
 export function compileProfile({
   percentageOfNodesToScore,
   plugins,

@@ -6,7 +6,7 @@ export type ReadableNode = DeepReadonly<Node>;
 /** Amounts by resource name. cpu in milli-cores; everything else in its whole unit (bytes, pieces). Exact: see `amounts.ts`. */
 export type ResourceAmounts = ReadonlyMap<string, Int64>;
 
-/** A pod as filters and scores need it: what has to be computed of it once stands here. */
+/** A pod as filters and scores need it: with everything that has to be computed of it only once. */
 export interface PodInfo {
   readonly pod: ReadablePod;
   /** `namespace/name`. */

@@ -9,7 +9,7 @@ import type { Status } from './status.js';
 /** Highest score that a plug-in gives, after its own normalising and before its weight. */
 export const MAX_NODE_SCORE = 100;
 
-/** What every extension point is handed of an attempt. Pure plug-ins read nothing else. */
+/** What every extension point gets of an attempt. Pure plug-ins read nothing else. */
 export interface SchedulingContext {
   readonly pod: PodInfo;
   /** All nodes as they were when the attempt began; for a what-if of preemption as they would be. */
@@ -104,7 +104,7 @@ export interface QueuedPod {
   readonly attempts: number;
 }
 
-/** What PostFilter is handed beside the attempt. */
+/** What PostFilter gets beside the attempt. */
 export interface PostFilterContext extends SchedulingContext {
   /** Why each node was refused, by its name. Nodes that PreFilter ruled out are among them. */
   readonly refusals: ReadonlyMap<string, Status>;

@@ -17,7 +17,7 @@ const DEFAULT_REQUESTS: ReadonlyMap<string, bigint> = new Map([
 const NO_DEFAULTS: ReadonlyMap<string, bigint> = new Map();
 
 interface CountOptions {
-  /** Stands in for what a container does not state. @default nothing */
+  /** Replaces what a container does not state. @default nothing */
   readonly defaults?: ReadonlyMap<string, bigint>;
   /** @default true */
   readonly withPodLevel?: boolean;

@@ -78,7 +78,7 @@ function fitsNow(
   return wanted.some((resource) => (has.get(resource) ?? 0) > (had.get(resource) ?? 0));
 }
 
-/** All resources that are short are told; one of which the node never has enough makes eviction useless. */
+/** Names all resources that are short; one of which the node never has enough makes eviction useless. */
 function fit(node: NodeInfo, _context: unknown, requests: Requests): Verdict {
   const isFull = node.pods.length + 1 > (node.allocatable.get('pods') ?? 0);
   let short: string[] | undefined;

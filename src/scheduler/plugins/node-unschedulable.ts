@@ -8,7 +8,7 @@ import { isSamePod, onNodes, onPods } from './hints.js';
 const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const REFUSAL = unresolvable('node(s) were unschedulable');
 
-/** Refuses cordoned nodes, unless the pod tolerates the taint that stands for the cordon. */
+/** Refuses cordoned nodes, unless the pod tolerates the taint that represents the cordon. */
 export const nodeUnschedulable: PluginFactory = () => ({
   name: 'NodeUnschedulable',
   eventsToRegister: [

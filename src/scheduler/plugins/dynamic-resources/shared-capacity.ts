@@ -45,7 +45,7 @@ export class SharedCapacity {
   }
 }
 
-/** Quantities as they stand in an allocation, in the form in which the device states its capacity. */
+/** Quantities for an allocation, in the form in which the device states its capacity. */
 export function consumedQuantities(consumed: Consumed, { capacity = {} }: Device): Record<string, string> {
   return Object.fromEntries(
     [...consumed].map(([name, nanos]) => {

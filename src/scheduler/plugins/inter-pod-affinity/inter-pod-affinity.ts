@@ -7,7 +7,7 @@ import { scorePreferred, spreadOut, weighPreferred } from './preferred-terms.js'
 import type { RequiredState } from './required-terms.js';
 import { changeRequired, countRequired, filterRequired } from './required-terms.js';
 
-/** Keeps pods near the pods they want, and away from those they do not want. */
+/** Keeps pods near the pods that their terms ask for, and away from those that they exclude. */
 export const interPodAffinity: PluginFactory = (args, { view }) => {
   const options = compileArgs(interPodAffinityArgs, args);
   const plugin: SchedulerPlugin<RequiredState, TopologyCounts> = {

@@ -39,7 +39,7 @@ export function planVolumes(
   const ofBound = obstacleOfBound(bound, node, view);
   const plan = planDelayed(delayed, node, view);
   if (typeof plan !== 'string') return ofBound === undefined ? plan : [ofBound];
-  // A volume that is gone is told last, one that is out of reach first.
+  // The message names a missing volume last, and one out of reach first.
   if (ofBound === undefined) return [plan];
   return ofBound === NO_VOLUME ? [plan, ofBound] : [ofBound, plan];
 }

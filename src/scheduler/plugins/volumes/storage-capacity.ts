@@ -42,7 +42,7 @@ export function hasCapacity(
     );
 }
 
-/** How large a single volume may be, in billionths; below zero where nothing is told. */
+/** How large a single volume may be, in billionths; below zero where that is unknown. */
 export function volumeLimitOf({
   capacity,
   maximumVolumeSize,

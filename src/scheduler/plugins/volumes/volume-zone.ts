@@ -18,7 +18,7 @@ const TOPOLOGY_LABELS: ReadonlyMap<string, string> = new Map([
   [ZONE, ZONE],
   [REGION, REGION],
 ]);
-/** Stands between the zones of a volume that is in several. */
+/** Separates the zones of a volume that is in several. */
 const SEPARATOR = '__';
 
 interface VolumeTopology {

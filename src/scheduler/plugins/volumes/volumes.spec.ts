@@ -214,7 +214,7 @@ describe('NodeVolumeLimits', () => {
     ['one volume too many', ['three'], limited(2), true],
     ['as many as may be', ['three'], limited(3), false],
     ['a volume that is attached already', ['two'], limited(2), false],
-    ['any number where no limit is told', ['three'], limited(undefined), false],
+    ['any number where the driver states no limit', ['three'], limited(undefined), false],
     [
       'what is attached and used by no pod',
       ['three'],
