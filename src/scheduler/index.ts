@@ -73,4 +73,14 @@ export { isPlan, planVolumes } from './plugins/volumes/plan-volumes.js';
 export type { VolumeObstacles, VolumePlan } from './plugins/volumes/plan-volumes.js';
 export { sortClaims } from './plugins/volumes/sort-claims.js';
 export type { SortedClaims } from './plugins/volumes/sort-claims.js';
+export { explainPlacement } from './explain/explain-placement.js';
+export type {
+  NodeObstacles,
+  PlacementExplanation,
+  PlacementState,
+  PlacementWorld,
+  PluginObstacle,
+} from './explain/explain-placement.js';
+export { profilesFor } from './run/default-catalog.js';
+export { servedResources } from './run/served-resources.js';
 export { allocationOf } from './plugins/dynamic-resources/allocation-result.js';

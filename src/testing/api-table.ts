@@ -33,8 +33,6 @@ const NOT_HERE: Readonly<Record<string, string>> = {
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
   'resource.k8s.io/DeviceClass': 'devices are allocated by the scheduler alone; no driver prepares them',
   'resource.k8s.io/ResourceClaimTemplate': 'no claims are made of it',
-  'scheduling.k8s.io/PriorityClass': 'no preemption',
-  'storage.k8s.io/CSIStorageCapacity': 'ignored',
   'storage.k8s.io/VolumeAttachment': 'nothing is attached',
   'storage.k8s.io/VolumeAttributesClass': 'volumes are not changed by it',
 };

@@ -129,7 +129,7 @@ describe('a claim in use', () => {
     });
     await apply(pod('late', 'used'));
     expect(await unscheduledBecause('late')).toBe(
-      '0/2 nodes are available: persistentvolumeclaim "used" is being deleted.',
+      '0/2 nodes are available: persistentvolumeclaim "used" is being deleted. not found',
     );
     await cluster.delete('pod/user');
     await settled();
@@ -142,14 +142,14 @@ describe('a pod', () => {
     await apply(pod('waits', 'later'));
     expect(await phaseOf('pod/waits')).toBe('Pending');
     expect(await unscheduledBecause('waits')).toBe(
-      '0/2 nodes are available: persistentvolumeclaim "later" not found.',
+      '0/2 nodes are available: persistentvolumeclaim "later" not found. not found',
     );
     await apply(claim('later', { storageClassName: 'manual' }));
     expect(await unscheduledBecause('waits')).toBe(
-      '0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.',
+      '0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
     );
     expect(await notesOn('waits')).toContainEqual(
-      'FailedScheduling 0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.',
+      'FailedScheduling 0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
     );
     expect(await notesOn('later')).toContainEqual(
       'ProvisioningFailed storageclass.storage.k8s.io "manual" not found',
@@ -204,7 +204,7 @@ describe('a pod', () => {
     expect((await get('pvc/local'))?.spec.volumeName).toBe('disk');
     await apply(pod('elsewhere', 'local', { nodeSelector: { 'kubernetes.io/hostname': 'node-0' } }));
     expect(await unscheduledBecause('elsewhere')).toBe(
-      "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had volume node affinity conflict.",
+      "0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     );
   });
 });

@@ -4,6 +4,7 @@ import { APISERVER_OPTIONS_TABLE } from '../../src/rollkeeper/cli/apiserver-opti
 import { NODE_OPTIONS_TABLE } from '../../src/rollkeeper/cli/node-options.table.js';
 import { REDIS_CA_FILE_OPTION } from '../../src/rollkeeper/cli/shared-options.js';
 import { REPLICA_OPTIONS_TABLE } from '../../src/rollkeeper/replica/replica-options.table.js';
+import { SCHEDULER_OPTIONS_TABLE } from '../../src/rollkeeper/scheduler-process/scheduler-options.table.js';
 import { UP_OPTIONS_TABLE } from '../../src/rollkeeper/supervisor/up-options.table.js';
 
 /** What is made from the tables of options: docs/OPTIONS.md, and the limits in the chart's values.schema.json. */
@@ -14,6 +15,7 @@ export const TABLES: Readonly<Record<string, OptionTable>> = {
   controller: { ...REPLICA_OPTIONS_TABLE, ...REDIS_CA_FILE_OPTION },
   apiserver: { ...APISERVER_OPTIONS_TABLE, ...REDIS_CA_FILE_OPTION },
   node: NODE_OPTIONS_TABLE,
+  scheduler: SCHEDULER_OPTIONS_TABLE,
 };
 
 /** The Markdown tables of docs/OPTIONS.md. */

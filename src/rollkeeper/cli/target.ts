@@ -39,6 +39,29 @@ export function parseTarget(words: readonly string[], flags: TargetFlags): Targe
   return { ref, api: flags.api ?? ofKind };
 }
 
+const PODS = /^(po|pods?)$/i;
+
+/**
+ * The pod that the words name: `pod/NAME`, `pod NAME` or `pod NAMESPACE/NAME`. Undefined where they name no pod.
+ * @throws InvalidOptionError
+ */
+export function podNamedBy(
+  words: readonly string[],
+  { namespace }: Pick<TargetFlags, 'namespace'>,
+): Required<ObjectRef> | undefined {
+  const [first = '', second, ...more] = words;
+  const slash = first.indexOf('/');
+  const kind = slash < 0 ? first : first.slice(0, slash);
+  if (!PODS.test(kind)) return undefined;
+  const name = slash < 0 ? second : first.slice(slash + 1);
+  if (name === undefined || name === '') throw new InvalidOptionError('name', `is missing after ${kind}`);
+  if (more.length > 0 || (slash >= 0 && second !== undefined))
+    throw new InvalidOptionError('name', `one pod at a time: "${words.join(' ')}" are several`);
+  if (namespace !== undefined && name.includes('/'))
+    throw new InvalidOptionError('namespace', `is said twice: -n ${namespace}, and in "${name}"`);
+  return parseRef(namespace === undefined ? name : `${namespace}/${name}`);
+}
+
 function splitTarget(words: readonly string[]): { readonly kind?: string; readonly name: string } {
   const [first = '', second, ...more] = words;
   if (more.length > 0)

@@ -1,6 +1,5 @@
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import { silentLogger } from '@rollkeeper/machinery/logging';
-import { aPod } from '../../testing/pod-builder.js';
 import type { ClusterEventWithHint, EventAction } from '../framework/cluster-event.js';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { QueuedPod, SchedulerPlugin } from '../framework/plugin.js';
@@ -13,8 +12,17 @@ export function waitingPod(
   name: string,
   { gates = [], priority = 0 }: { readonly priority?: number; readonly gates?: readonly string[] } = {},
 ): ReadablePod {
-  const pod = aPod({ name, phase: 'Pending' });
-  return { ...pod, spec: { ...pod.spec, priority, schedulingGates: gates.map((gate) => ({ name: gate })) } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', uid: `uid-${name}` },
+    spec: {
+      containers: [{ name: 'main', image: 'nginx' }],
+      priority,
+      schedulingGates: gates.map((gate) => ({ name: gate })),
+    },
+    status: { phase: 'Pending' },
+  };
 }
 
 export const nodeChange = (...actions: readonly EventAction[]): ClusterChange => ({

@@ -1,5 +1,8 @@
 import type { PluginCatalog } from '../config/build-profiles.js';
-import type { PluginFactory } from '../framework/plugin.js';
+import { buildProfiles } from '../config/build-profiles.js';
+import type { SchedulerConfiguration } from '../config/compile-configuration.js';
+import type { PluginFactory, PluginHandle } from '../framework/plugin.js';
+import type { Profile } from '../framework/profile.js';
 import { DEFAULT_PLUGINS } from '../plugins/default-plugins.js';
 import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
 
@@ -22,4 +25,21 @@ export function catalogOf(
     factories: new Map(all.map(({ create, name }) => [name, create])),
     defaults: all.map(({ name, weight }) => ({ name, weight })),
   };
+}
+
+/** Plug-ins that do what only a running scheduler can. */
+export const WITHOUT_BINDING: ReadonlyMap<string, PluginFactory> = new Map([
+  ['DefaultBinder', () => ({ name: 'DefaultBinder', bind: () => Promise.resolve(undefined) })],
+]);
+
+/**
+ * The profiles of a configuration by their names, for decisions alone: nothing is bound.
+ * @throws InvalidOptionError naming the field of the configuration
+ */
+export function profilesFor(
+  configuration: SchedulerConfiguration,
+  plugins: readonly SchedulerPluginDefinition[],
+  handle: PluginHandle,
+): ReadonlyMap<string, Profile> {
+  return buildProfiles(configuration, catalogOf(plugins, new Map(), WITHOUT_BINDING), handle);
 }

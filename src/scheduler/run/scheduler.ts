@@ -28,7 +28,7 @@ import { bindingClaims, deallocateClaim } from './bind-claims.js';
 import { bindingVolumes } from './bind-volumes.js';
 import { ChangeSignal } from './change-signal.js';
 import { ClusterCaches } from './cluster-caches.js';
-import { catalogOf } from './default-catalog.js';
+import { WITHOUT_BINDING, catalogOf } from './default-catalog.js';
 import { defaultBinder } from './default-binder.js';
 import { followCluster } from './follow-cluster.js';
 import type { SchedulerMetrics } from './metrics.js';
@@ -205,7 +205,7 @@ export class Scheduler {
 
   private compile(
     view: ClusterView,
-    io: ReadonlyMap<string, PluginFactory> = NO_IO,
+    io: ReadonlyMap<string, PluginFactory> = WITHOUT_BINDING,
     wraps = NO_WRAPS,
     permitQueue?: PermitQueue,
   ) {
@@ -312,10 +312,6 @@ async function settlesBefore(promise: Promise<void>, signal: AbortSignal): Promi
   }
 }
 
-/** Plug-ins that do what only a running scheduler can. */
-const NO_IO: ReadonlyMap<string, PluginFactory> = new Map([
-  ['DefaultBinder', () => ({ name: 'DefaultBinder', bind: () => Promise.resolve(undefined) })],
-]);
 const NO_WRAPS: ReadonlyMap<string, (base: PluginFactory) => PluginFactory> = new Map();
 
 function queueProfileOf(profile: Profile, { gate }: Preemptions): QueueProfile {
