@@ -21,6 +21,7 @@ import {
   createListener,
   endUnfinished,
   flowOf,
+  formatOfRefusal,
   negotiate,
   RequestGate,
   RequestSignals,
@@ -28,7 +29,7 @@ import {
   sendError,
   Upgrades,
 } from './http/index.js';
-import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/index.js';
+import type { ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';
@@ -262,9 +263,10 @@ export class ApiServer {
     answer: Exclude<ApiResponse, UpgradeResponse>,
   ): Promise<void> {
     const { accept, 'accept-encoding': encoding = '' } = request.headers;
-    const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
+    const format = 'body' in answer ? formatOfBody(accept) : 'json';
+    const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
-    await send(request, response, answer, { format, acceptsGzip: encoding.includes('gzip') });
+    await send(request, response, answer, { format, toProtobuf, acceptsGzip: encoding.includes('gzip') });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -313,7 +315,8 @@ export class ApiServer {
 
   private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
     try {
-      sendError(response, error);
+      const { toProtobuf } = this.api;
+      sendError(response, error, { format: formatOfRefusal(request.headers.accept), toProtobuf });
     } catch (problem) {
       this.breakOff(request, response, problem);
     }
@@ -338,6 +341,12 @@ export class ApiServer {
     }
     response.destroy();
   }
+}
+
+/** What is answered has been found acceptable already; what has no message is written as JSON. */
+function formatOfBody(accept: string | undefined): Format {
+  if (!accept || !/yaml|protobuf/.test(accept)) return 'json';
+  return negotiate(accept, { hasProtobuf: true }).format;
 }
 
 /** A connection that falls idle after a stop has begun would hold it up; its client could not know from the headers. */

@@ -14,6 +14,8 @@ import type {
   StreamResponse,
   UpgradeResponse,
 } from './api-response.js';
+import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import type { Format } from './negotiate.js';
 import { warningHeaders } from './warning-headers.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
@@ -31,7 +33,9 @@ const MAX_BLOCK_YAML = 256 * 1024;
 const gzipAsync = promisify(gzip);
 
 export interface SendOptions {
-  readonly format: 'json' | 'yaml';
+  readonly format: Format;
+  /** The message of a body; undefined for what has none, which is written as JSON. @default nothing has one */
+  readonly toProtobuf?: (body: object) => Buffer | undefined;
   readonly acceptsGzip: boolean;
 }
 
@@ -48,28 +52,38 @@ export async function send(
   return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
 }
 
-/** Writes a refusal. */
-export function sendError(response: ServerResponse, error: StatusError): void {
+/** Writes a refusal. @param options how the client wants it. @default JSON */
+export function sendError(
+  response: ServerResponse,
+  error: StatusError,
+  options: Pick<SendOptions, 'format' | 'toProtobuf'> = { format: 'json' },
+): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
-  const text = stringifyJson(status);
+  const { contentType, raw } = encoded(status, options);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status.code, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
+    'Content-Type': contentType,
+    'Content-Length': typeof raw === 'string' ? Buffer.byteLength(raw) : raw.length,
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
   });
-  response.end(text);
+  response.end(raw);
 }
 
-function rawOf({ body, room, status, warnings }: ObjectResponse, { format }: SendOptions): RawResponse {
-  return { status, raw: encode(body, format), contentType: `application/${format}`, room, warnings };
+function rawOf({ body, room, status, warnings }: ObjectResponse, options: SendOptions): RawResponse {
+  return { status, ...encoded(body, options), room, warnings };
 }
 
-function encode(body: object, format: SendOptions['format']): string {
+function encoded(
+  body: object,
+  { format, toProtobuf }: Pick<SendOptions, 'format' | 'toProtobuf'>,
+): { readonly raw: string | Buffer; readonly contentType: string } {
+  const message = format === 'protobuf' ? toProtobuf?.(body) : undefined;
+  if (message) return { raw: message, contentType: PROTOBUF_MEDIA_TYPE };
   const json = stringifyJson(body);
-  return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
+  if (format !== 'yaml') return { raw: json, contentType: 'application/json' };
+  return { raw: json.length > MAX_BLOCK_YAML ? json : toYaml(body), contentType: 'application/yaml' };
 }
 
 async function sendWhole(

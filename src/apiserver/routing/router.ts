@@ -17,6 +17,7 @@ import { handleComponentStatuses } from '../component-statuses/component-statuse
 import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
+import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findMetricsKind } from '../resource-metrics/metrics-kinds.js';
@@ -51,7 +52,10 @@ export class Router {
     /** `host:port` as clients reach it. */
     private readonly address: () => string,
     private readonly access: AccessControl,
-    private readonly unreadable: Pick<UnreadableObjects, 'names'>,
+    private readonly answers: {
+      readonly unreadable: Pick<UnreadableObjects, 'names'>;
+      readonly protobuf: ProtobufAnswers;
+    },
   ) {
     const { authenticator, authorizer } = access;
     this.reviewer = {
@@ -66,7 +70,7 @@ export class Router {
   async route(request: ApiRequest): Promise<ApiResponse> {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
-    if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
+    if (isHealthPath(path)) return handleHealth(this.context.storage, this.answers.unreadable, request);
     if (path === '/version' || path === '/version/') return indented(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
@@ -113,9 +117,10 @@ export class Router {
     if (!kind) throw await missingGroup(this.context, path);
     if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;
-    const accept = negotiate(request.headers.accept);
+    const { protobuf } = this.answers;
+    const accept = negotiate(request.headers.accept, { hasProtobuf: protobuf.has(kind) });
     checkView({ accept, request });
-    const call = { request, kind, namespace, name, subresource, accept, rest: path.rest };
+    const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
