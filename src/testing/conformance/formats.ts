@@ -4,6 +4,7 @@ import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
+import { surfaceCases } from './surface-cases.js';
 import { validationAnswers } from './validation-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
@@ -23,4 +24,5 @@ export const formats: readonly ConformanceFormat[] = [
   replicaSetCases,
   disruptionCases,
   validationAnswers,
+  surfaceCases,
 ];
