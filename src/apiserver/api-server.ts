@@ -27,6 +27,7 @@ import {
   RequestSignals,
   send,
   sendError,
+  commonHeaders,
   Upgrades,
 } from './http/index.js';
 import type { ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from './http/index.js';
@@ -266,7 +267,9 @@ export class ApiServer {
     const format = 'body' in answer ? formatOfBody(accept) : 'json';
     const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
-    await send(request, response, answer, { format, toProtobuf, acceptsGzip: encoding.includes('gzip') });
+    const common = commonHeaders(request.headers['audit-id']);
+    const acceptsGzip = encoding.includes('gzip');
+    await send(request, response, answer, { format, toProtobuf, acceptsGzip, common });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -316,7 +319,9 @@ export class ApiServer {
   private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
     try {
       const { toProtobuf } = this.api;
-      sendError(response, error, { format: formatOfRefusal(request.headers.accept), toProtobuf });
+      const { accept, 'audit-id': auditId } = request.headers;
+      const common = commonHeaders(auditId);
+      sendError(response, error, { format: formatOfRefusal(accept), toProtobuf, common });
     } catch (problem) {
       this.breakOff(request, response, problem);
     }

@@ -20,7 +20,7 @@ export { formatOfRefusal, negotiate } from './negotiate.js';
 export type { Format, Negotiated } from './negotiate.js';
 export { flowOf, RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';
-export { send, sendError } from './send.js';
+export { commonHeaders, send, sendError } from './send.js';
 export { RequestSignals } from './request-signals.js';
 export { compileServerLimits } from './server-limits.js';
 export type { CompiledServerLimits, ServerLimits } from './server-limits.js';

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -37,6 +38,25 @@ export interface SendOptions {
   /** The message of a body; undefined for what has none, which is written as JSON. @default nothing has one */
   readonly toProtobuf?: (body: object) => Buffer | undefined;
   readonly acceptsGzip: boolean;
+  /** Of every answer. @default those that do not tell requests apart */
+  readonly common?: OutgoingHttpHeaders;
+}
+
+const FLOW_SCHEMA = 'b7f3e5d2-43c1-4a5e-9f0c-2d7c1f6b8a90';
+const PRIORITY_LEVEL = '0f6f9d36-6d0f-4f5b-8c50-9e1f3c5e7ab4';
+const AUDIT_ID = /^[\x21-\x7e]{1,64}$/;
+
+/**
+ * What every answer says: the id of the request (the client's own, if it sent one), that it is not to be kept, and by
+ * which limits it was let in. Ours are the same for all requests; clients take the values for opaque.
+ */
+export function commonHeaders(auditId: string | string[] | undefined): OutgoingHttpHeaders {
+  return {
+    'Audit-Id': typeof auditId === 'string' && AUDIT_ID.test(auditId) ? auditId : randomUUID(),
+    'Cache-Control': 'no-cache, private',
+    'X-Kubernetes-Pf-Flowschema-Uid': FLOW_SCHEMA,
+    'X-Kubernetes-Pf-Prioritylevel-Uid': PRIORITY_LEVEL,
+  };
 }
 
 type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
@@ -56,7 +76,7 @@ export async function send(
 export function sendError(
   response: ServerResponse,
   error: StatusError,
-  options: Pick<SendOptions, 'format' | 'toProtobuf'> = { format: 'json' },
+  options: Pick<SendOptions, 'format' | 'toProtobuf' | 'common'> = { format: 'json' },
 ): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
@@ -64,6 +84,7 @@ export function sendError(
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status.code, {
+    ...(options.common ?? commonHeaders(undefined)),
     'Content-Type': contentType,
     'Content-Length': typeof raw === 'string' ? Buffer.byteLength(raw) : raw.length,
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
@@ -103,10 +124,11 @@ async function sendWhole(
     response.setHeader('Vary', 'Accept-Encoding');
   }
   if (answer.status === 304) {
-    response.writeHead(304, answer.headers).end();
+    response.writeHead(304, { ...options.common, ...answer.headers }).end();
     return;
   }
   response.writeHead(answer.status, {
+    ...options.common,
     'Content-Type': answer.contentType,
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     ...answer.headers,
@@ -118,10 +140,11 @@ async function sendWhole(
 async function sendStream(
   response: ServerResponse,
   answer: StreamResponse,
-  { acceptsGzip }: SendOptions,
+  { acceptsGzip, common }: SendOptions,
 ): Promise<void> {
   const isCompressed = answer.isWhole === true && acceptsGzip;
   response.writeHead(answer.status, {
+    ...common,
     'Content-Type': answer.contentType,
     ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
   });

@@ -3,6 +3,7 @@ import {
   aggregatedDiscovery,
   aggregatedVersion,
   coreVersions,
+  groupVersionsOf,
   groupList,
   oneGroup,
   resourceList,
@@ -26,14 +27,14 @@ import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
+import { HEALTH_PATHS, handleHealth, isHealthPath } from './health.js';
 import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
 import type { ResourcePath } from './resource-path.js';
-import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isStorageUnreadable } from '../storage/index.js';
-import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
+import type { StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
 /** Who knows users and their rights. */
@@ -76,23 +77,18 @@ export class Router {
     if (document) return document;
     if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
     if (path === '/.well-known/openid-configuration') return ok(openIdConfiguration(this.address()));
-    if (path === '/')
-      return ok({
-        paths: [
-          '/.well-known/openid-configuration',
-          '/api',
-          '/api/v1',
-          '/apis',
-          '/healthz',
-          '/livez',
-          '/openapi/v2',
-          '/openapi/v3',
-          '/openid/v1/jwks',
-          '/readyz',
-          '/version',
-        ],
-      });
+    if (path === '/') return ok({ paths: this.paths() });
     throw unknownPath();
+  }
+
+  private paths(): string[] {
+    const groups = groupVersionsOf(this.context.kinds).filter(({ group }) => group !== '');
+    return [
+      ...OTHER_PATHS,
+      ...HEALTH_PATHS,
+      ...new Set(groups.map(({ group }) => `/apis/${group}`)),
+      ...groups.map(({ group, version }) => `/apis/${group}/${version}`),
+    ].sort();
   }
 
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
@@ -203,36 +199,19 @@ function isCore({ group, version, resource }: ResourcePath, wanted: string): boo
   return group === '' && version === 'v1' && resource === wanted;
 }
 
-const PATHS = new Set(['/healthz', '/livez', '/readyz']);
-
-function isHealthPath(path: string): boolean {
-  return PATHS.has(path);
-}
-
-/** `/livez` says that the process answers, the other two that its store does as well. `?verbose` names the checks. */
-async function handleHealth(
-  storage: Storage,
-  unreadable: Pick<UnreadableObjects, 'names'>,
-  request: ApiRequest,
-): Promise<RawResponse> {
-  const probe = request.path.slice(1);
-  const problem = probe === 'livez' ? undefined : await storage.ping().then(() => undefined, errorMessage);
-  const healthy = problem === undefined;
-  const lines = [
-    '[+]ping ok',
-    ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
-  ];
-  const { length } = unreadable.names;
-  // Which ones is only logged: the client may be anonymous. The server works without them.
-  if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
-  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
-  const verbose = request.query.has('verbose') || !healthy;
-  return {
-    status: healthy ? 200 : 500,
-    raw: verbose ? `${lines.join('\n')}\n${verdict}\n` : 'ok',
-    contentType: 'text/plain; charset=utf-8',
-  };
-}
+const OTHER_PATHS = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/apis/',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/openid/v1/jwks',
+  '/version',
+];
 
 interface Path {
   readonly group: string;
