@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../machinery/kubernetes/index.js';
-import { NodeLoads } from './node-loads.js';
 import { NodeRooms } from './node-rooms.js';
 import { aPod } from './pod-lifecycle.fixture.js';
 
@@ -63,28 +62,5 @@ describe('the room of a node', () => {
     const elsewhere = aPod();
     elsewhere.spec.nodeName = 'node-7';
     expect(roomsOf([]).of(elsewhere)).toBeUndefined();
-  });
-});
-
-describe('what a scheduler counts of a pod', () => {
-  const counted = (pod: Pod): number => {
-    const loads = new NodeLoads();
-    loads.place('p', aPodWith('p', { wanted: '100m' }), 'node-0');
-    loads.place('p', pod, 'node-0');
-    return loads.of('node-0').cpu;
-  };
-
-  it.each([
-    ['the most of what is wanted, allocated and in use', { wanted: '1', allocated: '2', has: '3' }, 3],
-    ['what is wanted before it is granted', { wanted: '2', allocated: '1', has: '1' }, 2],
-    ['what is wanted where nothing else is known', { wanted: '2' }, 2],
-  ])('is %s', (_rule, amounts, cpu) => {
-    expect(counted(aPodWith('p', amounts))).toBe(cpu);
-  });
-
-  it('is not what its node can never give', () => {
-    const pod = aPodWith('p', { wanted: '9', allocated: '1', has: '1' });
-    pod.status!.conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }];
-    expect(counted(pod)).toBe(1);
   });
 });

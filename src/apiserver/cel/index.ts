@@ -17,3 +17,5 @@ export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
 export { ObjectLiteral, PatchLiteral } from './library/object-literals.js';
 export { literalMismatch, toJson } from './to-json.js';
 export type { Authority, AuthorityDecision } from './library/authority.js';
+export { QuantityValue } from './library/quantities.js';
+export { SemverValue } from './library/semvers.js';

@@ -81,8 +81,10 @@ function bound(
   }
   pod.spec.nodeName = node;
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
+  // Meant for the time before the binding: it would keep room on another node.
+  const { nominatedNodeName: _former, ...status } = pod.status ?? {};
   pod.status = {
-    ...pod.status,
+    ...status,
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime: time }],
   };
   return pod as unknown as UnstructuredObject;

@@ -13,6 +13,7 @@ import { registerQueueCommand } from './queue.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
 import { registerScaleCommand } from './scale.command.js';
+import { registerSchedulerCommand } from './scheduler.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
@@ -39,6 +40,7 @@ export function createProgram(main: string): Command {
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);
+  registerSchedulerCommand(program);
   registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
   return program;

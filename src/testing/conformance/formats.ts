@@ -3,6 +3,7 @@ import { deploymentCases } from './deployment-cases.js';
 import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
+import { schedulerCases } from './scheduler-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { surfaceCases } from './surface-cases.js';
 import { validationAnswers } from './validation-answers.js';
@@ -23,6 +24,7 @@ export const formats: readonly ConformanceFormat[] = [
   deploymentCases,
   replicaSetCases,
   disruptionCases,
+  schedulerCases,
   validationAnswers,
   surfaceCases,
 ];

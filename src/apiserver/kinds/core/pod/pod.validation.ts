@@ -67,7 +67,24 @@ export function validatePodUpdate(
   validateDeadline(spec, oldSpec, errors);
   validateTolerationsKept(spec.tolerations, oldSpec.tolerations, errors);
   if (errors.length > before) return;
-  if (!semanticEqual(fixedPart(spec), fixedPart(oldSpec))) errors.push(forbidden('spec', ONLY_THESE));
+  const gates = keptGates(spec, oldSpec, errors);
+  if (!semanticEqual(fixedPart({ ...spec, schedulingGates: gates }), fixedPart(oldSpec)))
+    errors.push(forbidden('spec', ONLY_THESE));
+}
+
+/** Gates may be taken away, in any order. Returns those that were there where none is new. */
+function keptGates(
+  { schedulingGates: gates = [] }: Decoded<PodSpec>,
+  { schedulingGates: old }: Decoded<PodSpec>,
+  errors: FieldError[],
+): Decoded<PodSpec>['schedulingGates'] {
+  const before = new Set(old?.map(({ name }) => name));
+  const added = gates.filter(({ name }) => !before.has(name));
+  for (const { name = '' } of added) {
+    const problem = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    errors.push(forbidden('spec.schedulingGates', problem));
+  }
+  return added.length === 0 ? old : gates;
 }
 
 /** The spec without what an update may change. */
