@@ -21,14 +21,16 @@ import {
   createListener,
   endUnfinished,
   flowOf,
+  formatOfRefusal,
   negotiate,
   RequestGate,
   RequestSignals,
   send,
   sendError,
+  commonHeaders,
   Upgrades,
 } from './http/index.js';
-import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/index.js';
+import type { ApiResponse, CompiledServerLimits, Format, UpgradeResponse } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';
@@ -262,9 +264,12 @@ export class ApiServer {
     answer: Exclude<ApiResponse, UpgradeResponse>,
   ): Promise<void> {
     const { accept, 'accept-encoding': encoding = '' } = request.headers;
-    const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
+    const format = 'body' in answer ? formatOfBody(accept) : 'json';
+    const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
-    await send(request, response, answer, { format, acceptsGzip: encoding.includes('gzip') });
+    const common = commonHeaders(request.headers['audit-id']);
+    const acceptsGzip = encoding.includes('gzip');
+    await send(request, response, answer, { format, toProtobuf, acceptsGzip, common });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -313,7 +318,10 @@ export class ApiServer {
 
   private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
     try {
-      sendError(response, error);
+      const { toProtobuf } = this.api;
+      const { accept, 'audit-id': auditId } = request.headers;
+      const common = commonHeaders(auditId);
+      sendError(response, error, { format: formatOfRefusal(accept), toProtobuf, common });
     } catch (problem) {
       this.breakOff(request, response, problem);
     }
@@ -338,6 +346,12 @@ export class ApiServer {
     }
     response.destroy();
   }
+}
+
+/** What is answered has been found acceptable already; what has no message is written as JSON. */
+function formatOfBody(accept: string | undefined): Format {
+  if (!accept || !/yaml|protobuf/.test(accept)) return 'json';
+  return negotiate(accept, { hasProtobuf: true }).format;
 }
 
 /** A connection that falls idle after a stop has begun would hold it up; its client could not know from the headers. */

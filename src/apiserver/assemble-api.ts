@@ -9,6 +9,7 @@ import { VersionConverter } from './conversion/index.js';
 import { CustomResources } from './custom-resources/custom-resources.js';
 import { EventExpiry } from './event-expiry.js';
 import { PolicyStatus } from './policy-status/index.js';
+import { ProtobufAnswers } from './protobuf/protobuf-answers.js';
 import type { RegistryContext } from './registry/index.js';
 import { Router } from './routing/router.js';
 import type { AccessControl } from './routing/router.js';
@@ -20,6 +21,8 @@ import { ServiceAddresses, WebhookClient } from './webhook-client/index.js';
 /** What an API server serves. */
 export interface AssembledApi extends AccessControl {
   readonly router: Router;
+  /** The message of a body; undefined for what has none. */
+  readonly toProtobuf: (body: object) => Buffer | undefined;
   /** Does what has to be done before the first request, and begins what goes on until `signal` aborts. */
   prepare(signal: AbortSignal): Promise<void>;
   /** Tells the clients inside the cluster where the server is. */
@@ -72,11 +75,13 @@ export function assembleApi(
   const policyStatus = new PolicyStatus(context, followed);
   const expiry = new EventExpiry({ storage: options.storage, clock, logger });
 
+  const protobuf = new ProtobufAnswers(kinds, schemas);
   const background: Promise<void>[] = [];
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }, unreadable),
+    router: new Router(context, address, { authenticator, authorizer }, { unreadable, protobuf }),
+    toProtobuf: (body) => protobuf.encode(body),
     async prepare(signal) {
       await followed.load();
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));

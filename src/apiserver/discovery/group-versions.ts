@@ -39,7 +39,10 @@ interface Contents {
   readonly answered: AnsweredType[];
 }
 
-/** All group versions that the server has: the core group first, then by name, the newest version of a group first. */
+/**
+ * All group versions that the server has: the core group first, then in the order of a genuine
+ * server, others by name; the newest version of a group first.
+ */
 export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
   const found = new Map<string, Omit<GroupVersion, 'kinds' | 'answered'> & Contents>();
   const entry = ({ group, version }: { readonly group: string; readonly version: string }): Contents => {
@@ -51,7 +54,7 @@ export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
   for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
   for (const type of ANSWERED_TYPES) entry(type).answered.push(type);
   return [...found.values()].sort(
-    (a, b) => compareTexts(a.group, b.group) || compareVersions(a.version, b.version),
+    (a, b) => compareGroups(a.group, b.group) || compareVersions(a.version, b.version),
   );
 }
 
@@ -64,6 +67,50 @@ export function groupsOf(kinds: KindRegistry): readonly (readonly [GroupVersion,
     else groups.set(found.group, [found]);
   }
   return [...groups.values()];
+}
+
+/** By the priorities of the genuine server's APIServices. Clients take the first group that has a name. */
+const GROUP_ORDER: readonly string[] = [
+  '',
+  'apiregistration.k8s.io',
+  'apps',
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'storage.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+  'discovery.k8s.io',
+  'resource.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+];
+
+function compareGroups(a: string, b: string): number {
+  return groupPlace(a) - groupPlace(b) || compareTexts(a, b);
+}
+
+function groupPlace(group: string): number {
+  const place = GROUP_ORDER.indexOf(group);
+  return place < 0 ? GROUP_ORDER.length : place;
+}
+
+/** Entries of a group version by the name of their resource, as a genuine server lists them. */
+export function byName<T>(entries: readonly T[], nameOf: (entry: T) => string): T[] {
+  return [...entries].sort((a, b) => compareTexts(nameOf(a), nameOf(b)));
+}
+
+/** A built-in group: one that no APIService or definition has added. */
+export function isBuiltInGroup(group: string): boolean {
+  return GROUP_ORDER.includes(group);
 }
 
 function compareTexts(a: string, b: string): number {

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { groupsOf, groupVersionsOf } from './group-versions.js';
+import { byName, groupsOf, groupVersionsOf } from './group-versions.js';
 import type { AnsweredType, GroupVersion } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
@@ -42,11 +43,19 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
-    resources: [...found.kinds.flatMap(toResources), ...found.answered.map(answeredResource)],
+    resources: byName(
+      [...found.kinds.flatMap(toResources), ...found.answered.map(answeredResource)],
+      ({ name }) => name,
+    ),
   };
 }
 
-function answeredResource({ kind, namespaced, resource, shortNames, singular, verbs }: AnsweredType): object {
+interface Named {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+function answeredResource({ kind, namespaced, resource, shortNames, singular, verbs }: AnsweredType): Named {
   return {
     name: resource,
     singularName: singular,
@@ -57,7 +66,7 @@ function answeredResource({ kind, namespaced, resource, shortNames, singular, ve
   };
 }
 
-function toResources(kind: KindDefinition): object[] {
+function toResources(kind: KindDefinition): Named[] {
   const { resource, namespaced } = kind.type;
   const own = {
     name: resource,
@@ -67,9 +76,7 @@ function toResources(kind: KindDefinition): object[] {
     verbs: verbsOf(kind),
     ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }),
     ...(kind.categories.length > 0 && { categories: kind.categories }),
-    storageVersionHash: Buffer.from(`${apiVersionOf(kind.type)}/${kind.type.kind}`)
-      .toString('base64')
-      .slice(0, 11),
+    storageVersionHash: storageVersionHash(kind),
   };
   const parts = kind.subresources.flatMap((subresource) => {
     const facts = subresourceFacts(kind, subresource);
@@ -87,4 +94,27 @@ function toResources(kind: KindDefinition): object[] {
     ];
   });
   return [own, ...parts];
+}
+
+/** Kinds that a genuine server stores in another version than the one of the list. */
+const STORED_AS: Readonly<Record<string, string>> = {
+  'events.k8s.io/v1/Event': '/v1/Event',
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy':
+    'admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy',
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding':
+    'admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicyBinding',
+  'apiextensions.k8s.io/v1/CustomResourceDefinition': 'apiextensions.k8s.io/v1beta1/CustomResourceDefinition',
+  'autoscaling/v1/HorizontalPodAutoscaler': 'autoscaling/v2/HorizontalPodAutoscaler',
+};
+
+/** Clients that migrate what is stored compare it. Source: StorageVersionHash of apiserver. */
+function storageVersionHash({ type, view }: KindDefinition): string {
+  const { group, kind, version } = type;
+  const stored = view?.conversion ? view.conversion.stored : `${group}/${version}`;
+  const own = `${stored}/${kind}`;
+  return createHash('sha256')
+    .update(STORED_AS[own] ?? own)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
 }

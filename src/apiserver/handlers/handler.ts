@@ -1,5 +1,6 @@
 import type { ApiRequest, ApiResponse, Negotiated } from '../http/index.js';
 import type { KindDefinition } from '../kinds/index.js';
+import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { presentObject } from '../table.js';
@@ -39,6 +40,8 @@ export interface ResourceCall {
   readonly rest?: readonly string[];
   /** How the client wants the answer. */
   readonly accept: Negotiated;
+  /** Makes answers in protobuf, where `accept` asks for them. */
+  readonly protobuf?: ProtobufAnswers;
 }
 
 /** One verb. Refuses by throwing a StatusError. */

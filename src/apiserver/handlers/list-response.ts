@@ -2,7 +2,9 @@ import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
+import { notAcceptable } from '../errors/index.js';
 import { ok } from '../http/index.js';
+import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import { itemOf, presentList } from '../table.js';
 import type { ShownKind } from '../kinds/index.js';
 import type { ResourceCall } from './handler.js';
@@ -13,7 +15,7 @@ import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 const PIECE_LENGTH = 64 * 1024;
 
 /** A request for a list, and how its objects are shown. */
-export interface ListCall extends Pick<ResourceCall, 'request' | 'accept'> {
+export interface ListCall extends Pick<ResourceCall, 'request' | 'accept' | 'protobuf'> {
   readonly kind: ShownKind;
 }
 
@@ -37,6 +39,7 @@ export async function respondWithList(
     const first = await pages.next();
     if (!first) throw new Error('a list has no page');
     const { format } = call.accept;
+    if (format === 'protobuf') return await respondInProtobuf(call, pages, first, metadataOf);
     if (first.isLast && format === 'yaml')
       return { ...ok(present(context, call, itemsOf(first), metadataOf(first))), room };
     const partsOf = (page: SelectedPage): ListParts => listParts(context, call, page, metadataOf(page));
@@ -48,6 +51,42 @@ export async function respondWithList(
     room.release();
     throw error;
   }
+}
+
+const PARTIAL = 'io.k8s.api.core.v1.Binding';
+
+/**
+ * The same as one message. Its length stands before its items, so that all of them are held until it is sent; a message is a good
+ * deal shorter than its objects.
+ */
+async function respondInProtobuf(
+  call: ListCall,
+  pages: PageSource,
+  first: SelectedPage,
+  metadataOf: ListMetadata,
+): Promise<ApiResponse> {
+  const { accept, kind, protobuf, request } = call;
+  if (accept.as === 'PartialObjectMetadata' || !protobuf) throw notAcceptable();
+  const isPartial = accept.as !== undefined;
+  const head = isPartial
+    ? { apiVersion: `meta.k8s.io/${accept.metaVersion}`, kind: 'PartialObjectMetadataList' }
+    : headOf(call);
+  const items: Buffer[] = [];
+  let last = first;
+  for (let page: SelectedPage | undefined = first; page; page = await pages.next()) {
+    last = page;
+    const made = page.items.map(({ object }) =>
+      isPartial
+        ? protobuf.item({ metadata: object.metadata }, PARTIAL)
+        : protobuf.item(object, kind.schema ?? ''),
+    );
+    const room = await request.reserve(made.reduce((length, { length: more }) => length + more, 0));
+    request.onClose(() => room.release());
+    items.push(...made);
+    if (page.isLast) break;
+  }
+  const raw = protobuf.list(head, metadataOf(last), items);
+  return { status: 200, raw, contentType: PROTOBUF_MEDIA_TYPE };
 }
 
 function present(

@@ -4,6 +4,8 @@ import { MAX_TIMER_MS } from '@rollkeeper/machinery/clock';
 import { expired, internalError, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
+import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
@@ -37,6 +39,10 @@ export async function handleWatch(context: RegistryContext, call: ResourceCall):
   const { query } = call.request;
   const selection = parseSelection(query, call.kind, call.name);
   const start = await watchStart(context, query);
+  if (call.accept.format === 'protobuf' && call.protobuf) {
+    const stream = protobufFrames(call.protobuf, watchEvents(context, call, selection, start));
+    return { status: 200, stream, contentType: `${PROTOBUF_MEDIA_TYPE};stream=watch` };
+  }
   const stream = withErrorEvent(watchLines(context, call, selection, start));
   return { status: 200, stream, contentType: 'application/json' };
 }
@@ -63,6 +69,66 @@ async function* watchLines(
     }
   } finally {
     release();
+  }
+}
+
+/** The events of a watch whose client does not read JSON, one by one. */
+async function* watchEvents(
+  context: RegistryContext,
+  call: ResourceCall,
+  selection: Selection,
+  start: WatchStart,
+): AsyncGenerator<WireEvent> {
+  const present = presenter(context, call);
+  let revision = start.after;
+  if (start.initialEvents) {
+    const room = await call.request.reserve(PAGE_ROOM);
+    try {
+      const pages = listPages(context, call, selection, {});
+      for (let page = await pages.next(); page; page = await pages.next()) {
+        revision = page.revision;
+        for (const { object } of page.items) yield { type: 'ADDED', object: present(object) };
+      }
+    } finally {
+      room.release();
+    }
+  }
+  if (start.markEnd)
+    yield { type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') };
+  const bookmarks = call.request.flag('allowWatchBookmarks');
+  const { signal, release } = timeLimited(context, call);
+  try {
+    for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
+      for (const event of events) {
+        const length = lengthOfEvent(event);
+        const room = call.request.tryReserve(length) ?? (await call.request.reserve(length));
+        try {
+          const shared = context.events.of(event).event;
+          const wire = decideWireEvent(shared, selection, bookmarks ? call : undefined);
+          if (wire) yield { type: wire.type, object: present(wire.object, wire.type) };
+        } finally {
+          room.release();
+        }
+      }
+    }
+  } finally {
+    release();
+  }
+}
+
+async function* protobufFrames(
+  protobuf: ProtobufAnswers,
+  events: AsyncGenerator<WireEvent>,
+): AsyncGenerator<Buffer> {
+  const frameOf = ({ object, type }: WireEvent): Buffer => {
+    const frame = protobuf.event(type, object);
+    if (frame) return frame;
+    throw internalError('the object of an event has no message');
+  };
+  try {
+    for await (const event of events) yield frameOf(event);
+  } catch (error) {
+    yield frameOf({ type: 'ERROR', object: watchFailure(error).status });
   }
 }
 

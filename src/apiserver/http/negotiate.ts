@@ -1,8 +1,11 @@
 import { notAcceptable } from '../errors/index.js';
+import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+
+export type Format = 'json' | 'yaml' | 'protobuf';
 
 /** What the client wants an answer to look like. */
 export interface Negotiated {
-  readonly format: 'json' | 'yaml';
+  readonly format: Format;
   /** A view of the object instead of the object. */
   readonly as?: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   /** Version of `meta.k8s.io` for the view. */
@@ -13,22 +16,29 @@ const plainJson: Negotiated = { format: 'json', metaVersion: 'v1' };
 const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const cache = new Map<string, Negotiated | undefined>();
 
+/** What an answer may be. */
+export interface Offer {
+  /** Whether there is a message for what is answered. What has none may show its metadata so. @default false */
+  readonly hasProtobuf?: boolean;
+}
+
 /**
  * Reads an `Accept` header; the first alternative that we have wins.
  * @throws StatusError 406 when we have none of them
  */
-export function negotiate(accept: string | undefined): Negotiated {
+export function negotiate(accept: string | undefined, offer: Offer = {}): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return plainJson;
-  if (!cache.has(accept)) {
+  const key = offer.hasProtobuf ? `protobuf ${accept}` : accept;
+  if (!cache.has(key)) {
     if (cache.size > 100) cache.clear();
-    cache.set(accept, firstAcceptable(accept));
+    cache.set(key, firstAcceptable(accept, offer));
   }
-  const found = cache.get(accept);
+  const found = cache.get(key);
   if (!found) throw notAcceptable();
   return found;
 }
 
-function firstAcceptable(accept: string): Negotiated | undefined {
+function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
   for (const clause of accept.split(',')) {
     const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
     const format = formatOf(type.toLowerCase());
@@ -36,15 +46,31 @@ function firstAcceptable(accept: string): Negotiated | undefined {
     const parameters = new Map(rest.map((part) => part.split('=', 2) as [string, string]));
     const as = parameters.get('as');
     const metaVersion = parameters.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
-    if (as === undefined) return { format, metaVersion };
-    if (views.has(as) && parameters.get('g') === 'meta.k8s.io') {
+    if (as === undefined) {
+      if (format === 'protobuf' && !offer.hasProtobuf) continue;
+      return { format, metaVersion };
+    }
+    if (isOffered(as, format) && parameters.get('g') === 'meta.k8s.io') {
       return { format, as: as as NonNullable<Negotiated['as']>, metaVersion };
     }
   }
   return undefined;
 }
 
-function formatOf(type: string): 'json' | 'yaml' | undefined {
+/** Tables are no messages. */
+function isOffered(as: string, format: Format): boolean {
+  return views.has(as) && !(as === 'Table' && format === 'protobuf');
+}
+
+function formatOf(type: string): Format | undefined {
+  if (type === PROTOBUF_MEDIA_TYPE) return 'protobuf';
   if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
   return type === 'application/yaml' ? 'yaml' : undefined;
+}
+
+/** How a refusal is written: a view is one of what is not there. */
+export function formatOfRefusal(accept: string | undefined): Format {
+  if (!accept || !/yaml|protobuf/.test(accept)) return 'json';
+  const found = firstAcceptable(accept, { hasProtobuf: true });
+  return found && found.as === undefined ? found.format : 'json';
 }

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -14,6 +15,8 @@ import type {
   StreamResponse,
   UpgradeResponse,
 } from './api-response.js';
+import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
+import type { Format } from './negotiate.js';
 import { warningHeaders } from './warning-headers.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
@@ -31,8 +34,29 @@ const MAX_BLOCK_YAML = 256 * 1024;
 const gzipAsync = promisify(gzip);
 
 export interface SendOptions {
-  readonly format: 'json' | 'yaml';
+  readonly format: Format;
+  /** The message of a body; undefined for what has none, which is written as JSON. @default nothing has one */
+  readonly toProtobuf?: (body: object) => Buffer | undefined;
   readonly acceptsGzip: boolean;
+  /** Of every answer. @default those that do not tell requests apart */
+  readonly common?: OutgoingHttpHeaders;
+}
+
+const FLOW_SCHEMA = 'b7f3e5d2-43c1-4a5e-9f0c-2d7c1f6b8a90';
+const PRIORITY_LEVEL = '0f6f9d36-6d0f-4f5b-8c50-9e1f3c5e7ab4';
+const AUDIT_ID = /^[\x21-\x7e]{1,64}$/;
+
+/**
+ * What every answer says: the id of the request (the client's own, if it sent one), that it is not to be kept, and by
+ * which limits it was let in. Ours are the same for all requests; clients take the values for opaque.
+ */
+export function commonHeaders(auditId: string | string[] | undefined): OutgoingHttpHeaders {
+  return {
+    'Audit-Id': typeof auditId === 'string' && AUDIT_ID.test(auditId) ? auditId : randomUUID(),
+    'Cache-Control': 'no-cache, private',
+    'X-Kubernetes-Pf-Flowschema-Uid': FLOW_SCHEMA,
+    'X-Kubernetes-Pf-Prioritylevel-Uid': PRIORITY_LEVEL,
+  };
 }
 
 type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
@@ -48,28 +72,39 @@ export async function send(
   return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
 }
 
-/** Writes a refusal. */
-export function sendError(response: ServerResponse, error: StatusError): void {
+/** Writes a refusal. @param options how the client wants it. @default JSON */
+export function sendError(
+  response: ServerResponse,
+  error: StatusError,
+  options: Pick<SendOptions, 'format' | 'toProtobuf' | 'common'> = { format: 'json' },
+): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
-  const text = stringifyJson(status);
+  const { contentType, raw } = encoded(status, options);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status.code, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
+    ...(options.common ?? commonHeaders(undefined)),
+    'Content-Type': contentType,
+    'Content-Length': typeof raw === 'string' ? Buffer.byteLength(raw) : raw.length,
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
   });
-  response.end(text);
+  response.end(raw);
 }
 
-function rawOf({ body, room, status, warnings }: ObjectResponse, { format }: SendOptions): RawResponse {
-  return { status, raw: encode(body, format), contentType: `application/${format}`, room, warnings };
+function rawOf({ body, room, status, warnings }: ObjectResponse, options: SendOptions): RawResponse {
+  return { status, ...encoded(body, options), room, warnings };
 }
 
-function encode(body: object, format: SendOptions['format']): string {
+function encoded(
+  body: object,
+  { format, toProtobuf }: Pick<SendOptions, 'format' | 'toProtobuf'>,
+): { readonly raw: string | Buffer; readonly contentType: string } {
+  const message = format === 'protobuf' ? toProtobuf?.(body) : undefined;
+  if (message) return { raw: message, contentType: PROTOBUF_MEDIA_TYPE };
   const json = stringifyJson(body);
-  return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
+  if (format !== 'yaml') return { raw: json, contentType: 'application/json' };
+  return { raw: json.length > MAX_BLOCK_YAML ? json : toYaml(body), contentType: 'application/yaml' };
 }
 
 async function sendWhole(
@@ -89,10 +124,11 @@ async function sendWhole(
     response.setHeader('Vary', 'Accept-Encoding');
   }
   if (answer.status === 304) {
-    response.writeHead(304, answer.headers).end();
+    response.writeHead(304, { ...options.common, ...answer.headers }).end();
     return;
   }
   response.writeHead(answer.status, {
+    ...options.common,
     'Content-Type': answer.contentType,
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     ...answer.headers,
@@ -104,10 +140,11 @@ async function sendWhole(
 async function sendStream(
   response: ServerResponse,
   answer: StreamResponse,
-  { acceptsGzip }: SendOptions,
+  { acceptsGzip, common }: SendOptions,
 ): Promise<void> {
   const isCompressed = answer.isWhole === true && acceptsGzip;
   response.writeHead(answer.status, {
+    ...common,
     'Content-Type': answer.contentType,
     ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
   });

@@ -103,7 +103,8 @@ export interface KindDefinition {
 }
 
 /** What lists and tables need of a kind. */
-export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'>;
+export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'> &
+  Partial<Pick<KindDefinition, 'schema'>>;
 
 /** How a kind is stored in another version, or under another group, than the one in which it is shown. */
 export interface StoredView {

@@ -94,7 +94,7 @@ function subresourcePaths(
   const make = operationMaker(kind, facts);
   const schema = subresource === 'scale' ? 'io.k8s.api.autoscaling.v1.Scale' : kind.schema;
   const suffix = subresource[0]!.toUpperCase() + subresource.slice(1);
-  const methods = { get: 'get', update: 'put', patch: 'patch', create: 'post' } as const;
+  const methods = { get: 'get', update: 'put', patch: 'patch', create: 'post', delete: 'delete' } as const;
   const operations = facts.verbs.map((verb) => {
     const method = methods[verb as keyof typeof methods];
     const consumes = method === 'get' ? [] : method === 'patch' ? patchMediaTypes(kind) : BODY;

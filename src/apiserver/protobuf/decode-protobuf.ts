@@ -5,6 +5,7 @@ import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { checkValue, JsonSyntaxError, readJsonText } from '../schema/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { layoutOf } from './message-layouts.js';
+import { UNION_FIELDS } from './unions.js';
 import { readIntOrString, readQuantity, readTime } from './well-known-messages.js';
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
@@ -165,6 +166,22 @@ class MessageReader {
     return entry;
   }
 
+  /** What is one of two things in JSON: a schema, or a boolean or a list in its place. */
+  private readUnion(reader: protobuf.Reader, { anyOf = [] }: ObjectSchema): unknown {
+    const members = anyOf.map((member) => this.resolve(member));
+    const numbers = members.some(({ type }) => type === 'boolean')
+      ? UNION_FIELDS.orBool
+      : UNION_FIELDS.orList;
+    const found: Partial<Record<keyof typeof numbers, unknown>> = {};
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32();
+      const member = members.find(({ type }) => numbers[type as keyof typeof numbers] === tag >>> 3);
+      if (!member) reader.skipType(tag & 7);
+      else this.readField(reader, tag, { into: found, property: member.type, shape: member });
+    }
+    return found.object ?? found.array ?? found.boolean;
+  }
+
   private readValue(reader: protobuf.Reader, shape: ObjectSchema & { readonly name?: string }): unknown {
     switch (shape.type) {
       case 'object':
@@ -179,6 +196,8 @@ class MessageReader {
         return readRaw(protobuf.Reader.create(reader.bytes()));
       case 'string':
         return readText(reader, shape);
+      case 'union':
+        return this.readUnion(protobuf.Reader.create(reader.bytes()), shape);
       default:
         throw notUnderstood(shape.name ?? shape.type);
     }

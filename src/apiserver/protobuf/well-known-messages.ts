@@ -1,4 +1,4 @@
-import type { Reader } from 'protobufjs/minimal.js';
+import type { Reader, Writer } from 'protobufjs/minimal.js';
 import { LAST_RFC3339_MS, toRfc3339 } from '@rollkeeper/machinery/clock';
 import { badRequest } from '../errors/index.js';
 
@@ -48,3 +48,33 @@ export function readIntOrString(reader: Reader): number | string {
   }
   return isText ? text : number;
 }
+
+/** The same, written. */
+export function writeQuantity(writer: Writer, text: string): void {
+  writer.uint32(TEXT_FIELD).string(text);
+}
+
+/** Times that are none are left out: the store may hold anything. */
+export function writeTime(writer: Writer, text: string, isMicro: boolean): void {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return;
+  const seconds = Math.floor(ms / 1000);
+  writer.uint32(8).int64(seconds);
+  const nanos = isMicro ? nanosIn(text) : 0;
+  writer.uint32(16).int32(nanos);
+}
+
+function nanosIn(text: string): number {
+  const fraction = /\.(\d{1,9})/.exec(text)?.[1] ?? '';
+  return Number(fraction.padEnd(9, '0'));
+}
+
+export function writeIntOrString(writer: Writer, value: string | number): void {
+  const isText = typeof value === 'string';
+  writer.uint32(8).int64(isText ? 1 : 0);
+  writer.uint32(16).int32(isText ? 0 : value);
+  writer.uint32(26).string(isText ? value : '');
+}
+
+/** Field 1, a text. */
+const TEXT_FIELD = 10;

@@ -1,8 +1,8 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
-import { badRequest, methodNotAllowed, unknownPath } from '../errors/index.js';
-import { created } from '../http/index.js';
+import { badRequest, methodNotAllowed, notAcceptable, unknownPath } from '../errors/index.js';
+import { created, negotiate } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { decideReview } from './decide-review.js';
@@ -24,6 +24,8 @@ export async function handleReview(
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
+  // Nothing but the review itself can be shown.
+  if (negotiate(request.headers.accept, { hasProtobuf: true }).as !== undefined) throw notAcceptable();
   const { object, warnings } = await decodeBody(await request.readBody(), {
     contentType: request.contentType,
     schemas,

@@ -3,6 +3,7 @@ import {
   aggregatedDiscovery,
   aggregatedVersion,
   coreVersions,
+  groupVersionsOf,
   groupList,
   oneGroup,
   resourceList,
@@ -17,6 +18,7 @@ import { handleComponentStatuses } from '../component-statuses/component-statuse
 import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
+import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findMetricsKind } from '../resource-metrics/metrics-kinds.js';
@@ -26,14 +28,14 @@ import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
+import { HEALTH_PATHS, handleHealth, isHealthPath } from './health.js';
 import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
 import type { ResourcePath } from './resource-path.js';
-import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isStorageUnreadable } from '../storage/index.js';
-import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
+import type { StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
 /** Who knows users and their rights. */
@@ -52,7 +54,10 @@ export class Router {
     /** `host:port` as clients reach it. */
     private readonly address: () => string,
     private readonly access: AccessControl,
-    private readonly unreadable: Pick<UnreadableObjects, 'names'>,
+    private readonly answers: {
+      readonly unreadable: Pick<UnreadableObjects, 'names'>;
+      readonly protobuf: ProtobufAnswers;
+    },
   ) {
     const { authenticator, authorizer } = access;
     this.reviewer = {
@@ -67,29 +72,24 @@ export class Router {
   async route(request: ApiRequest): Promise<ApiResponse> {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
-    if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
+    if (isHealthPath(path)) return handleHealth(this.context.storage, this.answers.unreadable, request);
     if (path === '/version' || path === '/version/') return indented(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
     if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
     if (path === '/.well-known/openid-configuration') return ok(openIdConfiguration(this.address()));
-    if (path === '/')
-      return ok({
-        paths: [
-          '/.well-known/openid-configuration',
-          '/api',
-          '/api/v1',
-          '/apis',
-          '/healthz',
-          '/livez',
-          '/openapi/v2',
-          '/openapi/v3',
-          '/openid/v1/jwks',
-          '/readyz',
-          '/version',
-        ],
-      });
+    if (path === '/') return ok({ paths: this.paths() });
     throw unknownPath();
+  }
+
+  private paths(): string[] {
+    const groups = groupVersionsOf(this.context.kinds).filter(({ group }) => group !== '');
+    return [
+      ...OTHER_PATHS,
+      ...HEALTH_PATHS,
+      ...new Set(groups.map(({ group }) => `/apis/${group}`)),
+      ...groups.map(({ group, version }) => `/apis/${group}/${version}`),
+    ].sort();
   }
 
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
@@ -115,9 +115,10 @@ export class Router {
     if (!kind) throw await missingGroup(this.context, path);
     if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;
-    const accept = negotiate(request.headers.accept);
+    const { protobuf } = this.answers;
+    const accept = negotiate(request.headers.accept, { hasProtobuf: protobuf.has(kind) });
     checkView({ accept, request });
-    const call = { request, kind, namespace, name, subresource, accept, rest: path.rest };
+    const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
@@ -200,36 +201,19 @@ function isCore({ group, version, resource }: ResourcePath, wanted: string): boo
   return group === '' && version === 'v1' && resource === wanted;
 }
 
-const PATHS = new Set(['/healthz', '/livez', '/readyz']);
-
-function isHealthPath(path: string): boolean {
-  return PATHS.has(path);
-}
-
-/** `/livez` says that the process answers, the other two that its store does as well. `?verbose` names the checks. */
-async function handleHealth(
-  storage: Storage,
-  unreadable: Pick<UnreadableObjects, 'names'>,
-  request: ApiRequest,
-): Promise<RawResponse> {
-  const probe = request.path.slice(1);
-  const problem = probe === 'livez' ? undefined : await storage.ping().then(() => undefined, errorMessage);
-  const healthy = problem === undefined;
-  const lines = [
-    '[+]ping ok',
-    ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
-  ];
-  const { length } = unreadable.names;
-  // Which ones is only logged: the client may be anonymous. The server works without them.
-  if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
-  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
-  const verbose = request.query.has('verbose') || !healthy;
-  return {
-    status: healthy ? 200 : 500,
-    raw: verbose ? `${lines.join('\n')}\n${verdict}\n` : 'ok',
-    contentType: 'text/plain; charset=utf-8',
-  };
-}
+const OTHER_PATHS = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/apis/',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/openid/v1/jwks',
+  '/version',
+];
 
 interface Path {
   readonly group: string;

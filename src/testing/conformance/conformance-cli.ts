@@ -24,7 +24,7 @@ export async function runConformanceCli(
     output.err('usage: npm run conformance -- FILE...   (recorded cases as JSON lines, gzipped or not)');
     return 1;
   }
-  let totals: ConformanceTotals = { passed: 0, failed: 0, deliberate: 0 };
+  let totals: ConformanceTotals = { passed: 0, failed: 0, deliberate: 0, sections: [] };
   try {
     for (const file of files) {
       totals = add(totals, await runConformance(file, formats, (found) => report(found, output)));
@@ -33,7 +33,8 @@ export async function runConformanceCli(
     output.err(`conformance: ${errorMessage(error)}`);
     return 1;
   }
-  const { deliberate, failed, passed } = totals;
+  const { deliberate, failed, passed, sections } = totals;
+  for (const one of sections) output.out(`${one.section}: ${one.passed} of ${one.cases}`);
   const more = deliberate === 0 ? '' : `, ${deliberate} differ on purpose (docs/CONTROLLERS.md)`;
   output.out(`${passed} passed, ${failed} failed${more}`);
   return failed === 0 ? 0 : 1;
@@ -51,5 +52,6 @@ function add(a: ConformanceTotals, b: ConformanceTotals): ConformanceTotals {
     passed: a.passed + b.passed,
     failed: a.failed + b.failed,
     deliberate: a.deliberate + b.deliberate,
+    sections: [...a.sections, ...b.sections],
   };
 }

@@ -1,5 +1,5 @@
 /** One recorded case: the part common to all formats. */
-export type RecordedCase = JsonObject & { readonly id: string };
+export type RecordedCase = JsonObject & { readonly id: string; readonly section?: string };
 
 /** A kind of recording: how to recognise it, and how to compare our controllers with it. */
 export interface ConformanceFormat {
@@ -7,6 +7,8 @@ export interface ConformanceFormat {
   readonly name: string;
   /** Whether a line is of this format, judged by its fields. */
   matches(recorded: RecordedCase): boolean;
+  /** The cases of a file whose lines have no ids; undefined if it is not of this format. Each has its section. */
+  casesOf?(lines: readonly JsonObject[]): readonly RecordedCase[] | undefined;
   /** Called before the first case of a file, with the set-up that the file declares, if any. */
   open?(setup: Json | undefined): Promise<void>;
   /** Called after the last case, also after a failure. */

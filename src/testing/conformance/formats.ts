@@ -5,6 +5,7 @@ import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { schedulerCases } from './scheduler-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
+import { surfaceCases } from './surface-cases.js';
 import { validationAnswers } from './validation-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
@@ -25,4 +26,5 @@ export const formats: readonly ConformanceFormat[] = [
   disruptionCases,
   schedulerCases,
   validationAnswers,
+  surfaceCases,
 ];

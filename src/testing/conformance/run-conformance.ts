@@ -10,6 +10,14 @@ export interface ConformanceTotals {
   readonly failed: number;
   /** Cases that differ by a rule of ours. */
   readonly deliberate: number;
+  /** For recordings in sections. */
+  readonly sections: readonly SectionTotals[];
+}
+
+export interface SectionTotals {
+  readonly section: string;
+  readonly passed: number;
+  readonly cases: number;
 }
 
 /** A case that differs. */
@@ -34,12 +42,14 @@ export async function runConformance(
   let failed = 0;
   let deliberate = 0;
   const { setup, cases } = await readCases(file, formats);
+  const sections = new Map<string, SectionTotals>();
   const used = [...new Set(cases.map(({ format }) => format))];
   try {
     for (const format of used) await format.open?.(setup);
     for (const { recorded, format } of cases) {
       const differences = await runCase(recorded, format);
       const rules = differences.length === 0 ? [] : await rulesOf(recorded, format);
+      count(sections, recorded.section, differences.length === 0);
       if (differences.length === 0) passed++;
       else if (rules.length > 0) deliberate++;
       else failed++;
@@ -48,7 +58,13 @@ export async function runConformance(
   } finally {
     for (const format of used) await format.close?.();
   }
-  return { passed, failed, deliberate };
+  return { passed, failed, deliberate, sections: [...sections.values()] };
+}
+
+function count(sections: Map<string, SectionTotals>, section: string | undefined, isSame: boolean): void {
+  if (section === undefined) return;
+  const { cases, passed } = sections.get(section) ?? { cases: 0, passed: 0 };
+  sections.set(section, { section, passed: passed + (isSame ? 1 : 0), cases: cases + 1 });
 }
 
 /** An exception in the controller fails only that case. */
@@ -86,6 +102,11 @@ async function readCases(file: string, formats: readonly ConformanceFormat[]): P
     .split('\n')
     .map((line, index) => ({ line, place: `${file}:${index + 1}` }));
   const values = lines.filter(({ line }) => line.trim() !== '').map(({ line, place }) => parse(line, place));
+  const objects = values.map(({ value }) => value);
+  for (const format of formats) {
+    const own = format.casesOf?.(objects);
+    if (own) return { cases: own.map((recorded) => ({ recorded, format })) };
+  }
   const setup = values[0]?.value.id === undefined ? values[0]?.value.setup : undefined;
   const recorded = (setup === undefined ? values : values.slice(1)).map(asCase);
   if (recorded.length === 0) throw new StartupError(`${file}: holds no case`);

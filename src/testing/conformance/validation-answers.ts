@@ -1,9 +1,8 @@
-import { ApiServer, MemoryStorage, createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
-import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
+import type { OwnServer } from './own-server.js';
+import { startOwnServer } from './own-server.js';
 
 /** A request and a genuine API server's answer. */
 export interface RecordedAnswer {
@@ -36,7 +35,7 @@ const NAMESPACES = ['validation', 'validation-q'];
  */
 class ValidationAnswers implements ConformanceFormat {
   readonly name = 'validation';
-  private running: { readonly url: string; readonly stop: () => Promise<void> } | undefined;
+  private running: OwnServer | undefined;
 
   matches({ method, path, code }: RecordedCase): boolean {
     return typeof method === 'string' && typeof path === 'string' && typeof code === 'number';
@@ -44,7 +43,7 @@ class ValidationAnswers implements ConformanceFormat {
 
   /** Starts a separate server in memory and creates the objects of the set-up. */
   async open(setup: Json | undefined): Promise<void> {
-    this.running = await startServer();
+    this.running = await startOwnServer();
     for (const name of NAMESPACES) {
       await this.expectCreated('/api/v1/namespaces', {
         apiVersion: 'v1',
@@ -110,28 +109,4 @@ export function compareAnswers(expected: RecordedAnswer, { code, body }: Answer)
 
 function fieldsOf(causes: RecordedAnswer['causes'] = []): ReadonlySet<string> {
   return new Set(causes.map(({ field = '' }) => field));
-}
-
-async function startServer(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const clock = new SystemClock();
-  const storage = new MemoryStorage({ clock });
-  const server = new ApiServer({
-    storage,
-    kinds: createKindRegistry(),
-    schemas: createSchemaRegistry(),
-    clock,
-    random: new SystemRandom(),
-    logger: silentLogger,
-    drainTimeoutMs: 1000,
-  });
-  const end = new AbortController();
-  const run = Promise.all([storage.run(end.signal), server.run(end.signal)]);
-  const { url } = await Promise.race([server.ready, run.then(() => server.ready)]);
-  return {
-    url,
-    async stop() {
-      end.abort();
-      await run;
-    },
-  };
 }
