@@ -35,8 +35,13 @@ const isOfChecks = ({ resource }: Right): boolean => ['configmaps', 'jobs'].incl
 const checks = rightsNeededBy('controllers', 'deployment', 'policies', 'checks').filter(isOfChecks);
 const ofDeployments = rightsNeededBy('controllers', 'deployment').filter((right) => !isOfChecks(right));
 const isService = ({ resource }: Right): boolean => resource === 'services';
+/** Asked for where pods are resized in place. */
+const isOfResize = ({ resource, verb }: Right): boolean =>
+  resource === 'pods/resize' ||
+  (resource === 'deployments' && verb === 'patch') ||
+  (resource === 'pods' && verb === 'get');
 const deployment = unique([
-  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right)),
+  ...ofDeployments.filter((right) => !isService(right) && !isBudget(right) && !isOfResize(right)),
   ...rightsToWatch(deploymentController),
 ]);
 const replicaSet = unique([
@@ -213,13 +218,12 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   });
 
   it('resize pods, and patch Deployments, only where that is asked for', () => {
-    const isOfResize = ({ resource, verb }: Right): boolean =>
-      resource === 'pods/resize' || (resource === 'deployments' && verb === 'patch');
     for (const namespaces of [[], ['ops']]) {
       const values = { controllers: 'deployment', namespaces };
       const given = rightsGivenBy(rulesWith({ ...values, resizePods: true })).filter(isOfResize);
-      expect(text(given)).toEqual(['patch deployments.apps', 'update pods/resize']);
+      expect(text(given)).toEqual(['get pods', 'patch deployments.apps', 'update pods/resize']);
       expect(rightsGivenBy(rulesWith(values)).filter(isOfResize)).toEqual([]);
+      expect(text(unique(ofDeployments.filter(isOfResize)))).toEqual(text(given));
     }
   });
 

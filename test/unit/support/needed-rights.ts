@@ -149,6 +149,8 @@ function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'res
   const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
   if (known) return { group: known.group, resource: known.resource };
   if (text === 'PodDisruptionBudget') return { group: 'policy', resource: 'poddisruptionbudgets' };
+  // The engine of ReplicaSets, which also serves ReplicationControllers: those are not the chart's.
+  if (/^(replicated\.)?kind$/.test(text)) return { group: 'apps', resource: 'replicasets' };
   // Of whichever API; the chart's values say which.
   if (/^(typeOfDeployment|deploymentTypeOf)\(|^deploymentType$/.test(text))
     return { group: 'apps', resource: 'deployments' };
