@@ -37,7 +37,7 @@ export async function decodeBody(
 ): Promise<{ readonly object: UnstructuredObject; readonly warnings: readonly string[] }> {
   const { contentType, kind } = options;
   if (contentType !== PROTOBUF_MEDIA_TYPE && !TEXT_TYPES.has(contentType)) {
-    throw unsupportedMediaType(contentType, ACCEPTED);
+    throw unsupportedMediaType(ACCEPTED);
   }
   const text =
     contentType === PROTOBUF_MEDIA_TYPE

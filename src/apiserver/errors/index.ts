@@ -23,6 +23,7 @@ export {
   severalBudgets,
   tooManyRequests,
   unauthorized,
+  unknownPatchType,
   unknownPath,
   unprocessable,
   unsupportedMediaType,

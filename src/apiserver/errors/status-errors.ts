@@ -125,12 +125,19 @@ export function notAcceptable(): StatusError {
   );
 }
 
-export function unsupportedMediaType(what: string, accepted: readonly string[]): StatusError {
+/** @param what what is in the way, where it is not the media type itself */
+export function unsupportedMediaType(accepted: readonly string[], what = ''): StatusError {
+  const format = `an unknown format${what === '' ? '' : ` (${what})`}`;
   return new StatusError(
     415,
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format (${what}) - accepted media types include: ${accepted.join(', ')}`,
+    `the body of the request was in ${format} - accepted media types include: ${accepted.join(', ')}`,
   );
+}
+
+/** No patch at all has this media type. */
+export function unknownPatchType(): StatusError {
+  return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type');
 }
 
 export function expired(message: string, continueToken?: string): StatusError {

@@ -2,13 +2,13 @@ import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { badRequest, conflict } from '../errors/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace, checkType } from './read-object.js';
+import { checkNamespace, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -27,9 +27,9 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
     schemas: context.schemas,
     schema: BINDING.schema,
     kind: BINDING_TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
-  checkType(object, BINDING_TYPE);
+  checkType(object, BINDING_TYPE, isKnownType(context));
   const binding = object as Binding;
   checkNamespace(binding, call);
   const options = writeOptionsOf(call);

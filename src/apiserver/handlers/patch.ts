@@ -2,7 +2,7 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
-import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
+import { checkWriteOptions, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation } from '../decoding/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
@@ -25,8 +25,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   const { request, kind } = call;
   const type = patchTypeOf(request.contentType, kind);
   if (type === 'apply') return handleApply(context, call);
-  if (request.query.has('force')) throw forceForbidden();
-  const fieldValidation = fieldValidationOf(request.query);
+  const fieldValidation = checkWriteOptions(request);
   const options = writeOptionsOf(call);
   const patch = (await request.readBody()).toString('utf8');
   let warnings: string[] = [];
@@ -49,16 +48,6 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
     subresource: call.subresource as Subresource,
   });
   return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
-}
-
-function forceForbidden(): StatusError {
-  return invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-    {
-      type: 'FieldValueForbidden',
-      field: 'force',
-      message: 'Forbidden: may not be specified for non-apply patch',
-    },
-  ]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { conflict, invalid, unknownPath } from '../errors/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
@@ -15,7 +15,7 @@ import { applyManagerOf } from './field-manager.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
-import { checkName, checkNamespace, checkPatchedIdentity, checkType } from './read-object.js';
+import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -89,10 +89,10 @@ async function readScale(
     schemas: context.schemas,
     schema: SCALE_SCHEMA,
     kind: SCALE_TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
   checkVersion(object.apiVersion);
-  checkType(object, SCALE_TYPE);
+  checkType(object, SCALE_TYPE, isKnownType(context));
   checkNamespace(object, call);
   checkName(object, call.name);
   return object;
@@ -104,16 +104,17 @@ async function replacement(context: RegistryContext, call: ResourceCall, body: B
 }
 
 function patched(
-  { schemas }: RegistryContext,
+  context: RegistryContext,
   call: ResourceCall,
   body: Buffer,
   type: Exclude<PatchType, 'apply'>,
 ): ScaleChange {
+  const { schemas } = context;
   const patch = body.toString();
   return (current) => {
     const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
     normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
-    checkType(scale, SCALE_TYPE);
+    checkType(scale, SCALE_TYPE, isKnownType(context));
     checkPatchedIdentity(scale, call);
     return { scale };
   };

@@ -2,7 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { ISSUER } from '../auth/index.js';
 import type { BoundObject } from '../auth/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { badRequest, conflict, invalid, notFound } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
@@ -13,7 +13,7 @@ import { sentAttributes } from './sent-attributes.js';
 import { callerOf, isDryRun } from './write-options.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace, checkType } from './read-object.js';
+import { checkNamespace, checkType, isKnownType } from './read-object.js';
 
 const TYPE = {
   group: 'authentication.k8s.io',
@@ -52,9 +52,9 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
     schemas: context.schemas,
     schema: TOKEN_REQUEST.schema,
     kind: TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
-  checkType(object, TYPE);
+  checkType(object, TYPE, isKnownType(context));
   const request = object as TokenRequest;
   const { caller, warned } = callerOf(call);
   const dryRun = isDryRun(call.request.query);

@@ -38,7 +38,8 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
 
 /** Some kinds are only replaced by those who know what they replace. */
 function versionMissing({ kind, name }: ResourceCall): StatusError {
-  return invalid(kind.type, name, [
+  const { group, resource } = kind.type;
+  return invalid({ group, kind: resource }, name, [
     {
       type: 'FieldValueInvalid',
       field: 'metadata.resourceVersion',

@@ -2,20 +2,10 @@ import type { Caller } from '../admission/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
-import { badRequest } from '../errors/index.js';
 
-/**
- * Whether the request only wants to know what would happen.
- * @throws StatusError 400 for a `dryRun` other than `All`
- */
-export function isDryRun(query: URLSearchParams, fromBody: readonly string[] = []): boolean {
-  const values = [...query.getAll('dryRun'), ...fromBody].filter((value) => value !== '');
-  for (const value of values) {
-    if (value !== 'All') {
-      throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(value)}: supported values: "All"`);
-    }
-  }
-  return values.length > 0;
+/** Whether the request only wants to know what would happen. Any value that is allowed says so. */
+export function isDryRun(query: URLSearchParams): boolean {
+  return query.getAll('dryRun').some((value) => value !== '');
 }
 
 export interface CallOptions {
@@ -26,10 +16,7 @@ export interface CallOptions {
   readonly warned: readonly string[];
 }
 
-/**
- * How a request wants something written.
- * @throws StatusError 400, 422
- */
+/** How a request, whose options have been checked, wants something written. */
 export function writeOptionsOf(call: ResourceCall): CallOptions {
   return { dryRun: isDryRun(call.request.query), manager: fieldManagerOf(call), ...callerOf(call) };
 }

@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
@@ -21,6 +21,7 @@ type Identity = Pick<
   | 'garbageCollection'
   | 'refusesCreation'
   | 'hasStrategicMerge'
+  | 'isListedFromStore'
 >;
 
 /**
@@ -79,6 +80,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
   selectableFields?(object: Readonly<T>): Record<string, string>;
+  /** @default words that depend on whether the kind has selectable fields */
+  unknownField?(field: string): string;
 }
 
 /** Completes the rules of one kind with the behaviour that all kinds share. */
@@ -146,9 +149,17 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     }),
     selectableFields: (object) => ({
       'metadata.name': object.metadata.name,
-      ...(type.namespaced && { 'metadata.namespace': object.metadata.namespace ?? '' }),
+      ...((type.namespaced || !rules.selectableFields) && {
+        'metadata.namespace': object.metadata.namespace ?? '',
+      }),
       ...rules.selectableFields?.(object),
     }),
+    unknownField(field) {
+      if (rules.unknownField) return rules.unknownField(field);
+      if (rules.selectableFields) return `field label not supported: ${field}`;
+      return `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+    },
+    ...(rules.isListedFromStore && { isListedFromStore: true }),
   };
 }
 

@@ -82,6 +82,10 @@ export interface KindDefinition {
   readonly needsVersionOnUpdate: boolean;
   /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
   selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
+  /** The complaint about a field that `fieldSelector` may not ask for. */
+  unknownField(field: string): string;
+  /** A genuine server keeps no cache of its objects, and answers a wrong `resourceVersion` otherwise. @default false */
+  readonly isListedFromStore?: boolean;
   /** One cell a column. @param nowMs wall clock, for ages */
   toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */

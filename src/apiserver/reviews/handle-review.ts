@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { badRequest, methodNotAllowed, unknownPath } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
@@ -29,7 +29,7 @@ export async function handleReview(
     schemas,
     schema: type.schema,
     kind: type,
-    fieldValidation: fieldValidationOf(request.query),
+    fieldValidation: checkWriteOptions(request),
   });
   const { kind } = type;
   const apiVersion = apiVersionOf(type);

@@ -21,10 +21,12 @@ export interface FieldSelector {
  */
 export function parseFieldSelector(text: string | null, kind: KindDefinition): FieldSelector | undefined {
   if (text === null || text.trim() === '') return undefined;
-  const terms = splitUnescaped(text).map((term) => parseTerm(term, text));
+  const terms = splitUnescaped(text)
+    .sort()
+    .map((term) => parseTerm(term, text));
   const supported = kind.selectableFields(emptyObject(kind));
   for (const { field } of terms) {
-    if (!Object.hasOwn(supported, field)) throw badRequest(`field label not supported: ${field}`);
+    if (!Object.hasOwn(supported, field)) throw badRequest(kind.unknownField(field));
   }
   return {
     name: terms.find(isNameTerm)?.value,
@@ -59,9 +61,7 @@ function emptyObject(kind: KindDefinition): UnstructuredObject {
 function parseTerm(term: string, text: string): FieldTerm {
   const parsed = readTerm(term);
   if (parsed) return parsed;
-  throw badRequest(
-    `invalid field selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`,
-  );
+  throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
 }
 
 function readTerm(term: string): FieldTerm | undefined {

@@ -4,7 +4,7 @@ import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
-import { validationAnswers } from './validation-answers.js';
+import { recordedAnswers } from './recorded-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
   name: 'replicaset',
@@ -22,5 +22,5 @@ export const formats: readonly ConformanceFormat[] = [
   deploymentCases,
   replicaSetCases,
   disruptionCases,
-  validationAnswers,
+  recordedAnswers,
 ];

@@ -10,6 +10,8 @@ export interface ConformanceTotals {
   readonly failed: number;
   /** Cases that differ by a rule of ours. */
   readonly deliberate: number;
+  /** In what the cases agree, for formats that count it. */
+  readonly agreed?: readonly string[];
 }
 
 /** A case that differs. */
@@ -48,7 +50,8 @@ export async function runConformance(
   } finally {
     for (const format of used) await format.close?.();
   }
-  return { passed, failed, deliberate };
+  const agreed = used.flatMap((format) => format.agreed?.() ?? []);
+  return { passed, failed, deliberate, ...(agreed.length > 0 && { agreed }) };
 }
 
 /** An exception in the controller fails only that case. */

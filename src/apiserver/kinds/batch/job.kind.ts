@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, goQuote, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -74,6 +74,7 @@ export const JOB_KIND = defineKind<Job>({
     ...podTemplateWarnings(spec?.template ?? {}),
   ]),
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+  unknownField: (field) => `field label ${goQuote(field)} not supported for Job`,
 });
 
 /** Selects no pod: what an absent selector does. */

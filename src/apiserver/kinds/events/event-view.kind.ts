@@ -19,6 +19,7 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
   validate: validateEventView,
   validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
+  isListedFromStore: true,
   selectableFields: (object) => {
     const { 'involvedObject.kind': _kind, ...fields } = EVENT_KIND.selectableFields(toStored(object));
     const regarding = Object.entries(fields).map(([name, value]) => [

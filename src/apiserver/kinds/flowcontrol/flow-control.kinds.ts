@@ -23,7 +23,6 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
   hasStatus: true,
-  needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
     NAME,
@@ -128,7 +127,6 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
   hasStatus: true,
-  needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
     NAME,

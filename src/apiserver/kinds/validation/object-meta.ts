@@ -75,14 +75,16 @@ function validateOwnerReferences(
   errors: FieldError[],
 ): void {
   let controller: Decoded<OwnerReference> | undefined;
-  owners?.forEach((owner, index) => {
-    const path = `metadata.ownerReferences[${index}]`;
+  const path = 'metadata.ownerReferences';
+  owners?.forEach((owner) => {
     if (!/^[^/]+(\/[^/]+)?$/.test(owner.apiVersion ?? '')) {
       errors.push(invalid(`${path}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'));
     }
     for (const field of ['kind', 'name', 'uid'] as const) {
       if (!owner[field]) errors.push(invalid(`${path}.${field}`, '', 'must not be empty'));
     }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event')
+      errors.push(invalid(path, owner, '/v1, Kind=Event is disallowed from being an owner'));
     if (owner.controller !== true) return;
     if (controller) errors.push(secondController(controller, owner, owners));
     controller ??= owner;

@@ -17,6 +17,7 @@ export const EVENT_KIND = defineKind<DecodedObject<Event>>({
   toRow: eventRow,
   createsOnUpdate: true,
   validate: validateEvent,
+  isListedFromStore: true,
   selectableFields({ involvedObject: about, reason, type, source, reportingComponent }) {
     const component = source?.component ?? reportingComponent ?? '';
     return {
