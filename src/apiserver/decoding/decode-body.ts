@@ -49,7 +49,12 @@ export async function decodeBody(
       isYaml(contentType, text) ? 'application/yaml' : 'application/json',
       options.schemas,
       options.schema,
-      { fieldValidation: options.fieldValidation, isYaml: contentType === APPLY_MEDIA_TYPE },
+      {
+        fieldValidation: options.fieldValidation,
+        isYaml: contentType === APPLY_MEDIA_TYPE,
+        // Who applies says nothing of what is left out.
+        empties: contentType === APPLY_MEDIA_TYPE ? 'absent' : 'written',
+      },
     );
     return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
   } catch (error) {

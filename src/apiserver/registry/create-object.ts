@@ -10,6 +10,7 @@ import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
+import { writeEmpties } from '../schema/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
@@ -83,6 +84,7 @@ async function tryCreate(
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, name, errors);
   for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  writeEmpties(object, context.schemas, kind.schema);
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };

@@ -6,6 +6,7 @@ import { conflict, invalid } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import { isDefinedByUsers } from '../kinds/index.js';
 import type { Subresource } from '../kinds/index.js';
+import { writeEmpties } from '../schema/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
@@ -96,6 +97,7 @@ async function tryOnce(
   if (!options.admission) await context.admission.mutate(attributes);
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
+  writeEmpties(candidate, context.schemas, target.kind.schema);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;

@@ -20,17 +20,22 @@ export interface CoerceResult {
  * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
  * canonical form.
  * @param fractions whole numbers that are no integers, as they are written. @default none
+ * @param empties what becomes of empty fields. @default 'absent'
  * @throws FieldTypeError
  */
 export function coerce(
   object: Record<string, unknown>,
   decoder: FieldDecoder,
   fractions: WrittenFractions = NO_FRACTIONS,
+  empties: Empties = 'absent',
 ): CoerceResult {
-  const coercer = new Coercer(fractions);
+  const coercer = new Coercer(decoder, fractions, empties === 'written');
   coercer.struct(object, decoder);
   return coercer;
 }
+
+/** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
+export type Empties = 'written' | 'absent';
 
 const NO_FRACTIONS: WrittenFractions = new Map();
 
@@ -45,7 +50,11 @@ class Coercer implements CoerceResult {
   private readonly path: Path = [];
   private owner = '';
 
-  constructor(private readonly fractions: WrittenFractions) {}
+  constructor(
+    private readonly root: FieldDecoder,
+    private readonly fractions: WrittenFractions,
+    private readonly writesEmpties: boolean,
+  ) {}
 
   struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
     const outer = this.owner;
@@ -67,6 +76,10 @@ class Coercer implements CoerceResult {
       this.path.pop();
     }
     this.owner = outer;
+    if (this.writesEmpties)
+      for (const { name, struct, value } of decoder.always)
+        if (object[name] === undefined && value !== null)
+          object[name] = struct ? this.struct({}, struct) : value;
     return object;
   }
 
@@ -192,9 +205,8 @@ class Coercer implements CoerceResult {
     return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
   }
 
-  /** Go leaves list indexes out of the path. */
   private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
-    const path = this.path.filter((part) => typeof part === 'string').join('.');
+    const path = goPath(this.path, this.root);
     throw new FieldTypeError(
       `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
     );
@@ -310,6 +322,23 @@ function countOwnKeys(value: unknown): number {
   const fields = value as Record<string, unknown>;
   for (const key in fields) keys += 1 + countOwnKeys(fields[key]);
   return keys;
+}
+
+/**
+ * The path in Go's errors: without list indexes, with embedded structs. Metadata of what users define is read by itself.
+ */
+function goPath(path: Path, root: FieldDecoder): string {
+  const parts: string[] = [];
+  let decoder: FieldDecoder | undefined = root;
+  for (const part of path) {
+    if (typeof part === 'string') {
+      const inside: string | undefined = decoder?.inside[part];
+      parts.push(inside === undefined ? part : `${inside}.${part}`);
+      decoder = decoder?.properties.get(part);
+    }
+    while (decoder?.items) decoder = decoder.items;
+  }
+  return (root.structural ? parts.slice(1) : parts).join('.');
 }
 
 /** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */

@@ -1,6 +1,7 @@
+import { goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce } from './coerce.js';
-import type { CoerceResult } from './coerce.js';
+import type { CoerceResult, Empties } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
 import { JsonSyntaxError, countKeys, inspectJson, readJsonWithFractions } from './json-text.js';
@@ -13,6 +14,8 @@ export interface DecodeOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   /** The text is JSON that is read as YAML, where `3.0` is an integer. @default false */
   readonly isYaml?: boolean;
+  /** @default 'absent' */
+  readonly empties?: Empties;
 }
 
 export interface DecodedObject {
@@ -38,7 +41,7 @@ export async function decodeObject(
   if (!contentType.includes('yaml')) return decodeJson(text, schemas, schemaName, options);
   const decoder = fieldDecoder(schemas, schemaName);
   const { value, duplicates } = await readYaml(text, decoder);
-  const { object, unknown } = coerceDocument(value, text, decoder);
+  const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
 }
 
@@ -56,6 +59,7 @@ export function decodeJson(
     text,
     decoder,
     options.isYaml ? undefined : fractions,
+    options.empties,
   );
   if (options.fieldValidation === 'Ignore') return { object, findings: [] };
   const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
@@ -67,13 +71,26 @@ function coerceDocument(
   text: string,
   decoder: FieldDecoder,
   fractions?: WrittenFractions,
+  empties?: Empties,
 ): CoerceResult & { readonly object: UnstructuredObject } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
   const object = value as UnstructuredObject;
-  const { keys, unknown } = coerceAs(object, decoder, fractions);
+  checkTypeFields(object, text, decoder);
+  const { keys, unknown } = coerceAs(object, decoder, fractions, empties);
   return { keys, object, unknown };
+}
+
+/** What an object calls itself is read before anything else. */
+function checkTypeFields(object: object, text: string, decoder: FieldDecoder): void {
+  for (const name in object) {
+    if (name !== 'apiVersion' && name !== 'kind') continue;
+    const value = (object as Record<string, unknown>)[name];
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    const problem = `json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
+    throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${problem}`);
+  }
 }
 
 /**
@@ -86,7 +103,7 @@ export function normalizeObject(
   schemas: SchemaRegistry,
   schemaName: string,
 ): readonly FieldFinding[] {
-  return coerceAs(object, fieldDecoder(schemas, schemaName)).unknown;
+  return coerceAs(object, fieldDecoder(schemas, schemaName), undefined, 'written').unknown;
 }
 
 /**
@@ -107,26 +124,17 @@ export function readMessage(message: unknown, schemas: SchemaRegistry, schemaNam
 
 /** `unknown field "spec.foo"`: the words of a warning, and of a strict decoding error. */
 export function describeFinding(finding: FieldFinding): string {
-  return `${finding.problem} field ${quoted(finding.path)}`;
-}
-
-/** As Go's `%q` shows a text: nothing in it that no line or header may hold. */
-function quoted(text: string): string {
-  return JSON.stringify(text)
-    .replace(/\\u00([01][0-9a-f])/g, String.raw`\x$1`)
-    .replace(/[\u007f-\u009f]/g, (sign) => {
-      const code = sign.charCodeAt(0).toString(16);
-      return code === '7f' ? String.raw`\x7f` : String.raw`\u00${code}`;
-    });
+  return `${finding.problem} field ${goQuote(finding.path)}`;
 }
 
 function coerceAs(
   object: UnstructuredObject,
   decoder: FieldDecoder,
   fractions?: WrittenFractions,
+  empties?: Empties,
 ): CoerceResult {
   try {
-    const result = coerce(object, decoder, fractions);
+    const result = coerce(object, decoder, fractions, empties);
     // In Go, metadata is always there.
     const read: { metadata?: Partial<ObjectMeta> } = object;
     if (decoder.properties.has('metadata')) read.metadata ??= {};
@@ -162,10 +170,14 @@ async function readYaml(text: string, decoder: FieldDecoder): Promise<YamlDocume
 }
 
 function goMismatch(value: unknown): string {
-  const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return value === null
     ? 'unexpected end of JSON input'
-    : `json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+    : `json: cannot unmarshal ${goTypeName(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+}
+
+function goTypeName(value: unknown): string {
+  if (typeof value === 'boolean') return 'bool';
+  return Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 const SUMMARY_BYTES = 30;

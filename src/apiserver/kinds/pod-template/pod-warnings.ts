@@ -6,7 +6,7 @@ import type {
   PodAffinityTerm,
   Volume,
 } from '@rollkeeper/machinery/types/core-v1';
-import { checkDns1123Label, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, goQuote, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   Amount,
   Decoded,
@@ -63,7 +63,7 @@ function specWarnings(spec: Decoded<PodSpec>, annotations: Annotations, prefix: 
     ...repeated(
       spec.hostAliases,
       ({ ip = '' }) => ip,
-      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${quoted(ip)}`,
+      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${goQuote(ip)}`,
     ),
     ...pullSecretWarnings(spec, path),
     ...byteWarnings(spec.overhead, `${path}.overhead`),
@@ -205,7 +205,7 @@ function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string
     ...repeated(
       imagePullSecrets,
       ({ name = '' }) => name,
-      (index, name) => `${at(index)}: duplicate name ${quoted(name)}`,
+      (index, name) => `${at(index)}: duplicate name ${goQuote(name)}`,
     ),
     ...(imagePullSecrets ?? []).flatMap(({ name }, index) =>
       name ? [] : [`${at(index)}: invalid empty name ""`],
@@ -233,7 +233,7 @@ function envWarnings(env: readonly Decoded<EnvVar>[], path: string): string[] {
     const hides = valueFrom !== undefined || value === reference || !value.includes(reference);
     if (!hides) return [];
     return [
-      `${path}.env[${index}]: hides previous definition of ${quoted(name)}, which may be dropped when using apply`,
+      `${path}.env[${index}]: hides previous definition of ${goQuote(name)}, which may be dropped when using apply`,
     ];
   });
 }
@@ -243,7 +243,7 @@ function byteWarnings(amounts: Readonly<Record<string, Amount>> | undefined, pat
     const amount = amounts?.[resource];
     if (amount === undefined || nanosOf(amount) % NANOS === 0n) return [];
     return [
-      `${path}[${resource}]: fractional byte value ${quoted(String(amount))} is invalid, must be an integer`,
+      `${path}[${resource}]: fractional byte value ${goQuote(String(amount))} is invalid, must be an integer`,
     ];
   });
 }
@@ -267,8 +267,4 @@ function repeated<T>(
     seen.add(key);
     return [];
   });
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }
