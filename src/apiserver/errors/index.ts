@@ -23,6 +23,7 @@ export {
   severalBudgets,
   tooManyRequests,
   unauthorized,
+  unexpected,
   unknownPatchType,
   unknownPath,
   unprocessable,

@@ -103,6 +103,11 @@ export function unprocessable(problem: string): StatusError {
   });
 }
 
+/** What a genuine server answers without a reason: an error that its own code does not expect. */
+export function unexpected(problem: string): StatusError {
+  return new StatusError(500, '', problem);
+}
+
 export function badRequest(message: string, cause?: unknown): StatusError {
   return new StatusError(400, 'BadRequest', message, { cause });
 }

@@ -18,7 +18,6 @@ export interface ReadObject {
 export async function readObject(
   context: RegistryContext,
   call: ResourceCall,
-  checkVersion: (apiVersion: string | undefined, call: ResourceCall) => void = () => undefined,
 ): Promise<ReadObject> {
   const { request, kind } = call;
   const body = await request.readBody();
@@ -30,7 +29,6 @@ export async function readObject(
     fieldValidation: checkWriteOptions(request),
   });
   const { object } = decoded;
-  checkVersion(object.apiVersion, call);
   checkType(object, kind.type, isKnownType(context));
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;
@@ -97,7 +95,5 @@ export function checkPatchedIdentity(
   checkName(object, name);
   const own = object.metadata.namespace;
   if (own && namespace !== '' && own !== namespace)
-    throw badRequest(
-      `the namespace of the object (${own}) does not match the namespace on the request (${namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }

@@ -1,20 +1,20 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { conflict, invalid, unknownPath } from '../errors/index.js';
-import { decodeBody, checkWriteOptions } from '../decoding/index.js';
+import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { applyPatch, patchTypeOf } from '../patch/index.js';
+import { patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
-import { checkAppliedVersion, checkUnmanaged } from './apply.js';
+import { checkAppliedVersion } from './apply.js';
 import { applyManagerOf } from './field-manager.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
-import { normalizePatched } from './patch.js';
+import { patchedObject } from './patch.js';
 import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
@@ -109,12 +109,12 @@ function patched(
   body: Buffer,
   type: Exclude<PatchType, 'apply'>,
 ): ScaleChange {
-  const { schemas } = context;
   const patch = body.toString();
   return (current) => {
-    const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
-    normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
-    checkType(scale, SCALE_TYPE, isKnownType(context));
+    const { object: scale } = patchedObject(context, {
+      ...{ type, patch, current },
+      ...{ kind: SCALE_TYPE, schema: SCALE_SCHEMA },
+    });
     checkPatchedIdentity(scale, call);
     return { scale };
   };

@@ -40,7 +40,7 @@ export async function createObject(
   options: CreateOptions,
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
-  prepare(target, object);
+  prepare(target, object, options);
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const attributes: WriteAttributes = {
     ...target,
@@ -53,7 +53,7 @@ export async function createObject(
   };
   const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
   await context.admission.mutate(attributes);
-  identifyNew(target, object, context);
+  identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
@@ -129,8 +129,12 @@ export async function ensureDefaultServiceAccount(
 }
 
 /** Prepares an object before admission. As in a genuine server it has no UID yet. */
-function prepare({ kind, namespace }: Omit<ObjectTarget, 'name'>, object: UnstructuredObject): void {
-  refuseVersion(object);
+function prepare(
+  { kind, namespace }: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+  options: CreateOptions,
+): void {
+  refuseVersion(object, options);
   wipeSystemFields(object);
   if (namespace !== '') object.metadata.namespace = namespace;
   else delete object.metadata.namespace;

@@ -6,8 +6,16 @@ import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
 
-/** A value whose type is not allowed at its position; `message` in Go's words. */
-export class FieldTypeError extends Error {}
+/** A value whose type is not allowed at its position; `message` in the words of Go's JSON decoder. */
+export class FieldTypeError extends Error {
+  /** @param found the value, and what it should have been; absent where another message says it in any case */
+  constructor(
+    message: string,
+    readonly found?: { readonly value: unknown; readonly field: FieldDecoder },
+  ) {
+    super(message);
+  }
+}
 
 export interface CoerceResult {
   readonly unknown: readonly FieldFinding[];
@@ -209,6 +217,7 @@ class Coercer implements CoerceResult {
     const path = goPath(this.path, this.root);
     throw new FieldTypeError(
       `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
+      { value, field },
     );
   }
 }

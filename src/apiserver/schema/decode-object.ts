@@ -4,7 +4,7 @@ import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult, Empties } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
-import { JsonSyntaxError, countKeys, inspectJson, readJsonWithFractions } from './json-text.js';
+import { JsonSyntaxError, countKeys, inspectJson, readJsonText, readJsonWithFractions } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
@@ -43,6 +43,58 @@ export async function decodeObject(
   const { value, duplicates } = await readYaml(text, decoder);
   const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
+}
+
+export interface DecodeConfigOptions {
+  /** As in {@link DecodeOptions}. @default 'Warn' */
+  readonly fieldValidation?: DecodeOptions['fieldValidation'];
+  /** Looks at the document before it becomes what the type makes of it. */
+  readonly inspect: (document: Record<string, unknown>) => void;
+}
+
+/**
+ * Reads what is applied: YAML, which nearly always is JSON, and then read a good deal faster.
+ * @throws DecodeError for what is no document, and for values of a wrong type
+ * @throws DocumentLimitError
+ */
+export async function decodeConfig(
+  text: string,
+  schemas: SchemaRegistry,
+  schemaName: string,
+  { fieldValidation, inspect }: DecodeConfigOptions,
+): Promise<DecodedObject> {
+  const { duplicates, value } = await readConfig(text);
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw notYaml(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
+    );
+  const object = (value ?? {}) as UnstructuredObject;
+  inspect(object as unknown as Record<string, unknown>);
+  const decoder = fieldDecoder(schemas, schemaName);
+  const { keys, unknown } = coerceAs(object, decoder);
+  if (fieldValidation === 'Ignore') return { object, findings: [] };
+  const repeated = duplicates ?? (countKeys(text) === keys ? [] : inspectJson(text));
+  return { object, findings: [...repeated, ...unknown] };
+}
+
+/** @returns without duplicates where they have not been looked for */
+async function readConfig(text: string): Promise<{ value: unknown; duplicates?: readonly FieldFinding[] }> {
+  if (/^\s*\{/.test(text))
+    try {
+      return { value: readJsonText(text) };
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+    }
+  try {
+    return await parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof YamlSyntaxError)) throw error;
+    throw notYaml(`error converting YAML to JSON: ${error.message}`);
+  }
+}
+
+function notYaml(problem: string): DecodeError {
+  return new DecodeError('malformed', `error decoding YAML: ${problem}`);
 }
 
 /** The same of JSON, at once. */
@@ -127,6 +179,49 @@ export function describeFinding(finding: FieldFinding): string {
   return `${finding.problem} field ${goQuote(finding.path)}`;
 }
 
+/** What is wrong with a value, in the words of Go's JSON decoder, without those of what it was to be. */
+export function problemOf({ cause, message }: DecodeError): string {
+  return cause instanceof FieldTypeError ? cause.message : message;
+}
+
+/** The same in the words of apimachinery's converter, which makes objects of maps. */
+export function conversionProblem(error: DecodeError): string {
+  const { cause } = error;
+  if (!(cause instanceof FieldTypeError) || !cause.found) return problemOf(error);
+  const { field, value } = cause.found;
+  const from = sourceKind(value);
+  switch (field.kind) {
+    case 'object':
+      return `cannot restore struct from: ${from}`;
+    case 'map':
+      return `cannot restore map from ${from}`;
+    case 'array':
+      return `cannot restore slice from ${from}`;
+    default:
+      return isConvertible(from, field)
+        ? `cannot convert ${from} to ${field.goType}`
+        : `unrecognized type: ${goKind(field)}`;
+  }
+}
+
+/** What kind of Go's a value has that was read into a map. */
+function sourceKind(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'bigint') return 'int64';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'map';
+}
+
+/** Go converts numbers into each other, and integers into texts. */
+function isConvertible(from: string, { kind }: FieldDecoder): boolean {
+  if (from === 'int64') return kind !== 'boolean';
+  return from === 'float64' && kind !== 'boolean' && kind !== 'string';
+}
+
+function goKind({ kind }: FieldDecoder): string {
+  return kind === 'boolean' ? 'bool' : kind === 'number' ? 'float64' : kind;
+}
+
 function coerceAs(
   object: UnstructuredObject,
   decoder: FieldDecoder,
@@ -165,7 +260,7 @@ async function readYaml(text: string, decoder: FieldDecoder): Promise<YamlDocume
     return await parseYaml(text);
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
-    throw unrecognized(text, decoder, `error converting YAML to JSON: ${error.message}`);
+    throw unrecognized(text, decoder, error.message);
   }
 }
 

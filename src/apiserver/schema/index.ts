@@ -1,9 +1,12 @@
 export {
+  conversionProblem,
+  decodeConfig,
   DecodeError,
   decodeJson,
   decodeObject,
   describeFinding,
   normalizeObject,
+  problemOf,
   readMessage,
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';

@@ -83,7 +83,7 @@ export class AnswerServer {
     raw,
     type = 'application/json',
   }: RecordedRequest): Promise<ServerAnswer> {
-    const text = raw ?? (body === undefined ? '' : stringifyJson(body));
+    const text = raw ?? (typeof body === 'string' ? body : body === undefined ? '' : stringifyJson(body));
     const headers: Record<string, string | number> = {
       accept: 'application/json',
       authorization: `Bearer ${USER.token}`,
