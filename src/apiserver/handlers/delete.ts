@@ -11,9 +11,11 @@ import { callerOf } from './write-options.js';
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
   const { caller, warned } = callerOf(call);
+  const orphaning = call.kind.orphansByDefault?.warning;
+  if (orphaning !== undefined && options.propagationPolicy === undefined) caller.warn(orphaning);
   const outcome = await deleteObject(context, call, options, { dryRun: options.dryRun, caller });
   const { type } = call.kind;
-  if (!outcome.removed || type.kind === 'Pod')
+  if (!outcome.removed || call.kind.answersDeleted)
     return respondWithObject(context, call, outcome, { warnings: warned });
   return ok(
     {

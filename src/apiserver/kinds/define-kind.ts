@@ -22,6 +22,8 @@ type Identity = Pick<
   | 'refusesCreation'
   | 'hasStrategicMerge'
   | 'isListedFromStore'
+  | 'answersDeleted'
+  | 'orphansByDefault'
 >;
 
 /**
@@ -160,6 +162,8 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       return `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
     },
     ...(rules.isListedFromStore && { isListedFromStore: true }),
+    ...(rules.answersDeleted && { answersDeleted: true }),
+    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
   };
 }
 

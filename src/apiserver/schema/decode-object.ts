@@ -179,6 +179,11 @@ export function describeFinding(finding: FieldFinding): string {
   return `${finding.problem} field ${goQuote(finding.path)}`;
 }
 
+/** What is wrong with a text, without those of what it was to be. */
+export function documentProblemOf({ cause, message }: DecodeError): string {
+  return typeof cause === 'string' ? cause : message;
+}
+
 /** What is wrong with a value, in the words of Go's JSON decoder, without those of what it was to be. */
 export function problemOf({ cause, message }: DecodeError): string {
   return cause instanceof FieldTypeError ? cause.message : message;
@@ -281,6 +286,7 @@ function unrecognized(text: string, decoder: FieldDecoder, problem: string): Dec
   return new DecodeError(
     'malformed',
     `the object provided is unrecognized (must be of type ${decoder.structName}): ${problem} (${summary(text)})`,
+    { cause: problem },
   );
 }
 

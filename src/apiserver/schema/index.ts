@@ -5,6 +5,7 @@ export {
   decodeJson,
   decodeObject,
   describeFinding,
+  documentProblemOf,
   normalizeObject,
   problemOf,
   readMessage,

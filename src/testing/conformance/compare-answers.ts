@@ -111,7 +111,7 @@ function compareWarnings({ warnings = [] }: GenuineAnswer, ours: ServerAnswer): 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const UID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 /** An object as JSON in a string: what a patch made of the stored one. */
-const SHOWN_OBJECT = /"\{\\"(?:[^"\\]|\\.)*\}(?:\\n)?"/g;
+const SHOWN_OBJECT = /"\{\\"(?:[^"\\]|\\.)*"/g;
 const GENERATED = /\b(ok|kube-api-access)-[a-z\d]{5}\b/g;
 /** Recordings leave out what Go makes of the difference of two pods. */
 const POD_DIFFERENCE = /(pod updates may not change fields other than .*previously negative\)).*/s;
@@ -150,13 +150,14 @@ export function normalObject(answer: JsonObject, keepsStatus: boolean, genuine: 
   const { metadata, status, details, ...rest } = mapStrings(answer, (text) =>
     text.replace(GENERATED, '$1-R'),
   ) as JsonObject;
-  const isObject = kind !== 'Status';
+  // Of success, recordings have what it is about.
+  if (kind === 'Status') return { kind, status, ...(isJsonObject(details) && { details: omit(details, ['uid']) }) };
   const meta = withoutIdentity(metadata, genuine.metadata);
   return {
     ...rest,
-    ...(meta !== undefined && isObject && { metadata: meta }),
-    ...(isJsonObject(details) && { details: omit(details, ['uid']) }),
-    ...(status !== undefined && (keepsStatus || !isObject) && { status }),
+    ...(meta !== undefined && { metadata: meta }),
+    ...(details !== undefined && { details }),
+    ...(status !== undefined && keepsStatus && { status }),
   };
 }
 

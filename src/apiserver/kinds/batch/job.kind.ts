@@ -28,6 +28,10 @@ export const JOB_KIND = defineKind<Job>({
   type: { group: 'batch', version: 'v1', resource: 'jobs', kind: 'Job', namespaced: true },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.batch.v1.Job',
+  orphansByDefault: {
+    warning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
   categories: ['all'],
   hasStatus: true,
   generationOf: ({ spec }) => spec,

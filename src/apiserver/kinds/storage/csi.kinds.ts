@@ -34,6 +34,7 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.CSIDriver',
+  answersDeleted: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<Driver>(
@@ -108,6 +109,7 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
 export const CSI_NODE_KIND = defineKind<NodeInfo>({
   type: { group: STORAGE_GROUP, version: 'v1', resource: 'csinodes', kind: 'CSINode', namespaced: false },
   schema: 'io.k8s.api.storage.v1.CSINode',
+  answersDeleted: true,
   needsVersionOnUpdate: true,
   ...printed<NodeInfo>(
     NAME,

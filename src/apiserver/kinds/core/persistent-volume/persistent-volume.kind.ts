@@ -19,6 +19,7 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.PersistentVolume',
+  answersDeleted: true,
   shortNames: ['pv'],
   hasStatus: true,
   ...printed<Volume>(

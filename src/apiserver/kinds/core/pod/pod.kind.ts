@@ -13,6 +13,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 export const POD_KIND = defineKind<DecodedObject<Pod>>({
   type: PODS,
   schema: 'io.k8s.api.core.v1.Pod',
+  answersDeleted: true,
   shortNames: ['po'],
   categories: ['all'],
   subresources: ['status', 'binding', 'eviction', 'log', 'exec', 'attach', 'portforward'],

@@ -17,6 +17,7 @@ export const SERVICE_KIND = defineKind<Service>({
   type: { group: '', version: 'v1', resource: 'services', kind: 'Service', namespaced: true },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Service',
+  answersDeleted: true,
   shortNames: ['svc'],
   categories: ['all'],
   hasStatus: true,
