@@ -313,7 +313,7 @@ export class ApiServer {
 
   private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
     try {
-      sendError(response, error);
+      sendError(response, error, request.warned);
     } catch (problem) {
       this.breakOff(request, response, problem);
     }

@@ -21,7 +21,8 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   });
   config.metadata.name ||= name;
   checkPatchedIdentity(config, call);
-  const { caller, warned } = callerOf(call);
+  for (const warning of warnings) request.warn(warning);
+  const { caller } = callerOf(call);
   const applied = await applyObject(context, call, config, {
     manager,
     caller,
@@ -31,7 +32,6 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   });
   return respondWithObject(context, call, applied, {
     status: applied.created ? 201 : 200,
-    warnings: [...warnings, ...warned],
   });
 }
 

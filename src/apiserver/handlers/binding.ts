@@ -22,13 +22,14 @@ interface Binding extends UnstructuredObject {
 
 /** `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). */
 export async function handleBinding(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object } = await decodeBody(await call.request.readBody(), {
+  const { object, warnings } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: BINDING.schema,
     kind: BINDING_TYPE,
     fieldValidation: checkWriteOptions(call.request),
   });
+  for (const warning of warnings) call.request.warn(warning);
   checkType(object, BINDING_TYPE, isKnownType(context));
   const binding = object as Binding;
   checkNamespace(binding, call);
@@ -47,10 +48,7 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
     subresource: 'binding',
     admission: 'done',
   });
-  return created(
-    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
-    options.warned,
-  );
+  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
 function bound(

@@ -35,11 +35,10 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   const fieldValidation = checkWriteOptions(request);
   const options = writeOptionsOf(call);
   const patch = (await request.readBody()).toString('utf8');
-  let warnings: string[] = [];
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
     const made = patchedObject(context, { type, patch, current, kind: kind.type, schema: kind.schema });
     const patched = made.object;
-    warnings = checkFindings(made, fieldValidation);
+    for (const warning of checkFindings(made, fieldValidation)) request.warn(warning);
     patched.apiVersion = current.apiVersion;
     patched.kind = current.kind;
     checkPatchedIdentity(patched, call);
@@ -54,7 +53,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
     subresource: call.subresource as Subresource,
     isPatch: true,
   });
-  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+  return respondWithObject(context, call, updated);
 }
 
 export interface Patching {

@@ -6,11 +6,6 @@ import type { NamedType } from '../decoding/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
 
-export interface ReadObject {
-  readonly object: UnstructuredObject;
-  readonly warnings: readonly string[];
-}
-
 /**
  * Reads the body as an object of the call's kind, and checks it against the path.
  * @throws StatusError 400 and 415
@@ -18,22 +13,22 @@ export interface ReadObject {
 export async function readObject(
   context: RegistryContext,
   call: ResourceCall,
-): Promise<ReadObject> {
+): Promise<UnstructuredObject> {
   const { request, kind } = call;
   const body = await request.readBody();
-  const decoded = await decodeBody(body, {
+  const { object, warnings } = await decodeBody(body, {
     contentType: request.contentType,
     schemas: context.schemas,
     schema: kind.schema,
     kind: kind.type,
     fieldValidation: checkWriteOptions(request),
   });
-  const { object } = decoded;
+  for (const warning of warnings) request.warn(warning);
   checkType(object, kind.type, isKnownType(context));
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;
   checkNamespace(object, call);
-  return decoded;
+  return object;
 }
 
 /** Tells whether there is such a type. */

@@ -84,13 +84,14 @@ async function readScale(
   body: Buffer,
   checkVersion: (apiVersion: string | undefined) => void = () => undefined,
 ): Promise<UnstructuredObject> {
-  const { object } = await decodeBody(body, {
+  const { object, warnings } = await decodeBody(body, {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: SCALE_SCHEMA,
     kind: SCALE_TYPE,
     fieldValidation: checkWriteOptions(call.request),
   });
+  for (const warning of warnings) call.request.warn(warning);
   checkVersion(object.apiVersion);
   checkType(object, SCALE_TYPE, isKnownType(context));
   checkNamespace(object, call);
@@ -111,7 +112,7 @@ function patched(
 ): ScaleChange {
   const patch = body.toString();
   return (current) => {
-    const { object: scale } = patchedObject(context, {
+    const { findings: _findings, object: scale } = patchedObject(context, {
       ...{ type, patch, current },
       ...{ kind: SCALE_TYPE, schema: SCALE_SCHEMA },
     });
@@ -181,6 +182,6 @@ function toScale(object: Readonly<UnstructuredObject>, mapping: ScaleMapping): U
     apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: specReplicas === 0 ? {} : { replicas: specReplicas },
-    status: { replicas: statusReplicas, selector },
+    status: { replicas: statusReplicas, ...(selector !== '' && { selector }) },
   };
 }

@@ -54,9 +54,10 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
     kind: TYPE,
     fieldValidation: checkWriteOptions(call.request),
   });
+  for (const warning of warnings) call.request.warn(warning);
   checkType(object, TYPE, isKnownType(context));
   const request = object as TokenRequest;
-  const { caller, warned } = callerOf(call);
+  const { caller } = callerOf(call);
   const dryRun = isDryRun(call.request.query);
   checkNamespace(request, call);
   complete(request, call);
@@ -83,7 +84,6 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
       spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
       status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
     },
-    [...warnings, ...warned],
   );
 }
 

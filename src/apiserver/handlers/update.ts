@@ -12,7 +12,7 @@ import { writeOptionsOf } from './write-options.js';
 
 /** `PUT` of an object or of its status. */
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   checkName(object, call.name);
   const options = writeOptionsOf(call);
   const subresource = call.subresource as Subresource;
@@ -22,7 +22,7 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   };
   try {
     const updated = await updateObject(context, call, replace, { ...options, subresource });
-    return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+    return respondWithObject(context, call, updated);
   } catch (error) {
     const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
     if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
@@ -31,7 +31,6 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
     const made = await createObject(context, call, object, options);
     return respondWithObject(context, call, made, {
       status: 201,
-      warnings: [...warnings, ...options.warned],
     });
   }
 }
@@ -48,38 +47,34 @@ function versionMissing({ kind, name }: ResourceCall): StatusError {
   ]);
 }
 
-/** `PUT /api/v1/namespaces/NAME/finalize`: nothing but `spec.finalizers` is taken. */
+/** `PUT /api/v1/namespaces/NAME/finalize`: of the spec its finalizers are taken, and metadata as in every update. */
 export async function handleFinalize(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   checkName(object, call.name);
-  const finalizers = (object.spec as { finalizers?: string[] } | undefined)?.finalizers ?? [];
-  const asked = object.metadata.resourceVersion;
   const options = writeOptionsOf(call);
-  const updated = await updateObject(context, call, (current) => finalized(current, finalizers, asked), {
+  const updated = await updateObject(context, call, (current) => finalized(current, object), {
     ...options,
     subresource: 'finalize',
   });
-  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+  return respondWithObject(context, call, updated);
 }
 
 function finalized(
   current: Readonly<UnstructuredObject>,
-  finalizers: readonly string[],
-  resourceVersion: string | undefined,
+  sent: Readonly<UnstructuredObject>,
 ): UnstructuredObject {
-  const candidate = cloneJson(current) as UnstructuredObject;
-  candidate.spec = { ...(candidate.spec as object), finalizers: [...finalizers] };
-  candidate.metadata.resourceVersion = resourceVersion;
+  const candidate = cloneJson(sent) as UnstructuredObject;
+  const finalizers = (candidate.spec as { finalizers?: string[] } | undefined)?.finalizers;
+  candidate.spec = { ...(cloneJson(current.spec) as object), finalizers };
   return candidate;
 }
 
 /** `POST` to a collection. */
 export async function handleCreate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   const options = writeOptionsOf(call);
   const stored = await createObject(context, call, object, options);
   return respondWithObject(context, call, stored, {
     status: 201,
-    warnings: [...warnings, ...options.warned],
   });
 }

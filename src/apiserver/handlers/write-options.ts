@@ -12,8 +12,6 @@ export interface CallOptions {
   readonly dryRun: boolean;
   readonly manager: Manager;
   readonly caller: Caller;
-  /** What the caller has been warned of. */
-  readonly warned: readonly string[];
 }
 
 /** How a request, whose options have been checked, wants something written. */
@@ -22,11 +20,7 @@ export function writeOptionsOf(call: ResourceCall): CallOptions {
 }
 
 /** On whose behalf a request writes. */
-export function callerOf({ request }: ResourceCall): Pick<CallOptions, 'caller' | 'warned'> {
-  const warned: string[] = [];
-  const warn = (text: string): void => {
-    // A write that meets another one is tried again, and says the same again.
-    if (!warned.includes(text)) warned.push(text);
-  };
-  return { caller: { user: request.user, warn }, warned };
+export function callerOf({ request }: ResourceCall): Pick<CallOptions, 'caller'> {
+  // A write that meets another one is tried again, and says the same again: the request takes it once.
+  return { caller: { user: request.user, warn: (text) => request.warn(text) } };
 }

@@ -35,7 +35,7 @@ export interface SendOptions {
   readonly acceptsGzip: boolean;
 }
 
-type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
+type Requester = Pick<ApiRequest, 'reserve' | 'onClose' | 'warned'>;
 
 /** Writes an answer; resolves when it has been handed to the socket. */
 export async function send(
@@ -44,17 +44,28 @@ export async function send(
   answer: Exclude<ApiResponse, UpgradeResponse>,
   options: SendOptions,
 ): Promise<void> {
+  warn(response, request.warned);
   if ('stream' in answer) return sendStream(response, answer, options);
   return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
 }
 
+function warn(response: ServerResponse, texts: readonly string[]): void {
+  const headers = texts.length === 0 ? [] : warningHeaders(texts);
+  if (headers.length > 0) response.setHeader('Warning', headers);
+}
+
 /** Writes a refusal. */
-export function sendError(response: ServerResponse, error: StatusError): void {
+export function sendError(
+  response: ServerResponse,
+  error: StatusError,
+  warned: readonly string[] = [],
+): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
   const text = stringifyJson(status);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
+  warn(response, warned);
   response.writeHead(status.code, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
@@ -63,8 +74,8 @@ export function sendError(response: ServerResponse, error: StatusError): void {
   response.end(text);
 }
 
-function rawOf({ body, room, status, warnings }: ObjectResponse, { format }: SendOptions): RawResponse {
-  return { status, raw: encode(body, format), contentType: `application/${format}`, room, warnings };
+function rawOf({ body, room, status }: ObjectResponse, { format }: SendOptions): RawResponse {
+  return { status, raw: encode(body, format), contentType: `application/${format}`, room };
 }
 
 function encode(body: object, format: SendOptions['format']): string {
@@ -79,8 +90,6 @@ async function sendWhole(
   options: SendOptions,
 ): Promise<void> {
   let body = answer.raw;
-  const warnings = warningHeaders(answer.warnings ?? []);
-  if (warnings.length > 0) response.setHeader('Warning', warnings);
   const room = answer.room ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
   if (room) request.onClose(() => room.release());
   if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {

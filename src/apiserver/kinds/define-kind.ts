@@ -23,6 +23,7 @@ type Identity = Pick<
   | 'hasStrategicMerge'
   | 'isListedFromStore'
   | 'answersDeleted'
+  | 'deprecation'
   | 'orphansByDefault'
 >;
 
@@ -121,7 +122,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
-      clearSystemFields(object);
+      clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;
       if (rules.generationOf) object.metadata.generation = 1;
       rules.prepareForCreate?.(object);
@@ -163,6 +164,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     },
     ...(rules.isListedFromStore && { isListedFromStore: true }),
     ...(rules.answersDeleted && { answersDeleted: true }),
+    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
     ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
   };
 }
@@ -203,8 +205,9 @@ export function carryOver<T extends object>(object: T, old: Readonly<T>, field: 
 }
 
 /** What a creation may not bring along in `metadata`. */
-function clearSystemFields({ metadata }: UnstructuredObject): void {
-  delete metadata.generation;
+function clearSystemFields({ metadata }: UnstructuredObject, hasGeneration: boolean): void {
+  // A kind without a generation keeps the one that it is given.
+  if (hasGeneration) delete metadata.generation;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
 }

@@ -76,6 +76,8 @@ export interface KindDefinition {
   readonly refusesCreation?: string;
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
+  /** What every request about the kind is told. @default nothing */
+  readonly deprecation?: string;
   /** A deletion that removes an object answers with it, in place of a Status. @default false */
   readonly answersDeleted?: boolean;
   /** A deletion that does not say what becomes of dependents leaves them alone, and warns of that. @default they go as well */

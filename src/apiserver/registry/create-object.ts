@@ -9,6 +9,7 @@ import { identifyNew, refuseVersion, wipeSystemFields } from './object-identity.
 import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { dropRepeatedOwners } from './repeated-owners.js';
 import { reserve } from './reservations.js';
 import { writeEmpties } from '../schema/index.js';
 import type { ObjectState } from '../storage/index.js';
@@ -41,6 +42,7 @@ export async function createObject(
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
   prepare(target, object, options);
+  dropRepeatedOwners(object, options.caller ?? SERVER);
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const attributes: WriteAttributes = {
     ...target,

@@ -14,6 +14,7 @@ import type { Newest } from './from-newest.js';
 import { etcdPath } from './etcd-path.js';
 import { identifyUpdated } from './object-identity.js';
 import { settleWrite, stampTrace, removeObject } from './settle-write.js';
+import { dropRepeatedOwners } from './repeated-owners.js';
 import { stateOf, storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -100,6 +101,7 @@ async function tryOnce(
     caller: options.caller ?? SERVER,
   };
   completeUpdate(target, candidate, current, options);
+  dropRepeatedOwners(candidate, attributes.caller);
   if (!options.admission) await context.admission.mutate(attributes);
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
@@ -107,7 +109,8 @@ async function tryOnce(
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;
-  for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
+  const warnings = options.subresource === '' ? target.kind.warnings?.(candidate, current) : undefined;
+  for (const warning of warnings ?? []) attributes.caller.warn(warning);
   await validate(context, attributes, options.admission);
   if (isSame) return state;
   if (options.dryRun) {

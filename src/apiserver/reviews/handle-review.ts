@@ -31,6 +31,7 @@ export async function handleReview(
     kind: type,
     fieldValidation: checkWriteOptions(request),
   });
+  for (const warning of warnings) request.warn(warning);
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
   const sent: Partial<UnstructuredObject> = object;
@@ -39,5 +40,5 @@ export async function handleReview(
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };
-  return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status }, warnings);
+  return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status });
 }

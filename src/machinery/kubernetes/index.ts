@@ -39,6 +39,15 @@ export { isNodeSelected, isSelectedByTerms, nodeNamedByAffinity, tolerates } fro
 export type { Taint, Toleration } from './node-fit.js';
 export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
+export {
+  addAmounts,
+  containerAmounts,
+  greaterAmounts,
+  isPodLevelResource,
+  pickAmounts,
+  subtractAmounts,
+  sumOfCommon,
+} from './amounts.js';
 export { goJsonEscapes, goQuote, goValue, isPrintable } from './go-text.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';

@@ -82,7 +82,8 @@ export const NON_NEGATIVE = 'must be greater than or equal to 0';
 export const FIELD_IMMUTABLE = 'field is immutable';
 
 export function checkDns1123Label(text: string): readonly string[] {
-  return checkPattern(text, LABEL_PATTERN, LABEL_PROBLEM, 63);
+  const hasDots = text.length <= LONGEST_MATCHED && text.includes('.') && SUBDOMAIN_PATTERN.test(text);
+  return checkPattern(text, LABEL_PATTERN, hasDots ? 'must not contain dots' : LABEL_PROBLEM, 63);
 }
 
 export function checkDns1123Subdomain(text: string): readonly string[] {

@@ -14,7 +14,7 @@ import type {
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
 import { containersOf } from '../attributes.js';
-import { greaterAmounts, sumOfCommon } from '../amounts.js';
+import { greaterAmounts, sumOfCommon } from '@rollkeeper/machinery/kubernetes';
 
 export type LimitRange = DecodedObject<ILimitRange>;
 

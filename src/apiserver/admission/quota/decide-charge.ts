@@ -7,7 +7,7 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import { addAmounts, pickAmounts, subtractAmounts } from '../amounts.js';
+import { addAmounts, pickAmounts, subtractAmounts } from '@rollkeeper/machinery/kubernetes';
 import { isInScope } from './scopes.js';
 import { usageOf } from './usage.js';
 

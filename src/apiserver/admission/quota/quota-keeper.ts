@@ -6,7 +6,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageConflict, isStorageNotFound, isStorageUnavailable, pagesOf } from '../../storage/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
-import { addAmounts } from '../amounts.js';
+import { addAmounts } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import { differenceOf, excessOf, statusAfter, vaguenessOf } from './decide-charge.js';

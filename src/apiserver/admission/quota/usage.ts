@@ -1,5 +1,12 @@
 import type { PersistentVolumeClaimSpec, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import { qualifiedResource, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import {
+  addAmounts,
+  containerAmounts,
+  isPodFinished,
+  isPodLevelResource,
+  pickAmounts,
+  qualifiedResource,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   Amounts,
   Pod,
@@ -7,7 +14,6 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import { addAmounts, greaterAmounts } from '../amounts.js';
 
 /** Kinds that are also counted by their plain name, as before there was `count/`. */
 const PLAIN = new Set([
@@ -58,22 +64,10 @@ function usageOfPod({ spec, status }: Readonly<Pod>): Amounts {
   return used;
 }
 
-/**
- * What a pod needs at any time: all containers together, with those init containers that go on; or, if that is more, one
- * of the other init containers with those that went on before it. Source: PodRequests in pkg/api/v1/resource.
- */
+/** What a pod needs at any time, by what it says itself or else its containers. Source: PodRequests in pkg/api/v1/resource. */
 function totalOf(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
-  const of = ({ resources }: PodSpec['containers'][number]): Amounts => resources?.[part] ?? {};
-  let lasting: Amounts = {};
-  let most: Amounts = {};
-  for (const container of spec.initContainers ?? []) {
-    const isLasting = container.restartPolicy === 'Always';
-    const during = addAmounts(of(container), lasting);
-    if (isLasting) lasting = during;
-    most = greaterAmounts(most, during);
-  }
-  const running = addAmounts(...spec.containers.map(of), lasting);
-  const total = greaterAmounts(running, most);
+  const own = spec.resources?.[part] ?? {};
+  const total = { ...containerAmounts(spec, part), ...pickAmounts(own, isPodLevelResource) };
   const isAdded = (name: string): boolean => part === 'requests' || total[name] !== undefined;
   const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => isAdded(name));
   return overhead.length > 0 ? addAmounts(total, Object.fromEntries(overhead)) : total;

@@ -75,10 +75,12 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
 function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   spec.podManagementPolicy ||= 'OrderedReady';
   const strategy = (spec.updateStrategy ??= {});
+  const hasType = !!strategy.type;
   strategy.type ||= 'RollingUpdate';
   if (strategy.type === 'RollingUpdate') {
-    const rolling = (strategy.rollingUpdate ??= {});
-    rolling.partition ??= 0;
+    // Who says the type alone says nothing of partitions.
+    const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
+    if (rolling) rolling.partition ??= 0;
   }
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   retention.whenDeleted ||= 'Retain';

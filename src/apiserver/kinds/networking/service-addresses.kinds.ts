@@ -21,7 +21,6 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
   },
   schema: 'io.k8s.api.networking.v1.ServiceCIDR',
   hasStatus: true,
-  generationOf: ({ spec }) => spec,
   ...printed<Network>(
     NAME,
     shown('CIDRs', 'Networks that services get their addresses from.', ({ spec }) =>

@@ -23,6 +23,8 @@ type Capacity = DecodedObject<CSIStorageCapacity>;
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLES = ['Ephemeral', 'Persistent'];
 const MAX_NODE_ID = 192;
+const TOKENS_IN_ATTRIBUTES =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 /** Source: ValidateCSIDriver in pkg/apis/storage/validation/validation.go, SetDefaults_CSIDriver. */
 export const CSI_DRIVER_KIND = defineKind<Driver>({
@@ -36,7 +38,6 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
   schema: 'io.k8s.api.storage.v1.CSIDriver',
   answersDeleted: true,
   needsVersionOnUpdate: true,
-  generationOf: ({ spec }) => spec,
   ...printed<Driver>(
     NAME,
     shown('AttachRequired', 'Whether volumes are attached to nodes.', ({ spec }) =>
@@ -69,6 +70,8 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     spec.seLinuxMount ??= false;
     if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
   },
+  warnings: ({ spec }) =>
+    spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_ATTRIBUTES] : [],
   validate(object, errors) {
     validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
     validateDriverSpec(object, errors);

@@ -5,6 +5,7 @@ import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { podWarnings } from '../../pod-template/pod-warnings.js';
+import { defaultPodLevelResources } from './pod-level-resources.js';
 import { qosClassOf } from './qos-class.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -23,6 +24,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     const spec = (object.spec ??= {});
     defaultPodSpec(spec);
     defaultPodOnly(spec);
+    defaultPodLevelResources(spec);
   },
   generationOf: ({ spec }) => spec,
   // Programs update pods, and often.
@@ -31,6 +33,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
+      ...(object.spec?.schedulingGates?.length && { conditions: [gatedCondition()] }),
     };
   },
   prepareForUpdate(object, old, subresource) {
@@ -65,3 +68,13 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     };
   },
 });
+
+/** The scheduler takes no notice of a pod that is held back. */
+function gatedCondition() {
+  return {
+    type: 'PodScheduled' as const,
+    status: 'False' as const,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  };
+}
