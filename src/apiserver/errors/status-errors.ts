@@ -96,11 +96,10 @@ export function invalid(
   });
 }
 
-/** A patch that is well-formed and cannot be carried out. */
-export function unprocessable(problem: string): StatusError {
-  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-    details: { causes: [{ reason: 'UnexpectedServerResponse', message: problem }] },
-  });
+/** A patch that is well-formed and cannot be carried out. A genuine server keeps to itself why. */
+export function unprocessable(cause: unknown): StatusError {
+  const message = 'the server rejected our request due to an error in our request';
+  return new StatusError(422, 'Invalid', message, { details: {}, cause });
 }
 
 /** What a genuine server answers without a reason: an error that its own code does not expect. */

@@ -72,9 +72,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   if (problems.length > 0) throw invalid(TYPE, '', problems);
   await context.admission.validate(attributes);
   const bound = boundObjectRef && (await findBound(context, call, boundObjectRef));
-  const { expiresAtMs, token } = dryRun
-    ? { token: '', expiresAtMs: context.clock.now() + expirationSeconds * 1000 }
-    : await context.tokens.issue({ account, audiences, expirationSeconds, bound });
+  const { expiresAtMs, token } = await context.tokens.issue({ account, audiences, expirationSeconds, bound });
   const { creationTimestamp, name, namespace } = { ...request.metadata, ...call };
   return created(
     {

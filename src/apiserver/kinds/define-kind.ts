@@ -66,6 +66,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   prepareForCreate?(object: T): void;
   /** What an update of this subresource may not change is carried over from `old`. @default nothing */
   prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource): void;
+  /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
+  completeUpdate?(object: T): void;
   /** Beyond `metadata`. @default nothing is wrong */
   validate?(object: Readonly<T>, errors: FieldError[]): void;
   /** Beyond `metadata`. @default as `validate` for the object, nothing for a subresource */
@@ -132,6 +134,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
       rules.prepareForUpdate?.(object, old, subresource);
       if (rules.generationOf) countGeneration(rules, object, old);
+      rules.completeUpdate?.(object);
     },
     validateCreate(object) {
       return collectErrors((errors) => {

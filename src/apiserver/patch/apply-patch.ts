@@ -94,7 +94,7 @@ function notUnmarshalled(value: unknown, goType: string, before: string): Status
 /** What the document has to do with: another state of the object might have led elsewhere. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
-    return unprocessable(error.message);
+    return unprocessable(error);
   if (!(error instanceof DocumentLimitError)) return error;
-  return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
+  return error.limit === 'depth' ? unprocessable(error) : requestTooLarge(error.message);
 }

@@ -111,7 +111,7 @@ function withGoType(field: FieldDecoder, goType: string | undefined): FieldDecod
 }
 
 function emptyField(name: string, field: FieldDecoder, value: unknown): EmptyField {
-  return field.kind === 'object' ? { name, struct: field } : { name, value };
+  return value !== null && field.kind === 'object' ? { name, struct: field } : { name, value };
 }
 
 function compile(schemas: SchemaRegistry, schema: ObjectSchema, compiled: CompiledSchemas): FieldDecoder {

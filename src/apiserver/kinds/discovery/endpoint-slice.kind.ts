@@ -53,7 +53,7 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
     }
   },
   prepareForCreate: dropOldTopology,
-  prepareForUpdate: dropOldTopology,
+  completeUpdate: dropOldTopology,
   validate,
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors);

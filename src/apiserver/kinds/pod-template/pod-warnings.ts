@@ -18,6 +18,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
+import { projectedWarnings } from './projected-warnings.js';
 
 /** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
 export function podWarnings({ metadata, spec = {} }: Readonly<DecodedObject<Pod>>): string[] {
@@ -194,9 +195,10 @@ const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
 ];
 
 function volumeWarnings(volume: Decoded<Volume>, path: string): string[] {
-  return OLD_VOLUMES.flatMap(([source, old]) =>
-    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${old}`],
+  const old = OLD_VOLUMES.flatMap(([source, text]) =>
+    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${text}`],
   );
+  return [...old, ...projectedWarnings(volume)];
 }
 
 function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string): string[] {

@@ -70,8 +70,8 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     spec.seLinuxMount ??= false;
     if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
   },
-  warnings: ({ spec }) =>
-    spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_ATTRIBUTES] : [],
+  warnings: ({ spec }, old) =>
+    !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_ATTRIBUTES] : [],
   validate(object, errors) {
     validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
     validateDriverSpec(object, errors);

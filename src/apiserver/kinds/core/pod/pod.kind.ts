@@ -33,7 +33,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
-      ...(object.spec?.schedulingGates?.length && { conditions: [gatedCondition()] }),
+      ...(object.spec?.schedulingGates?.length && { conditions: [gatedCondition(object.metadata.creationTimestamp)] }),
     };
   },
   prepareForUpdate(object, old, subresource) {
@@ -70,11 +70,12 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
 });
 
 /** The scheduler takes no notice of a pod that is held back. */
-function gatedCondition() {
+function gatedCondition(since: string | undefined) {
   return {
     type: 'PodScheduled' as const,
     status: 'False' as const,
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
+    ...(since !== undefined && { lastTransitionTime: since }),
   };
 }
