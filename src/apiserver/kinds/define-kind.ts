@@ -144,7 +144,8 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     },
     validateUpdate(object, old, subresource) {
       return collectErrors((errors) => {
-        validateObjectMeta(object, meta, errors);
+        // The name is that of an object that is there.
+        validateObjectMeta(object, meta, errors, 'known name');
         validateObjectMetaUpdate(object, old, errors);
         if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
         else if (subresource === '') rules.validate?.(object, errors);

@@ -154,11 +154,14 @@ function retainOnly(original: JsonObject, patch: JsonObject): void {
   for (const name of Object.keys(original)) if (!keys.has(name)) delete original[name];
 }
 
-/** A value of a patch as it is stored where there was nothing before: no directives, no nulls that delete. */
+/**
+ * A value of a patch as it is stored where there was nothing before: nothing with a `$patch`, no nulls that delete. Other
+ * directives stay, as in a genuine server, and are unknown fields then.
+ */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith('$') || value === null) continue;
+    if (name === DIRECTIVE || value === null) continue;
     if (isJsonObject(value) && value[DIRECTIVE] === 'delete') continue;
     setField(result, name, plain(value));
   }

@@ -47,7 +47,12 @@ export type Empties = 'written' | 'absent';
 
 const NO_FRACTIONS: WrittenFractions = new Map();
 
-type Path = (string | number)[];
+/** A key of a map, which Go has in the paths of unknown fields alone. */
+interface MapKey {
+  readonly key: string;
+}
+
+type Path = (string | number | MapKey)[];
 const INT32_MAX = 2 ** 31 - 1;
 
 const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
@@ -187,10 +192,12 @@ class Coercer implements CoerceResult {
   private map(map: Record<string, unknown>, field: FieldDecoder): Record<string, unknown> {
     const items = field.items;
     if (!items) return map;
+    const isOfStructs = items.kind === 'object';
     for (const key in map) {
       this.keys++;
-      // Go leaves the keys of maps out of the path.
+      if (isOfStructs) this.path.push({ key });
       map[key] = map[key] === null ? zeroOf(items) : this.valueIn(map, key, map[key], items);
+      if (isOfStructs) this.path.pop();
     }
     return map;
   }
@@ -352,10 +359,11 @@ function goPath(path: Path, root: FieldDecoder): string {
 
 /** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
 function showPath(path: Path): string {
-  return path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
-    '',
-  );
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    const name = typeof part === 'string' ? part : part.key;
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
 }
 
 function isNumber(value: unknown): value is Int64 {

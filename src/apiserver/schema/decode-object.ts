@@ -125,10 +125,11 @@ function coerceDocument(
   fractions?: WrittenFractions,
   empties?: Empties,
 ): CoerceResult & { readonly object: UnstructuredObject } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
-  const object = value as UnstructuredObject;
+  // In Go, null leaves an object as it was: empty.
+  const object = (value ?? {}) as UnstructuredObject;
   checkTypeFields(object, text, decoder);
   const { keys, unknown } = coerceAs(object, decoder, fractions, empties);
   return { keys, object, unknown };

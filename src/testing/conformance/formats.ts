@@ -5,6 +5,7 @@ import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { recordedAnswers } from './recorded-answers.js';
+import { recordedDefaults } from './recorded-defaults.js';
 
 const replicaSetCases: ConformanceFormat = {
   name: 'replicaset',
@@ -23,4 +24,5 @@ export const formats: readonly ConformanceFormat[] = [
   replicaSetCases,
   disruptionCases,
   recordedAnswers,
+  recordedDefaults,
 ];

@@ -26,7 +26,7 @@ type Binding = DecodedObject<ValidatingAdmissionPolicyBinding>;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
-const NOT_FOUND = ['Allow', 'Deny'];
+const NOT_FOUND = ['Deny', 'Allow'];
 
 /** Source: validateValidatingAdmissionPolicy in pkg/apis/admissionregistration/validation/validation.go. */
 export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({

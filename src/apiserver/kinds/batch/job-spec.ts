@@ -86,8 +86,10 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
   }
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
-  if (replacement !== undefined && !REPLACEMENTS.includes(replacement))
-    errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, REPLACEMENTS));
+  // A policy for failed pods waits until they have failed.
+  const replacements = spec.podFailurePolicy ? ['Failed'] : REPLACEMENTS;
+  if (replacement !== undefined && !replacements.includes(replacement))
+    errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, replacements));
   if (managedBy !== undefined) {
     validateSyntax(managedBy, checkQualifiedName, `${path}.managedBy`, errors);
     if (!managedBy.includes('/'))

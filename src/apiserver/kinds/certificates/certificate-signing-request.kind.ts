@@ -20,7 +20,7 @@ const USAGES = [
   'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment',
   'decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel',
   'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing',
-  'server auth', 's/mime', 'signing', 'timestamping',
+  's/mime', 'server auth', 'signing', 'timestamping',
 ]; // prettier-ignore
 const MIN_SECONDS = 600;
 

@@ -61,6 +61,7 @@ function specWarnings(spec: Decoded<PodSpec>, annotations: Annotations, prefix: 
     ...placementWarnings(spec, path),
     ...annotationWarnings(annotations, `${prefix}metadata.annotations`),
     ...(spec.volumes ?? []).flatMap((volume, index) => volumeWarnings(volume, `${path}.volumes[${index}]`)),
+    ...(spec.volumes ?? []).flatMap(projectedWarnings),
     ...repeated(
       spec.hostAliases,
       ({ ip = '' }) => ip,
@@ -195,10 +196,9 @@ const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
 ];
 
 function volumeWarnings(volume: Decoded<Volume>, path: string): string[] {
-  const old = OLD_VOLUMES.flatMap(([source, text]) =>
+  return OLD_VOLUMES.flatMap(([source, text]) =>
     volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${text}`],
   );
-  return [...old, ...projectedWarnings(volume)];
 }
 
 function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string): string[] {

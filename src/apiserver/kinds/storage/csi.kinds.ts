@@ -21,7 +21,7 @@ type NodeInfo = DecodedObject<CSINode>;
 type Capacity = DecodedObject<CSIStorageCapacity>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
-const LIFECYCLES = ['Ephemeral', 'Persistent'];
+const LIFECYCLES = ['Persistent', 'Ephemeral'];
 const MAX_NODE_ID = 192;
 const TOKENS_IN_ATTRIBUTES =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
@@ -73,7 +73,8 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
   warnings: ({ spec }, old) =>
     !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_ATTRIBUTES] : [],
   validate(object, errors) {
-    validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
+    // What has no name has been told so.
+    if (object.metadata.name) validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
     validateDriverSpec(object, errors);
   },
   validateUpdate(object, old, _subresource, errors) {
@@ -144,9 +145,9 @@ function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): v
       errors.push(
         invalid(`${path}.allocatable.count`, allocatable?.count, 'must be greater than or equal to 0'),
       );
-    topologyKeys?.forEach((key, at) => {
+    topologyKeys?.forEach((key) => {
       if (key === '') errors.push(required(`${path}.topologyKeys`));
-      else validateSyntax(key, checkQualifiedName, `${path}.topologyKeys[${at}]`, errors);
+      else validateSyntax(key, checkQualifiedName, path, errors);
     });
   });
 }
@@ -182,10 +183,9 @@ export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
 });
 
 function validateCapacity(object: Readonly<Capacity>, errors: FieldError[]): void {
-  const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
+  const { storageClassName = '', nodeTopology, capacity, maximumVolumeSize } = object;
   if (nodeTopology) validateLabelSelector(nodeTopology, 'nodeTopology', errors);
-  if (!storageClassName) errors.push(required('storageClassName'));
-  else validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
+  validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
   for (const [field, amount] of Object.entries({ capacity, maximumVolumeSize }))
     if (amount !== undefined) validateNonNegativeAmount(amount, field, errors);
 }

@@ -68,8 +68,8 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
 }
 
-export function notFound(field: string, value: unknown): FieldError {
-  return { type: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` };
+export function notFound(field: string, value: unknown, detail = ''): FieldError {
+  return { type: 'FieldValueNotFound', field, message: withDetail(`Not found: ${show(value)}`, detail) };
 }
 
 export function tooLong(field: string, bytes: number): FieldError {

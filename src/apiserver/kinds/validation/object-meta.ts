@@ -29,9 +29,10 @@ export function validateObjectMeta(
   object: Readonly<UnstructuredObject>,
   rules: MetaRules,
   errors: FieldError[],
+  name?: 'known name',
 ): void {
   const meta = object.metadata as Partial<ObjectMeta> | undefined;
-  validateName(meta ?? {}, rules, errors);
+  if (!name) validateName(meta ?? {}, rules, errors);
   validateNamespace(meta ?? {}, rules, errors);
   if ((meta?.generation ?? 0) < 0) {
     errors.push(invalid('metadata.generation', meta?.generation, NON_NEGATIVE));

@@ -1,4 +1,4 @@
-import { checkDns1035Label } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service as IService, ServicePort } from '@rollkeeper/machinery/types/core-v1';
 import { labelsText } from '../../common/columns.js';
@@ -22,7 +22,7 @@ export const SERVICE_KIND = defineKind<Service>({
   categories: ['all'],
   hasStatus: true,
   createsOnUpdate: true,
-  checkName: checkDns1035Label,
+  checkName: checkDns1123Label,
   ...printed<Service>(
     NAME,
     shown('Type', 'How the service is reached.', ({ spec }) => spec?.type ?? ''),
