@@ -65,7 +65,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   /** @default nothing */
   prepareForCreate?(object: T): void;
   /** What an update of this subresource may not change is carried over from `old`. @default nothing */
-  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource): void;
+  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource, nowMs: number): void;
   /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
   completeUpdate?(object: T): void;
   /** Beyond `metadata`. @default nothing is wrong */
@@ -129,10 +129,10 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.generationOf) object.metadata.generation = 1;
       rules.prepareForCreate?.(object);
     },
-    prepareForUpdate(object, old, subresource) {
+    prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
-      rules.prepareForUpdate?.(object, old, subresource);
+      rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
     },

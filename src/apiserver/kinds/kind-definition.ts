@@ -54,11 +54,15 @@ export interface KindDefinition {
   applyDefaults(object: UnstructuredObject): void;
   /** Before a creation is validated: clears what users may not set (status), sets generation. */
   prepareForCreate(object: UnstructuredObject): void;
-  /** Before an update is validated: carries over what this subresource may not change, raises generation when the spec changed. */
+  /**
+   * Before an update is validated: carries over what this subresource may not change, raises generation when the spec
+   * changed. @param nowMs wall clock, for what says when it was written
+   */
   prepareForUpdate(
     object: UnstructuredObject,
     old: Readonly<UnstructuredObject>,
     subresource: Subresource,
+    nowMs?: number,
   ): void;
   validateCreate(object: Readonly<UnstructuredObject>): FieldError[];
   validateUpdate(

@@ -193,7 +193,7 @@ function prepareUpdate(
   const { kind, name } = target;
   // A binding changes what its handler says, and nothing else.
   if (subresource === 'binding') return;
-  kind.prepareForUpdate(candidate, current, subresource);
+  kind.prepareForUpdate(candidate, current, subresource, context.clock.now());
   context.guard?.(target, candidate, current);
   const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));

@@ -188,6 +188,7 @@ const CHOSEN: Readonly<Record<string, (value: Json) => boolean>> = {
   UID: (value) => typeof value === 'string' && /^[\da-f-]{36}$/.test(value),
   IP: (value) => typeof value === 'string' && /^[\da-f.:]+$/.test(value),
   PORT: (value) => typeof value === 'number',
+  TOKEN: (value) => typeof value === 'string' && value.split('.').length === 3,
 };
 
 /** Every difference of two values, absent, null and empty ones told apart. */

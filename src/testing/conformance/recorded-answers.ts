@@ -6,6 +6,7 @@ import { compareAnswer, compareOldAnswer } from './compare-answers.js';
 import type { AnswerPart, GenuineAnswer } from './compare-answers.js';
 import type { ConformanceFormat, RecordedCase, Json } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
+import { playControllers } from './played-controllers.js';
 
 type RecordedAnswer = GenuineAnswer & RecordedRequest & { readonly nodry?: boolean };
 
@@ -36,6 +37,7 @@ export class RecordedAnswers implements ConformanceFormat {
     const server = (this.server = await AnswerServer.start());
     for (const name of NAMESPACES) await server.createNamespace(name);
     for (const item of items) await setUp(server, item as unknown as RecordedRequest);
+    await playControllers(server);
   }
 
   async close(): Promise<void> {

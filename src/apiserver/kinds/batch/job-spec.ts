@@ -26,7 +26,7 @@ export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   spec.suspend ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
-    for (const condition of onPodConditions ?? []) condition.status ??= 'True';
+    for (const condition of onPodConditions ?? []) condition.status ||= 'True';
   defaultPodTemplate(spec);
 }
 

@@ -52,6 +52,8 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
       port.protocol ??= 'TCP';
     }
   },
+  warnings: ({ addressType }) =>
+    addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
   prepareForCreate: dropOldTopology,
   completeUpdate: dropOldTopology,
   validate,

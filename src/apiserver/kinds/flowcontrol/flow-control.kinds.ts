@@ -23,6 +23,7 @@ const MAX_QUEUES = 10_000_000;
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
+  ownershipFrom: 'creation',
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
@@ -196,6 +197,7 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
     namespaced: false,
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
+  ownershipFrom: 'creation',
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(

@@ -7,7 +7,7 @@ import {
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
+import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -26,6 +26,7 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
     namespaced: false,
   },
   schema: 'io.k8s.api.networking.v1.ServiceCIDR',
+  ownershipFrom: 'creation',
   hasStatus: true,
   ...printed<Network>(
     NAME,
@@ -49,6 +50,9 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
         ),
       );
   },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === 'status') carryOver(object.metadata, old.metadata, 'finalizers');
+  },
   validateUpdate(object, old, subresource, errors) {
     const before = old.spec?.cidrs ?? [];
     const after = object.spec?.cidrs ?? [];
@@ -71,6 +75,7 @@ export const IP_ADDRESS_KIND = defineKind<Address>({
     namespaced: false,
   },
   schema: 'io.k8s.api.networking.v1.IPAddress',
+  ownershipFrom: 'creation',
   shortNames: ['ip'],
   checkName: checkIp,
   ...printed<Address>(

@@ -36,6 +36,7 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.CSIDriver',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   needsVersionOnUpdate: true,
   ...printed<Driver>(
