@@ -106,9 +106,7 @@ function aliasOf(owner) {
 
 /** `io.k8s.api.core.v1` → `api/core/v1` */
 function folderOf(packageName) {
-  return packageName
-    .replace(/^io\.k8s\./, '')
-    .replaceAll('.', '/');
+  return packageName.replace(/^io\.k8s\./, '').replaceAll('.', '/');
 }
 
 function readPackage(sources, folder) {

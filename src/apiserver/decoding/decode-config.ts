@@ -33,7 +33,9 @@ export async function decodeApplied(
     checkType(document, kind);
     const problems = typedProblems(document, schemas, schema);
     if (problems.length > 0)
-      throw unexpected(`failed to create typed patch object ${subject(options)}: ${typedProblemText(problems)}`);
+      throw unexpected(
+        `failed to create typed patch object ${subject(options)}: ${typedProblemText(problems)}`,
+      );
   };
   try {
     const { findings, object } = await decodeConfig(body.toString('utf8'), schemas, schema, {

@@ -82,7 +82,7 @@ export function checkWriteOptions(request: WritingRequest): FieldValidation {
   return level as FieldValidation;
 }
 
-/** Who applies has to name itself, and nobody else may force. */
+/** Who applies has to name itself, and may force; others may not. */
 function applyProblems({ contentType, query }: WritingRequest): FieldError[] {
   if (contentType === 'application/apply-patch+yaml') {
     const message = 'Required value: is required for apply patch';

@@ -15,8 +15,7 @@ export async function handleDelete(context: RegistryContext, call: ResourceCall)
   if (orphaning !== undefined && options.propagationPolicy === undefined) caller.warn(orphaning);
   const outcome = await deleteObject(context, call, options, { dryRun: options.dryRun, caller });
   const { type } = call.kind;
-  if (!outcome.removed || call.kind.answersDeleted)
-    return respondWithObject(context, call, outcome);
+  if (!outcome.removed || call.kind.answersDeleted) return respondWithObject(context, call, outcome);
   return ok({
     kind: 'Status',
     apiVersion: 'v1',

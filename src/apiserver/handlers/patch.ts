@@ -1,5 +1,5 @@
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, goValue } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, goValue, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
@@ -81,9 +81,8 @@ export function patchedObject(context: RegistryContext, patching: Patching): Pat
   const { schemas } = context;
   const object = applyPatch(current, { type, patch, schemas, schema });
   // Refusals show what was made of the object, and of strategic merges the patch.
-  const made = type === 'strategic' ? undefined : JSON.stringify(object);
-  const refuse = (problem: string): StatusError =>
-    invalidPatch(made ?? goValue(readPatch(patch)), problem);
+  const made = type === 'strategic' ? undefined : stringifyJson(object);
+  const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(readPatch(patch)), problem);
   checkPatchedType(object, current, refuse, kind);
   try {
     const found = normalizeObject(object, schemas, schema);

@@ -10,10 +10,7 @@ import type { ResourceCall } from './handler.js';
  * Reads the body as an object of the call's kind, and checks it against the path.
  * @throws StatusError 400 and 415
  */
-export async function readObject(
-  context: RegistryContext,
-  call: ResourceCall,
-): Promise<UnstructuredObject> {
+export async function readObject(context: RegistryContext, call: ResourceCall): Promise<UnstructuredObject> {
   const { request, kind } = call;
   const body = await request.readBody();
   const { object, warnings } = await decodeBody(body, {

@@ -74,15 +74,13 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   const bound = boundObjectRef && (await findBound(context, call, boundObjectRef));
   const { expiresAtMs, token } = await context.tokens.issue({ account, audiences, expirationSeconds, bound });
   const { creationTimestamp, name, namespace } = { ...request.metadata, ...call };
-  return created(
-    {
-      kind: TYPE.kind,
-      apiVersion: 'authentication.k8s.io/v1',
-      metadata: { name, namespace, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
-      spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
-      status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
-    },
-  );
+  return created({
+    kind: TYPE.kind,
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name, namespace, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
+    spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
+    status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
+  });
 }
 
 /** What is left out follows from the path, or has a default. */

@@ -17,7 +17,8 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   const options = writeOptionsOf(call);
   const subresource = call.subresource as Subresource;
   const replace = (): UnstructuredObject => {
-    if (call.kind.needsVersionOnUpdate && (object.metadata.resourceVersion ?? '0') === '0') throw versionMissing(call);
+    if (call.kind.needsVersionOnUpdate && (object.metadata.resourceVersion ?? '0') === '0')
+      throw versionMissing(call);
     return cloneJson<UnstructuredObject>(object);
   };
   try {

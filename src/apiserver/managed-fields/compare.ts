@@ -88,7 +88,8 @@ function walkFields(
     if (!field) return;
     // What is always written never comes or goes.
     const isAlways = valued && isAlwaysThere(shape, name);
-    if (isAlways && field.kind === 'atomic' && isEmptyStruct(shape, name) && isHollow(was) && isHollow(is)) return;
+    if (isAlways && field.kind === 'atomic' && isEmptyStruct(shape, name) && isHollow(was) && isHollow(is))
+      return;
     walkBelow(`f:${name}`, was, is, field, found, isAlways && field.kind !== 'atomic');
   };
   for (const name in now) visit(name);

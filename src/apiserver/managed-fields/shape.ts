@@ -46,7 +46,10 @@ function makeShape(
     case 'object':
       if (schema.structural) return customShape(schemas, schema, schema.structural);
       return schema.properties
-        ? { ...structShape((field) => makeShape(schemas, field), schema.properties), ...(always && { always }) }
+        ? {
+            ...structShape((field) => makeShape(schemas, field), schema.properties),
+            ...(always && { always }),
+          }
         : ATOMIC;
     case 'map':
       return { kind: 'map', item: makeShape(schemas, schema.items) };

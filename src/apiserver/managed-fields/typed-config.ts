@@ -68,8 +68,7 @@ class TypedWalk {
 
   private named(value: unknown, name: string, path: string): void {
     const schema = this.schemas.get(name);
-    if (schema?.type === 'object')
-      this.fields(value, path, (fields) => this.object(fields, schema, path));
+    if (schema?.type === 'object') this.fields(value, path, (fields) => this.object(fields, schema, path));
     else if (schema) this.value(value, schema, path);
   }
 
@@ -78,12 +77,20 @@ class TypedWalk {
     else if (value !== null && value !== undefined) this.fail(path, `expected map, got ${shown(value)}`);
   }
 
-  private list(value: unknown, { items = ANYTHING, listMapKeys, listType }: ObjectSchema, path: string): void {
+  private list(
+    value: unknown,
+    { items = ANYTHING, listMapKeys, listType }: ObjectSchema,
+    path: string,
+  ): void {
     if (!Array.isArray(value)) return this.fail(path, `expected list, got ${shown(value)}`);
     const seen = new Set<string>();
     (value as readonly unknown[]).forEach((item, index) => {
       const element =
-        listType === 'set' ? `[=${keyText(item)}]` : listType === 'map' ? this.keyOf(item, items, listMapKeys) : '';
+        listType === 'set'
+          ? `[=${keyText(item)}]`
+          : listType === 'map'
+            ? this.keyOf(item, items, listMapKeys)
+            : '';
       if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
       seen.add(element);
       this.value(item, items, `${path}${element || `[${index}]`}`);
@@ -104,7 +111,10 @@ class TypedWalk {
   private scalar(value: unknown, { format, type }: ObjectSchema, path: string): void {
     const isContainer = typeof value === 'object';
     if (type === 'any' || type === 'union') return;
-    if (type === 'string' && (format === 'quantity' || format === 'int-or-string' || format === 'date-time')) {
+    if (
+      type === 'string' &&
+      (format === 'quantity' || format === 'int-or-string' || format === 'date-time')
+    ) {
       if (isContainer) this.fail(path, `expected any scalar, got ${shown(value)}`);
     } else if (type === 'string') {
       if (typeof value !== 'string') this.fail(path, `expected string, got ${shownWithType(value)}`);
@@ -163,7 +173,8 @@ class TypedWalk {
             : '';
       if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
       seen.add(element);
-      if (typeof schema.items === 'object') this.user(item, schema.items, `${path}${element || `[${index}]`}`);
+      if (typeof schema.items === 'object')
+        this.user(item, schema.items, `${path}${element || `[${index}]`}`);
     });
   }
 }
@@ -172,7 +183,10 @@ const ANYTHING: ObjectSchema = { type: 'any' };
 
 function userKey(item: unknown, keys: readonly string[] = []): string {
   const fields = isJsonObject(item) ? item : {};
-  return `[${[...keys].sort().map((key) => `${key}=${keyText(ownField(fields, key))}`).join(',')}]`;
+  return `[${[...keys]
+    .sort()
+    .map((key) => `${key}=${keyText(ownField(fields, key))}`)
+    .join(',')}]`;
 }
 
 function keyText(value: unknown): string {
@@ -186,7 +200,7 @@ function shown(value: unknown): string {
 
 /** The same by `%#v`. */
 function shownWithType(value: unknown): string {
-  const text = typeof value === 'object' ? `${goTypeOf(value)}{…}` : String(value);
+  const text = typeof value === 'object' ? `${goTypeOf(value)}{…}` : goValue(value);
   return `&value.valueUnstructured{Value:${text}}`;
 }
 
@@ -194,5 +208,9 @@ function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'map[string]interface {}';
+  return typeof value === 'boolean'
+    ? 'bool'
+    : typeof value === 'string'
+      ? 'string'
+      : 'map[string]interface {}';
 }

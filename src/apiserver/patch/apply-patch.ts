@@ -93,8 +93,7 @@ function notUnmarshalled(value: unknown, goType: string, before: string): Status
 
 /** What the document has to do with: another state of the object might have led elsewhere. */
 function refusalOf(error: unknown): unknown {
-  if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
-    return unprocessable(error);
+  if (error instanceof JsonPatchError || error instanceof CopyBudgetError) return unprocessable(error);
   if (!(error instanceof DocumentLimitError)) return error;
   return error.limit === 'depth' ? unprocessable(error) : requestTooLarge(error.message);
 }

@@ -10,7 +10,6 @@ import {
   isEmptySet,
   LAST_APPLIED,
   lastAppliedOf,
-  managerKey,
   ownersBeforeFirstApply,
   readOwners,
   shapeOfType,
@@ -81,12 +80,10 @@ async function tryApply(
   const updated = await updateObject(context, target, tryUpdate, {
     ...{ subresource, dryRun, caller },
     isPatch: true,
-  }).catch(
-    (error: unknown) => {
-      const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
-      throw isGone ? new OvertakenError('gone', { cause: error }) : error;
-    },
-  );
+  }).catch((error: unknown) => {
+    const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
+    throw isGone ? new OvertakenError('gone', { cause: error }) : error;
+  });
   return { object: updated.object, json: updated.json, created: false };
 }
 

@@ -32,7 +32,8 @@ export function decideDeletion(
   const changedFinalizers = applyPropagation(marked, kind, request.propagationPolicy);
   const changedMark = applyMark(marked, kind, request, nowMs);
   const changedPhase = applyTerminatingPhase(marked);
-  if (isReadyToGo(marked)) return { action: 'remove', object: isGraceful(kind) ? marked : unmarked(marked, object) };
+  if (isReadyToGo(marked))
+    return { action: 'remove', object: isGraceful(kind) ? marked : unmarked(marked, object) };
   if (!changedFinalizers && !changedMark && !changedPhase) return { action: 'keep' };
   return { action: 'mark', object: marked };
 }

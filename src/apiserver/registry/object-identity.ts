@@ -41,7 +41,10 @@ export function identifyNew(
 }
 
 /** @throws StatusError 500, as the genuine server: what does not exist has no version */
-export function refuseVersion({ metadata }: UnstructuredObject, { dryRun }: { readonly dryRun: boolean }): void {
+export function refuseVersion(
+  { metadata }: UnstructuredObject,
+  { dryRun }: { readonly dryRun: boolean },
+): void {
   if (metadata.resourceVersion && !dryRun)
     throw unexpected('resourceVersion should not be set on objects to be created');
   delete metadata.resourceVersion;

@@ -90,7 +90,8 @@ async function tryOnce(
   if (asked && !/^\d+$/.test(asked))
     throw unexpected(`strconv.ParseUint: parsing ${goQuote(asked)}: invalid syntax`);
   // The first version of all is any.
-  if (asked && asked !== '0' && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  if (asked && asked !== '0' && asked !== current.metadata.resourceVersion)
+    throw conflict(target.kind.type, target.name);
   const attributes: WriteAttributes = {
     ...target,
     operation: 'UPDATE',

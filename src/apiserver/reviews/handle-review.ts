@@ -48,8 +48,9 @@ export async function handleReview(
 
 /** A question has no name and no labels; a local one a namespace. */
 function refuseMetadata(type: ReviewType, { metadata }: UnstructuredObject): void {
-  const given = Object.entries(metadata as Partial<UnstructuredObject['metadata']>).filter(
-    ([field, value]) => value !== null && field !== 'managedFields' && !(type.namespaced && field === 'namespace'),
+  const given = Object.entries(metadata as unknown as Record<string, unknown>).filter(
+    ([field, value]) =>
+      value !== null && field !== 'managedFields' && !(type.namespaced && field === 'namespace'),
   );
   if (given.length === 0) return;
   const problem = invalidField('metadata', metadata, 'must be empty');

@@ -69,7 +69,7 @@ export async function decodeConfig(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
     );
   const object = (value ?? {}) as UnstructuredObject;
-  inspect(object as unknown as Record<string, unknown>);
+  inspect(object);
   const decoder = fieldDecoder(schemas, schemaName);
   const { keys, unknown } = coerceAs(object, decoder);
   if (fieldValidation === 'Ignore') return { object, findings: [] };

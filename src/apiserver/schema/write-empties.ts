@@ -19,7 +19,7 @@ function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): vo
   }
   for (const { name, struct, value } of decoder.always) {
     if (object[name] !== undefined) continue;
-    if (struct) writeStruct((object[name] = {}) as Record<string, unknown>, struct);
+    if (struct) writeStruct((object[name] = {}), struct);
     else object[name] = value;
   }
 }

@@ -93,9 +93,9 @@ export class AnswerServer {
     };
     const url = `${this.url}${path}${query === '' ? '' : `?${query}`}`;
     return new Promise((resolve, reject) => {
-      const request = httpRequest(url, { method, headers, agent: this.agent }, (response) =>
-        readAnswer(response).then(resolve, reject),
-      );
+      const request = httpRequest(url, { method, headers, agent: this.agent }, (response) => {
+        readAnswer(response).then(resolve, reject);
+      });
       request.on('error', reject);
       request.end(text);
     });

@@ -59,7 +59,7 @@ function compareCode({ code }: GenuineAnswer, ours: ServerAnswer): Differing {
   return code === ours.code ? {} : { code: [`code: expected ${code}, got ${ours.code}: ${messageOf(ours)}`] };
 }
 
-/** The reason, and for an invalid object the fields, whatever is said of them. */
+/** The reason, and for an invalid object the fields, regardless of what is said of them. */
 function compareFields(genuine: GenuineAnswer, ours: ServerAnswer): Differing {
   if (genuine.code < 400 && ours.code < 400) return {};
   const { details, reason = '' } = ours.body as { reason?: string; details?: { causes?: Causes } };
@@ -151,7 +151,8 @@ export function normalObject(answer: JsonObject, keepsStatus: boolean, genuine: 
     text.replace(GENERATED, '$1-R'),
   ) as JsonObject;
   // Of success, recordings have what it is about.
-  if (kind === 'Status') return { kind, status, ...(isJsonObject(details) && { details: omit(details, ['uid']) }) };
+  if (kind === 'Status')
+    return { kind, status, ...(isJsonObject(details) && { details: omit(details, ['uid']) }) };
   const meta = withoutIdentity(metadata, genuine.metadata);
   return {
     ...rest,

@@ -5,12 +5,12 @@ import { isJsonObject } from './conformance-format.js';
 /** What a controller, which does not run here, has made of an object of the set-up. */
 interface Played {
   readonly path: string;
-  change(object: JsonObject): JsonObject;
+  readonly change: (object: JsonObject) => JsonObject;
 }
 
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 
-/** Source: what the recorded answers show of objects that nobody else has changed. */
+/** Source: what the recorded answers show of objects that no request has changed. */
 const PLAYED: readonly Played[] = [
   {
     // No kubelet ever told of it.

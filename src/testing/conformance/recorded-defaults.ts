@@ -27,9 +27,7 @@ export class RecordedDefaults implements ConformanceFormat {
   private readonly rules = new Map<string, readonly string[]>();
 
   matches({ body, code, method, path }: RecordedCase): boolean {
-    return (
-      method === undefined && typeof path === 'string' && typeof code === 'number' && isJsonObject(body)
-    );
+    return method === undefined && typeof path === 'string' && typeof code === 'number' && isJsonObject(body);
   }
 
   async open(): Promise<void> {

@@ -82,8 +82,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   },
   prepareForUpdate(object, old, subresource) {
     const before = templateGeneration(old);
-    const isSame =
-      subresource !== '' || semanticEqual(object.spec?.template, old.spec?.template);
+    const isSame = subresource !== '' || semanticEqual(object.spec?.template, old.spec?.template);
     noteTemplateGeneration(object, isSame ? before : (before ?? 0) + 1);
   },
   warnings: templateOwnerWarnings<DaemonSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),

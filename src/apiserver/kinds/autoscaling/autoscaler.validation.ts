@@ -136,11 +136,7 @@ function validateResource(
     );
 }
 
-function validateIdentifier(
-  { name }: Decoded<MetricIdentifier>,
-  path: string,
-  errors: FieldError[],
-): void {
+function validateIdentifier({ name }: Decoded<MetricIdentifier>, path: string, errors: FieldError[]): void {
   if (!name) errors.push(required(`${path}.name`, 'must specify a metric name'));
   else validateSyntax(name, checkPathSegment, `${path}.name`, errors);
 }

@@ -62,23 +62,23 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
 });
 
 function validateFlowSchema({ spec }: Readonly<FlowSchema>, errors: FieldError[]): void {
-    const { matchingPrecedence = 0, distinguisherMethod, priorityLevelConfiguration, rules } = spec ?? {};
-    if (matchingPrecedence <= 0)
-      errors.push(invalid('spec.matchingPrecedence', matchingPrecedence, 'must be a positive value'));
-    if (matchingPrecedence > MAX_PRECEDENCE)
-      errors.push(
-        invalid('spec.matchingPrecedence', matchingPrecedence, `must not be greater than ${MAX_PRECEDENCE}`),
-      );
-    const method = distinguisherMethod?.type;
-    if (distinguisherMethod && method !== 'ByUser' && method !== 'ByNamespace')
-      errors.push(
-        notSupported('spec.distinguisherMethod.type', { Type: method ?? '' }, ['ByNamespace', 'ByUser']),
-      );
-    const level = priorityLevelConfiguration?.name;
-    if (!level)
-      errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
-    else validateSyntax(level, checkDns1123Subdomain, 'spec.priorityLevelConfiguration.name', errors);
-    rules?.forEach((rule, index) => validateFlowRule(rule, `spec.rules[${index}]`, errors));
+  const { matchingPrecedence = 0, distinguisherMethod, priorityLevelConfiguration, rules } = spec ?? {};
+  if (matchingPrecedence <= 0)
+    errors.push(invalid('spec.matchingPrecedence', matchingPrecedence, 'must be a positive value'));
+  if (matchingPrecedence > MAX_PRECEDENCE)
+    errors.push(
+      invalid('spec.matchingPrecedence', matchingPrecedence, `must not be greater than ${MAX_PRECEDENCE}`),
+    );
+  const method = distinguisherMethod?.type;
+  if (distinguisherMethod && method !== 'ByUser' && method !== 'ByNamespace')
+    errors.push(
+      notSupported('spec.distinguisherMethod.type', { Type: method ?? '' }, ['ByNamespace', 'ByUser']),
+    );
+  const level = priorityLevelConfiguration?.name;
+  if (!level)
+    errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
+  else validateSyntax(level, checkDns1123Subdomain, 'spec.priorityLevelConfiguration.name', errors);
+  rules?.forEach((rule, index) => validateFlowRule(rule, `spec.rules[${index}]`, errors));
 }
 
 function validateConditionTypes(
@@ -118,9 +118,7 @@ function validateFlowRule(
     if (account.name && account.name !== ALL)
       validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
     if (!account.namespace)
-      errors.push(
-        required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'),
-      );
+      errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
     else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
   });
   if (resourceRules.length + nonResourceRules.length === 0)
@@ -128,8 +126,18 @@ function validateFlowRule(
   resourceRules.forEach((rule, index) => {
     const at = `${path}.resourceRules[${index}]`;
     validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
-    validateMembers(rule.apiGroups ?? [], 'resource rules must supply at least one api group', `${at}.apiGroups`, errors);
-    validateMembers(rule.resources ?? [], 'resource rules must supply at least one resource', `${at}.resources`, errors);
+    validateMembers(
+      rule.apiGroups ?? [],
+      'resource rules must supply at least one api group',
+      `${at}.apiGroups`,
+      errors,
+    );
+    validateMembers(
+      rule.resources ?? [],
+      'resource rules must supply at least one resource',
+      `${at}.resources`,
+      errors,
+    );
     validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
     if (!rule.namespaces?.length && !rule.clusterScope)
       errors.push(
@@ -266,7 +274,11 @@ function validateLevel(
       validateResponse(limited.limitResponse ?? {}, 'spec.limited.limitResponse', errors);
       if ((limited.lendablePercent ?? 0) < 0 || (limited.lendablePercent ?? 0) > 100)
         errors.push(
-          invalid('spec.limited.lendablePercent', limited.lendablePercent, 'must be between 0 and 100, inclusive'),
+          invalid(
+            'spec.limited.lendablePercent',
+            limited.lendablePercent,
+            'must be between 0 and 100, inclusive',
+          ),
         );
       break;
     default:
@@ -302,9 +314,7 @@ function validateResponse(
     if ((queuing[field] ?? 0) <= 0)
       errors.push(invalid(`${path}.queuing.${field}`, queuing[field] ?? 0, 'must be positive'));
   if ((queuing.queues ?? 0) > MAX_QUEUES)
-    errors.push(
-      invalid(`${path}.queuing.queues`, queuing.queues, `must not be greater than ${MAX_QUEUES}`),
-    );
+    errors.push(invalid(`${path}.queuing.queues`, queuing.queues, `must not be greater than ${MAX_QUEUES}`));
   if ((queuing.handSize ?? 0) > (queuing.queues ?? 0))
     errors.push(
       invalid(

@@ -111,6 +111,11 @@ function validateParent({ spec }: Readonly<Address>, errors: FieldError[]): void
 }
 
 /** As the fields are called inside a genuine server. */
-function internalParent({ group = '', resource = '', namespace = '', name = '' }: Decoded<ParentReference>): object {
+function internalParent({
+  group = '',
+  resource = '',
+  namespace = '',
+  name = '',
+}: Decoded<ParentReference>): object {
   return { Group: group, Resource: resource, Namespace: namespace, Name: name };
 }

@@ -24,8 +24,7 @@ export function projectedWarnings({ name = '', projected }: Decoded<Volume>): st
     const files = filesOf(source);
     for (const file of files) {
       const hidden = before.find(({ path }) => overlaps(path, file.path));
-      if (hidden)
-        warnings.push(`${volume}: overlapping paths: ${shown(file)} with ${shown(hidden)}`);
+      if (hidden) warnings.push(`${volume}: overlapping paths: ${shown(file)} with ${shown(hidden)}`);
     }
     before.push(...files);
   }

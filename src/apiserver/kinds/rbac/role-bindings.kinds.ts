@@ -49,7 +49,11 @@ function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 
 }
 
 /** As the fields are called inside a genuine server. */
-function internalRef({ apiGroup = '', kind = '', name = '' }: Partial<NonNullable<Binding['roleRef']>> = {}): object {
+function internalRef({
+  apiGroup = '',
+  kind = '',
+  name = '',
+}: Partial<NonNullable<Binding['roleRef']>> = {}): object {
   return { APIGroup: apiGroup, Kind: kind, Name: name };
 }
 

@@ -72,7 +72,9 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
   },
   warnings: ({ spec }, old) =>
-    !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined ? [TOKENS_IN_ATTRIBUTES] : [],
+    !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
+      ? [TOKENS_IN_ATTRIBUTES]
+      : [],
   validate(object, errors) {
     // What has no name has been told so.
     if (object.metadata.name) validateCsiDriverName(object.metadata.name, 'metadata.name', errors);

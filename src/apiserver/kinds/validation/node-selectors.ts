@@ -103,7 +103,10 @@ export function internalNodeSelector({ nodeSelectorTerms }: Decoded<NodeSelector
   return { NodeSelectorTerms: nodeSelectorTerms?.map(internalNodeSelectorTerm) ?? null };
 }
 
-export function internalNodeSelectorTerm({ matchExpressions, matchFields }: Decoded<NodeSelectorTerm>): object {
+export function internalNodeSelectorTerm({
+  matchExpressions,
+  matchFields,
+}: Decoded<NodeSelectorTerm>): object {
   const internal = ({ key = '', operator = '', values }: Decoded<NodeSelectorRequirement>): object => ({
     Key: key,
     Operator: operator,

@@ -72,10 +72,7 @@ function validateDataSources(
     validateSyntax(dataSourceRef.namespace, checkDns1123Label, `${path}.dataSourceRef.namespace`, errors);
 }
 
-function sameSource(
-  one: Decoded<TypedLocalObjectReference>,
-  other: Decoded<TypedObjectReference>,
-): boolean {
+function sameSource(one: Decoded<TypedLocalObjectReference>, other: Decoded<TypedObjectReference>): boolean {
   return (
     one.name === other.name && one.kind === other.kind && (one.apiGroup ?? '') === (other.apiGroup ?? '')
   );

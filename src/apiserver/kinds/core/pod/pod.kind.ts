@@ -33,7 +33,9 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
-      ...(object.spec?.schedulingGates?.length && { conditions: [gatedCondition(object.metadata.creationTimestamp)] }),
+      ...(object.spec?.schedulingGates?.length && {
+        conditions: [gatedCondition(object.metadata.creationTimestamp)],
+      }),
     };
   },
   prepareForUpdate(object, old, subresource) {
