@@ -213,8 +213,9 @@ export function conversionProblem(error: DecodeError): string {
 /** What kind of Go's a value has that was read into a map. */
 function sourceKind(value: unknown): string {
   if (Array.isArray(value)) return 'slice';
-  if (typeof value === 'bigint') return 'int64';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'bigint' || Number.isInteger(value))
+    return toInt64(value) === undefined ? 'float64' : 'int64';
+  if (typeof value === 'number') return 'float64';
   return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'map';
 }
 
