@@ -41,6 +41,7 @@ module.exports = {
     room('nest', 'machinery', 'opentelemetry', 'runtime'),
     room('controllers', 'client', 'machinery', 'runtime', 'tls'),
     room('apiserver', 'machinery', 'redis', 'tls'),
+    room('scheduler', 'client', 'machinery', 'runtime'),
     room('simulator', 'client', 'machinery'),
     room(
       'testing',
@@ -51,6 +52,7 @@ module.exports = {
       'opentelemetry',
       'redis',
       'runtime',
+      'scheduler',
       'simulator',
       'tls',
     ),

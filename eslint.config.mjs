@@ -176,7 +176,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{apiserver,controllers,simulator,testing/cluster,testing/conformance}/**/*.ts',
+      'src/{apiserver,controllers,scheduler,simulator,testing/cluster,testing/conformance}/**/*.ts',
       'src/machinery/kubernetes/**/*.ts',
       'src/client/{api-client,informer,events}/**/*.ts',
       'src/rollkeeper/{explain,rollout-plan}/**/*.ts',
@@ -192,7 +192,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,simulator,testing,tls}/**/*.{ts,js}',
+      'src/{apiserver,client,controllers,machinery,nest,opentelemetry,redis,rollkeeper,runtime,scheduler,simulator,testing,tls}/**/*.{ts,js}',
       'eslint.config.mjs',
     ],
     plugins: { english: { rules: { plain: plainEnglish } } },

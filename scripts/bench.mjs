@@ -1,10 +1,12 @@
 // `npm run bench`: rolls Deployments out on a whole set of processes of its own and prints what it took.
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
+// `npm run bench -- --scheduler`: how many pods a second the scheduler decides, in memory.
 // `npm run bench -- --slo`: how soon changes are answered, and what rollouts take beside their pods' own time.
 // `npm run bench -- --replica-cost`: what three replicas cost beside one, in CPU, writes and commands.
 // `npm run bench -- --delays`: what each wait before a sync is worth, in writes, syncs and time.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
+// `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
@@ -24,6 +26,7 @@ const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
   '--definitions': 'definitions.ts',
+  '--fair-share': 'fair-share.ts',
   '--delays': 'delays.ts',
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
@@ -31,6 +34,7 @@ const scripts = {
   '--memory': 'memory.ts',
   '--replica-cost': 'replica-cost.ts',
   '--scale-out': 'scale-out.ts',
+  '--scheduler': 'scheduler.ts',
   '--slo': 'slo.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',

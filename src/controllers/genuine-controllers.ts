@@ -5,11 +5,9 @@
  * cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
  */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  'bootstrap-signer-controller': ['bootstrapsigner'],
   'cloud-node-lifecycle-controller': ['cloud-node-lifecycle'],
   'clusterrole-aggregation-controller': ['clusterrole-aggregation'],
   'device-taint-eviction-controller': [],
-  'endpointslice-mirroring-controller': ['endpointslicemirroring'],
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': [],
   'legacy-serviceaccount-token-cleaner-controller': ['legacy-service-account-token-cleaner'],
   'node-ipam-controller': ['nodeipam'],
@@ -17,15 +15,12 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'persistentvolume-attach-detach-controller': ['attachdetach'],
   'persistentvolume-expander-controller': ['persistentvolume-expander'],
   'podcertificaterequest-cleaner-controller': [],
-  'replicationcontroller-controller': ['replicationcontroller'],
   'resourceclaim-controller': ['resource-claim-controller'],
   'resourcequota-controller': ['resourcequota'],
   'selinux-warning-controller': [],
   'service-cidr-controller': [],
   'storage-version-migrator-controller': [],
   'storageversion-garbage-collector-controller': ['storage-version-gc'],
-  'token-cleaner-controller': ['tokencleaner'],
-  'ttl-controller': ['ttl'],
   'validatingadmissionpolicy-status-controller': ['validatingadmissionpolicy-status'],
   'volumeattributesclass-protection-controller': [],
 };
@@ -37,4 +32,9 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 /** The canonical name of a genuine controller without a counterpart here, for any of its names. */
 export function genuineControllerElsewhere(name: string): string | undefined {
   return NAMES.get(name);
+}
+
+/** The canonical names of all of them. */
+export function genuineControllersElsewhere(): readonly string[] {
+  return Object.keys(ELSEWHERE);
 }

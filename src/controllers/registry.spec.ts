@@ -88,10 +88,12 @@ describe('--controllers', () => {
 
   it('takes the lists that kubeadm and others give to kube-controller-manager', () => {
     const list = '*,bootstrapsigner,tokencleaner';
-    expect(selected(list)).toEqual(selected('*'));
-    expect(controllersElsewhere(list)).toEqual(['bootstrap-signer-controller', 'token-cleaner-controller']);
-    expect(controllersElsewhere('*,-nodeipam,ttl,ttl-controller')).toEqual(['ttl-controller']);
-    expect(() => selected('bootstrapsigner')).toThrow('leaves no controller');
+    expect(selected(list)).toEqual([...selected('*'), 'bootstrap-signer', 'token-cleaner']);
+    expect(controllersElsewhere(list)).toEqual([]);
+    expect(controllersElsewhere('*,-attachdetach,nodeipam,node-ipam-controller')).toEqual([
+      'node-ipam-controller',
+    ]);
+    expect(() => selected('attachdetach')).toThrow('leaves no controller');
   });
 
   // Every name and alias of kube-controller-manager 1.36.

@@ -7,6 +7,11 @@ import {
   certificateSigningController,
   createCertificateSigningController,
 } from './certificates/certificate-controllers.js';
+import {
+  bootstrapSignerController,
+  tokenCleanerController,
+} from './bootstrap-tokens/bootstrap-token-controllers.js';
+import { ttlController } from './ttl/ttl-controller.js';
 import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
@@ -25,9 +30,14 @@ import { nodeLifecycleController } from './node-lifecycle/node-lifecycle-control
 import { taintEvictionController } from './node-lifecycle/taint-eviction-controller.js';
 import { podGarbageCollectorController } from './pod-garbage-collector/pod-garbage-collector.js';
 import { createReplicaSetController, replicaSetController } from './replicaset/index.js';
+import {
+  createReplicationControllerController,
+  replicationControllerController,
+} from './replicationcontroller/replicationcontroller.js';
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/namespace-furniture.js';
 import { serviceAccountTokenController } from './serviceaccount/token-secrets.js';
 import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
+import { endpointSliceMirroringController } from './service-endpoints/mirroring-controller.js';
 import { endpointsController } from './service-endpoints/endpoints-controller.js';
 import { statefulSetController } from './statefulset/statefulset-controller.js';
 import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.js';
@@ -52,10 +62,12 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   rootCaPublisherController,
   endpointsController,
   endpointSliceController,
+  endpointSliceMirroringController,
   disruptionController,
   nodeLifecycleController,
   taintEvictionController,
   podGarbageCollectorController,
+  replicationControllerController,
   jobController,
   cronJobController,
   statefulSetController,
@@ -71,6 +83,9 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   certificateApprovingController,
   certificateSigningController,
   certificateCleanerController,
+  ttlController,
+  bootstrapSignerController,
+  tokenCleanerController,
 ];
 
 export interface SelectOptions {
@@ -96,6 +111,8 @@ export function forDeploymentApis(
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }
+    if (definition === replicationControllerController)
+      return createReplicationControllerController({ zones: options.zones });
     if (definition === replicaSetController)
       return createReplicaSetController({ zones: options.zones }, apis.map(deploymentTypeOf));
     return definition;

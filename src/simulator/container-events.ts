@@ -1,6 +1,8 @@
 import type { EventNote } from '@rollkeeper/client/events';
+import { isSidecar, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
+import { isResizing, pendingResize } from './decide-resize.js';
 import { decideProbes } from './decide-probes.js';
 
 /**
@@ -15,16 +17,47 @@ export function decideContainerEvents(
     return [{ type: 'Warning', reason: next.reason, message: next.message ?? '' }];
   }
   const old = statusesOf(pod.status ?? {});
-  const notes = statusesOf(next).flatMap((status) => {
-    const before = old.find(({ name }) => name === status.name);
-    const probed = probeNotes(pod, status, before);
-    const reason = status.state?.waiting?.reason;
-    if (reason === undefined || before?.state?.waiting?.reason === reason) return probed;
-    const message = status.state?.waiting?.message ?? '';
-    return [...probed, ...notesOf(reason, message, status.image, status.name, pod)];
-  });
+  const notes = [
+    ...resizeNotes(pod, next),
+    ...statusesOf(next).flatMap((status) => {
+      const before = old.find(({ name }) => name === status.name);
+      const probed = probeNotes(pod, status, before);
+      const reason = status.state?.waiting?.reason;
+      if (reason === undefined || before?.state?.waiting?.reason === reason) return probed;
+      const message = status.state?.waiting?.message ?? '';
+      return [...probed, ...notesOf(reason, message, status.image, status.name, pod)];
+    }),
+  ];
   if (next.reason !== DEADLINE_EXCEEDED || pod.status?.reason === next.reason) return notes;
   return [...notes, { type: 'Normal', reason: next.reason, message: next.message ?? '' }];
+}
+
+/** What a kubelet says of the steps of a resize. Source: pkg/kubelet/kubelet.go and allocation_manager.go. */
+function resizeNotes(pod: DeepReadonly<Pod>, next: DeepReadonly<PodStatus>): EventNote[] {
+  const [before, after] = [pod.status ?? {}, next];
+  const about = (error?: string): string =>
+    stringifyJson({ ...resourcesShown(pod), ...(error && { error }) });
+  const pending = pendingResize(after);
+  if (pending && pendingResize(before)?.message !== pending.message) {
+    const { reason = '', message } = pending;
+    return [
+      { type: 'Warning', reason: `Resize${reason}`, message: `Pod resize ${reason}: ${about(message)}` },
+    ];
+  }
+  if (isResizing(after) === isResizing(before)) return [];
+  return isResizing(after)
+    ? [{ type: 'Normal', reason: 'ResizeStarted', message: `Pod resize started: ${about()}` }]
+    : [{ type: 'Normal', reason: 'ResizeCompleted', message: `Pod resize completed: ${about()}` }];
+}
+
+function resourcesShown({ metadata: { generation }, spec }: DeepReadonly<Pod>): object {
+  const sidecars = spec.initContainers?.filter(isSidecar) ?? [];
+  const shown = ({ name, resources = {} }: (typeof spec.containers)[number]): object => ({ name, resources });
+  return {
+    ...(sidecars.length > 0 && { initContainers: sidecars.map(shown) }),
+    containers: spec.containers.map(shown),
+    ...(generation !== undefined && { generation }),
+  };
 }
 
 type Status = NonNullable<DeepReadonly<PodStatus>['containerStatuses']>[number];

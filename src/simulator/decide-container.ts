@@ -23,6 +23,8 @@ export interface ContainerFacts {
   readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart'>;
   /** The pod's restart policy. @default 'Always' */
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  /** It is stopped and started again. @default false */
+  readonly isRestarted?: boolean;
   /** When the running container started, if known more precisely than to the second. */
   readonly startedMs?: number;
 }
@@ -86,11 +88,11 @@ interface RunningContainer {
   readonly startedMs: number;
 }
 
-/** The running container; starts it if it is not running yet, or runs another image. Readiness is unchanged. */
+/** The running container; starts it if it is not running yet, runs another image, or has to be restarted. Readiness is unchanged. */
 function running(facts: ContainerFacts): RunningContainer {
   const { current, nowMs } = facts;
   const startedAt = current?.state?.running?.startedAt;
-  if (current && startedAt !== undefined && current.image === facts.image) {
+  if (current && startedAt !== undefined && current.image === facts.image && !facts.isRestarted) {
     return { status: current as ContainerStatus, startedMs: facts.startedMs ?? Date.parse(startedAt) };
   }
   const ranBefore = startedAt !== undefined || current?.state?.terminated !== undefined;

@@ -1,5 +1,8 @@
 import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
+import { isSidecar } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { ResizePlan } from './decide-resize.js';
+import { restartedByResize, withResources } from './decide-resize.js';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
 import { decideProbes } from './decide-probes.js';
@@ -20,11 +23,15 @@ export interface ContainersFacts {
   readonly readyDelayMs: number;
   /** Exact starts of containers by containerID; the API only keeps whole seconds. */
   readonly startedMs?: ReadonlyMap<string, number>;
+  /** Where the pod's resize is. @default there is none */
+  readonly resize?: ResizePlan;
 }
 
 export interface ContainersPlan {
   readonly initContainers: ContainerStatus[];
   readonly containers: ContainerStatus[];
+  /** Those that were added while the pod runs. */
+  readonly ephemeralContainers: ContainerStatus[];
   /** All init containers have completed, or started if they are sidecars. */
   readonly isInitialized: boolean;
   /** When one of them changes by itself, epoch milliseconds. */
@@ -40,6 +47,8 @@ export function decideContainers(
   podStartedMs: number,
   facts: ContainersFacts,
 ): ContainersPlan {
+  const { resize = { step: 'none' } } = facts;
+  const restarted = restartedByResize(pod, resize);
   const factsOf = (container: Container, current: ReadableStatus | undefined): ContainerFacts => ({
     name: container.name,
     image: container.image ?? '',
@@ -51,6 +60,7 @@ export function decideContainers(
     readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
     restartPolicy: pod.spec.restartPolicy,
     startedMs: facts.startedMs?.get(current?.containerID ?? ''),
+    isRestarted: restarted.has(container.name),
   });
   const init = decideInitContainers(pod, factsOf);
   const plans = pod.spec.containers.map((container) => {
@@ -58,12 +68,23 @@ export function decideContainers(
     const own = factsOf(container, current);
     return init.isDone ? decideMainContainer(pod, container, own) : waitsForInit(own);
   });
-  const wakes = [...init.plans, ...plans].flatMap(({ wakeAtMs }) =>
+  const added = (pod.spec.ephemeralContainers ?? []).map((container) =>
+    decideEphemeralContainer(pod, container, factsOf),
+  );
+  const wakes = [...init.plans, ...plans, ...added].flatMap(({ wakeAtMs }) =>
     wakeAtMs === undefined ? [] : [wakeAtMs],
   );
   return {
-    initContainers: init.plans.map(({ status }) => status),
-    containers: plans.map(({ status }) => status),
+    initContainers: init.plans.map(({ status }, index) => {
+      const container = pod.spec.initContainers?.[index];
+      const before = pod.status?.initContainerStatuses?.find(({ name }) => name === status.name);
+      return container && isSidecar(container) ? withResources(status, container, before, resize) : status;
+    }),
+    containers: plans.map(({ status }, index) => {
+      const before = pod.status?.containerStatuses?.find(({ name }) => name === status.name);
+      return withResources(status, pod.spec.containers[index]!, before, resize);
+    }),
+    ephemeralContainers: added.map(({ status }) => status),
     isInitialized: init.isDone,
     ...(wakes.length > 0 && { wakeAtMs: Math.min(...wakes) }),
   };
@@ -74,6 +95,22 @@ type ReadableStatus = DeepReadonly<ContainerStatus>;
 function decideMainContainer(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
   const behaviour = containerBehaviour(behaviourOf(pod), facts.image);
   return decideContainer({ ...facts, behaviour, ...probed(pod, container, containerEnd(pod, container)) });
+}
+
+/** Begins at once, beside what else runs, and is never restarted: it has no probes, and is never ready. */
+function decideEphemeralContainer(
+  pod: ReadablePod,
+  container: DeepReadonly<coreV1.EphemeralContainer>,
+  factsOf: (container: Container, current: ReadableStatus | undefined) => ContainerFacts,
+): ContainerPlan {
+  const current = pod.status?.ephemeralContainerStatuses?.find(({ name }) => name === container.name);
+  const facts = factsOf(container, current);
+  const { status, ...plan } = decideContainer({
+    ...facts,
+    restartPolicy: 'Never',
+    end: containerEnd(pod, container),
+  });
+  return { ...plan, status: { ...status, ready: false, started: false } };
 }
 
 /** Applies the probes to a container: one that they kill does not reach its own end. */
@@ -110,10 +147,6 @@ function decideInitContainers(
     return plan;
   });
   return { plans, isDone };
-}
-
-function isSidecar({ restartPolicy }: Container): boolean {
-  return restartPolicy === 'Always';
 }
 
 /** Runs beside the others, and is restarted regardless of the pod's restart policy. */

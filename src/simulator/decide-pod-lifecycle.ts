@@ -4,6 +4,8 @@ import { cloneJson, isPodFinished, sameJson, toDouble } from '@rollkeeper/machin
 import type { ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
 import { decideContainers, stopSidecars } from './decide-containers.js';
+import type { NodeRoom } from './decide-resize.js';
+import { decideResize, isDeferred, podResources, withResizeConditions } from './decide-resize.js';
 import { conditionsOfEnded, decidePodConditions, isConditionTrue } from './pod-conditions.js';
 import { behaviourOf, restartsAlways } from './pod-behaviour.js';
 
@@ -16,6 +18,8 @@ export interface PodLifecycleFacts {
   readonly podIp: string;
   /** Exact starts of containers by containerID; the API only keeps whole seconds. */
   readonly startedMs?: ReadonlyMap<string, number>;
+  /** What the node can give to the pod. @default all that it asks for */
+  readonly room?: () => NodeRoom | undefined;
   /** When the node noticed the deletion. */
   readonly terminatingSinceMs?: number;
 }
@@ -28,6 +32,9 @@ export type PodPlan =
 
 /** Reason of a pod that exceeded `activeDeadlineSeconds`. */
 export const DEADLINE_EXCEEDED = 'DeadlineExceeded';
+
+/** How often a resize without room is tried again, beside when room may have become free: as a kubelet does. */
+const RESIZE_RETRY_MS = 180_000;
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -47,12 +54,14 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     const status = overdue(pod, startTime, facts.nowMs);
     return { action: 'write-status', status };
   }
+  const resize = decideResize(pod, facts.room);
   const {
     containers,
+    ephemeralContainers,
     initContainers,
     isInitialized,
     wakeAtMs: nextMs = Infinity,
-  } = decideContainers(pod, podStartedMs, facts);
+  } = decideContainers(pod, podStartedMs, { ...facts, resize });
   const phase = isInitialized ? phaseOf(containers) : phaseBefore(pod, initContainers);
   const now = toRfc3339(facts.nowMs);
   const isOver = phase === 'Succeeded' || phase === 'Failed';
@@ -67,7 +76,8 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     phase,
     conditions: isOver
       ? conditionsOfEnded(pod, phase, now, isInitialized ? [] : statuses.initContainers)
-      : decidePodConditions(pod, statuses, now),
+      : withResizeConditions(decidePodConditions(pod, statuses, now), pod, resize, now),
+    ...podResources(pod, resize),
     hostIP: facts.hostIp,
     hostIPs: [{ ip: facts.hostIp }],
     podIP: facts.podIp,
@@ -75,8 +85,14 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     startTime,
     containerStatuses: containers,
     ...(initContainers.length > 0 && { initContainerStatuses: statuses.initContainers }),
+    ...(ephemeralContainers.length > 0 && {
+      ephemeralContainerStatuses: isOver
+        ? stopSidecars(ephemeralContainers, facts.nowMs)
+        : ephemeralContainers,
+    }),
   };
-  const wakeMs = isOver ? Infinity : Math.min(nextMs, deadlineMs);
+  const retryMs = isDeferred(resize) ? facts.nowMs + RESIZE_RETRY_MS : Infinity;
+  const wakeMs = isOver ? Infinity : Math.min(nextMs, deadlineMs, retryMs);
   const wakeAtMs = wakeMs === Infinity ? undefined : wakeMs;
   return sameJson(status, pod.status)
     ? { action: 'rest', wakeAtMs }

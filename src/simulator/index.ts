@@ -5,7 +5,5 @@ export type { NodeSimulatorDependencies } from './node-simulator.js';
 export { MAX_NODES, compileNodeSimulatorOptions } from './node-simulator.options.js';
 export type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from './node-simulator.options.js';
 export { BEHAVIOUR_ANNOTATION, POD_BEHAVIOURS, READY_AFTER_ANNOTATION } from './pod-behaviour.js';
-export { runNodeProcess } from './run-node-process.js';
-export type { NodeProcess, NodeProcessOptions } from './run-node-process.js';
 export { SimulatedNodes } from './simulated-nodes.js';
 export type { SimulatedNodesDependencies } from './simulated-nodes.js';

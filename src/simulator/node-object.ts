@@ -5,7 +5,7 @@ import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { nodeAddressOf, podCidrOf } from './pod-addresses.js';
 
 export const NODE_LEASE_NAMESPACE = 'kube-node-lease';
-const KUBELET_VERSION = 'v1.34.0-rollkeeper';
+const KUBELET_VERSION = 'v1.36.2+rollkeeper';
 
 export type NodeStatus = NonNullable<Node['status']>;
 

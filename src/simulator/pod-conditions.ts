@@ -53,13 +53,6 @@ export function conditionsOfEnded(
   ]);
 }
 
-/** The pod's conditions with PodScheduled false. */
-export function unschedulableConditions(pod: ReadablePod, message: string, now: string): PodCondition[] {
-  return withVerdicts(pod, now, [
-    { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
-  ]);
-}
-
 /** The reported containers of a pod. */
 export interface PodContainers {
   readonly initContainers: readonly ContainerStatus[];

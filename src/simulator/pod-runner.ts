@@ -3,20 +3,23 @@ import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { PODS, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
 import { decideContainerEvents, statusesOf } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import { isResizing } from './decide-resize.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { nodeAddressOf } from './pod-addresses.js';
+import type { NodeRooms } from './node-rooms.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
 export interface PodRunnerDependencies {
   readonly client: ApiClient;
   readonly addresses: PodAddresses;
+  readonly rooms: NodeRooms;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly options: CompiledNodeSimulatorOptions;
@@ -41,10 +44,11 @@ export class PodRunner {
   constructor(private readonly dependencies: PodRunnerDependencies) {}
 
   async step(pod: ReadablePod, nodeIndex: number, signal: AbortSignal): Promise<PodStep> {
-    const { clock, addresses, options } = this.dependencies;
+    const { clock, addresses, options, rooms } = this.dependencies;
     const uid = pod.metadata.uid ?? '';
     const nowMs = clock.now();
     const memory = this.memoryOf(uid);
+    rooms.settle(uid);
     if (pod.metadata.deletionTimestamp !== undefined) memory.terminatingSinceMs ??= nowMs;
     const plan = decidePodLifecycle(pod, {
       nowMs,
@@ -52,6 +56,7 @@ export class PodRunner {
       terminationDelayMs: options.terminationDelayMs,
       hostIp: nodeAddressOf(nodeIndex),
       podIp: pod.status?.podIP ?? addresses.addressFor(uid, nodeIndex),
+      room: () => rooms.of(pod),
       ...memory,
     });
     try {
@@ -66,6 +71,7 @@ export class PodRunner {
   /** The pod is gone. */
   forget(uid: string): void {
     this.memories.delete(uid);
+    this.dependencies.rooms.settle(uid);
     this.dependencies.addresses.release(uid);
   }
 
@@ -75,7 +81,7 @@ export class PodRunner {
     memory: PodMemory,
     signal: AbortSignal,
   ): Promise<PodStep> {
-    const { client, clock } = this.dependencies;
+    const { client, clock, rooms } = this.dependencies;
     const { name, namespace, uid } = pod.metadata;
     if (plan.action === 'delete') {
       const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
@@ -86,6 +92,7 @@ export class PodRunner {
     const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);
     if (plan.action === 'rest') return { wakeInMs };
     this.noteStarts(plan.status, memory);
+    if (isResizing(plan.status)) rooms.grant(pod, requestsAllocated({ ...pod, status: plan.status }));
     const written = await client.patch<Pod>(
       PODS,
       { namespace, name },

@@ -1,19 +1,7 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
-import type {
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  StorageClass,
-} from '@rollkeeper/machinery/kubernetes';
-import {
-  NODES,
-  PERSISTENT_VOLUMES,
-  PERSISTENT_VOLUME_CLAIMS,
-  PODS,
-  STORAGE_CLASSES,
-} from '@rollkeeper/machinery/kubernetes';
+import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { NODES, PODS } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
@@ -33,17 +21,13 @@ export interface SimulatedNodesDependencies {
 }
 
 const COMPONENT = 'rollkeeper-node';
-/** The scheduler that is simulated. */
-const SCHEDULER = 'default-scheduler';
 
 /** The {@link NodeSimulator} with its caches and event recorders. */
 export class SimulatedNodes {
-  private readonly pods: SharedInformer<Pod>;
-  private readonly nodes: SharedInformer<Node>;
-  private readonly claims: SharedInformer<PersistentVolumeClaim>;
-  private readonly volumes: SharedInformer<PersistentVolume>;
-  private readonly classes: SharedInformer<StorageClass>;
-  private readonly events: ApiEventRecorder;
+  /** Whole objects, to be shared. */
+  readonly pods: SharedInformer<Pod>;
+  readonly nodes: SharedInformer<Node>;
+  readonly events: ApiEventRecorder;
   private readonly simulator: NodeSimulator;
 
   constructor(
@@ -54,26 +38,21 @@ export class SimulatedNodes {
     const cached = { ...shared, clock: machineClock, trim: dropManagedFields };
     this.pods = new SharedInformer<Pod>({ ...cached, type: PODS });
     this.nodes = new SharedInformer<Node>({ ...cached, type: NODES });
-    this.claims = new SharedInformer<PersistentVolumeClaim>({ ...cached, type: PERSISTENT_VOLUME_CLAIMS });
-    this.volumes = new SharedInformer<PersistentVolume>({ ...cached, type: PERSISTENT_VOLUMES });
-    this.classes = new SharedInformer<StorageClass>({ ...cached, type: STORAGE_CLASSES });
     this.events = new ApiEventRecorder({
       ...shared,
       clock: machineClock,
       component: COMPONENT,
     });
-    const { claims, classes, pods, nodes, events, volumes } = this;
-    const caches = { pods, nodes, claims, volumes, classes };
-    const schedulerEvents = events.as(SCHEDULER);
+    const { events, nodes, pods } = this;
     this.simulator = new NodeSimulator(
-      { ...shared, ...caches, clock, pauses: machineClock, events, schedulerEvents },
+      { ...shared, pods, nodes, clock, pauses: machineClock, events },
       options,
     );
   }
 
   /** The nodes' caches. */
   get informers(): readonly Informer[] {
-    return [this.pods, this.nodes, this.claims, this.volumes, this.classes] as readonly Informer[];
+    return [this.pods, this.nodes] as readonly Informer[];
   }
 
   /**

@@ -4,14 +4,16 @@ import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
-  '/Node': '`proxy`',
+  '/Node': '`proxy` answers 503, as nothing runs',
   '/PersistentVolume': 'not attached, mounted or recycled',
   '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
-    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`, no `resize`',
+    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; `proxy` answers 503; `ephemeralcontainers` start, and cannot be attached to',
   '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
-  '/Service': '`proxy`; load balancers have an address, and nothing listens there',
+  '/Service': '`proxy` answers 503; load balancers have an address, and nothing listens there',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy':
+    'bodies of `binding`, `eviction`, `scale` and connections are not changed',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':
@@ -29,6 +31,8 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'networking.k8s.io/NetworkPolicy': 'not enforced',
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
+  'resource.k8s.io/DeviceClass': 'devices are allocated by the scheduler alone; no driver prepares them',
+  'resource.k8s.io/ResourceClaimTemplate': 'no claims are made of it',
   'scheduling.k8s.io/PriorityClass': 'no preemption',
   'storage.k8s.io/CSIStorageCapacity': 'ignored',
   'storage.k8s.io/VolumeAttachment': 'nothing is attached',

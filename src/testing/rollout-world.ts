@@ -75,6 +75,8 @@ export class RolloutWorld {
   nodeOf: (pod: number) => string | undefined = () => undefined;
   /** The zone of a node: under the policy `zones` a ReplicaSet chooses by it which pods go first. */
   zoneOf: (node: string) => string = () => '';
+  /** What the node of a pod says of a resize: the condition PodResizePending. @default it is carried out at once */
+  resizeAnswer: (pod: Pod) => { readonly reason: 'Deferred' | 'Infeasible' } | undefined = () => undefined;
   /** Pods whose end takes longer than a test. */
   lingers: (pod: Pod) => boolean = () => false;
   /** Called before each write of the Deployment controller, last; what it throws is the API's answer. */
@@ -89,7 +91,8 @@ export class RolloutWorld {
     this.clock = options.clock ?? new StandingClock(WORLD_NOW_MS);
     this.api = new GenerationApi((write) => {
       // The rest is the test's own.
-      if (!WRITTEN.has(write.type.resource) || this.isDisrupting) return;
+      const isResize = write.subresource === 'resize';
+      if (!(WRITTEN.has(write.type.resource) || isResize) || this.isDisrupting) return;
       options.onWrite?.(write);
       this.onEffect();
     });
@@ -192,6 +195,22 @@ export class RolloutWorld {
     });
   }
 
+  /** A kubelet says what becomes of the resources that a running pod asks for. */
+  answerResize(pod: Pod): void {
+    const answer = this.resizeAnswer(pod);
+    const others = pod.status?.conditions?.filter(({ type }) => type !== 'PodResizePending') ?? [];
+    const lastTransitionTime = toRfc3339(WORLD_NOW_MS);
+    const pending = answer && {
+      type: 'PodResizePending',
+      status: 'True',
+      message: 'no room',
+      lastTransitionTime,
+    };
+    const conditions = pending ? [...others, { ...pending, ...answer }] : others;
+    if (!pod.status || semanticEqual(conditions, pod.status.conditions ?? [])) return;
+    this.api.seed(PODS, { ...pod, status: { ...pod.status, conditions } });
+  }
+
   /** A kubelet has stopped a terminating pod. */
   async stopPod(pod: Pod): Promise<void> {
     if (isTerminating(pod)) await this.api.delete(PODS, pod.metadata);
@@ -211,6 +230,7 @@ export class RolloutWorld {
       before = this.api.changes;
       for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
       for (const pod of this.allPods) this.startPod(pod);
+      for (const pod of this.allPods) this.answerResize(pod);
       for (const pod of this.allPods) if (!this.lingers(pod)) await this.stopPod(pod);
       for (const budget of this.budgets) await this.syncBudget(budget);
     }

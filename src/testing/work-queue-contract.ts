@@ -580,6 +580,44 @@ export function runWorkQueueContract(
         ]);
       });
 
+      it('gives each namespace its turn, however many keys of another wait', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        for (let index = 0; index < 30; index++) await queue.add(`busy/${index}`);
+        await queue.add('quiet/a');
+        await queue.add('other/a', { priority: 'high' });
+        await queue.add('quiet/b');
+        behind.release();
+        await harness.until(() => behind.items.length === 34);
+        const order = behind.items.map(({ key }) => key);
+        expect(order.slice(1, 6)).toEqual(['other/a', 'busy/0', 'quiet/a', 'busy/1', 'quiet/b']);
+        expect(order.slice(6)).toEqual(Array.from({ length: 28 }, (_, index) => `busy/${index + 2}`));
+      });
+
+      it('gives a namespace its turn although all keys of another are user changes', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        for (let index = 0; index < 30; index++) await queue.add(`busy/${index}`, { priority: 'high' });
+        await queue.add('quiet/a');
+        behind.release();
+        await harness.until(() => behind.items.length === 32);
+        expect(behind.items.findIndex(({ key }) => key === 'quiet/a')).toBeLessThanOrEqual(9);
+      });
+
+      it('gives each namespace its turn among keys of low priority that have waited too long', async () => {
+        const queue = await setUp({ agingMs: 300, maintenanceIntervalMs: 100 });
+        const behind = await consumeBehindGate(queue);
+        for (let index = 0; index < 10; index++) await queue.add(`busy/${index}`, { priority: 'low' });
+        await queue.add('quiet/a', { priority: 'low' });
+        await harness.pass(700);
+        await queue.add('new/a');
+        behind.release();
+        await harness.until(() => behind.items.length === 13);
+        const order = behind.items.map(({ key }) => key);
+        expect(order.indexOf('quiet/a')).toBeLessThanOrEqual(3);
+        expect(order.indexOf('new/a')).toBeLessThanOrEqual(5);
+      });
+
       it('moves a waiting key up when it is added with a higher priority', async () => {
         const queue = await setUp();
         const behind = await consumeBehindGate(queue);

@@ -3,6 +3,7 @@ import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
+import type { PolicyNeed } from './policy-world.js';
 import type { SeededRandom } from './random.js';
 
 /** What of a Deployment the user decides. */
@@ -37,12 +38,19 @@ interface Shape {
   readonly policies?: Readonly<Record<string, string>>;
   /** How many of its images cannot be pulled, from 0 to 1. @default 0 */
   readonly broken?: number;
+  /** Of its changes, so many are of cpu alone, from 0 to 1. @default 0 */
+  readonly resized?: number;
+  readonly need?: PolicyNeed;
 }
 
 const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
   type: 'RollingUpdate',
   rollingUpdate: { maxSurge, maxUnavailable },
 });
+function blueGreen(): Shape['strategy'] {
+  return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
+}
+
 const SHAPES: readonly Shape[] = [
   { strategy: undefined, mostReplicas: 8, minReadySeconds: 0 },
   { strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0 },
@@ -57,6 +65,26 @@ const SHAPES: readonly Shape[] = [
     ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0, broken: 0.4 },
     // No other cause: the faults of a run make good images late as well.
     policies: { 'on-failure': 'rollback', 'fail-after': '2s', 'failure-causes': 'image-pull' },
+  },
+  {
+    ...{ strategy: undefined, mostReplicas: 6, minReadySeconds: 0, resized: 0.7 },
+    policies: { resize: 'in-place' },
+  },
+  {
+    ...{ strategy: rolling(1, 1), mostReplicas: 6, minReadySeconds: 0 },
+    policies: { zones: 'one-by-one' },
+  },
+  {
+    ...{ strategy: rolling(2, 1), mostReplicas: 6, minReadySeconds: 0 },
+    policies: { 'pod-replacement': 'terminated' },
+  },
+  {
+    ...{ strategy: rolling(0, 2), mostReplicas: 6, minReadySeconds: 0, need: 'budget' },
+    policies: { 'disruption-budgets': 'respect' },
+  },
+  {
+    ...{ strategy: blueGreen(), mostReplicas: 4, minReadySeconds: 0, need: 'service' },
+    policies: { strategy: 'blue-green', 'auto-promote': 'true', 'scale-down-delay': '1s' },
   },
 ];
 
@@ -96,6 +124,16 @@ export class Load {
   /** The last confirmed change of each name. */
   last(): Iterable<AcknowledgedChange> {
     return this.changes.values();
+  }
+
+  /** What there must be beside the Deployments, by their names. */
+  get needs(): ReadonlyMap<string, PolicyNeed> {
+    return new Map(
+      this.names.flatMap((name) => {
+        const { need } = shapeOf(name);
+        return need ? [[name, need] as const] : [];
+      }),
+    );
   }
 
   private get names(): readonly string[] {
@@ -140,14 +178,21 @@ export class Load {
     const { minReadySeconds, mostReplicas, policies = {}, strategy } = shapeOf(name);
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
-    object.metadata.annotations = annotationsOf(policies);
+    object.metadata.annotations = annotationsOf({ ...policies, ...policiesOf(name) });
     return this.send(name, 'create', () => client.create(DEPLOYMENTS, object));
   }
 
   private update(name: string): Promise<void> {
-    const { broken = 0, policies = {} } = shapeOf(name);
+    const { broken = 0, policies = {}, resized = 0 } = shapeOf(name);
+    if (this.options.random.next() < resized) return this.resize(name);
     const image = this.options.random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
     return this.patch(name, 'update', withImage(image, policies));
+  }
+
+  private resize(name: string, operation = 'resize'): Promise<void> {
+    const cpu = `${this.options.random.whole(1, 9)}00m`;
+    const template = { spec: { containers: [{ name: 'web', resources: { requests: { cpu } } }] } };
+    return this.patch(name, operation, { spec: { template } });
   }
 
   private approve(name: string): Promise<void> {
@@ -235,7 +280,8 @@ export class Load {
         await this.patch(name, 'resume', { spec: { paused: false } });
       else if (known && !known.isUncertain && known.wish && !isSimple) {
         // At rest is what works, and what nothing holds.
-        await this.patch(name, 'last update', withImage(this.nextImage(), { steps: null }));
+        if (shapeOf(name).resized) await this.resize(name, 'last update');
+        else await this.patch(name, 'last update', withImage(this.nextImage(), { steps: null }));
         isSimple = this.changes.get(name)?.isUncertain === false;
       }
       const now = this.changes.get(name);
@@ -260,6 +306,11 @@ function annotationsOf<T extends string | null>(policies: Readonly<Record<string
   return Object.fromEntries(
     Object.entries(policies).map(([name, value]) => [`rollkeeper.dev/${name}`, value]),
   );
+}
+
+/** What they need is called as the Deployment is. */
+function policiesOf(name: string): Readonly<Record<string, string>> {
+  return shapeOf(name).need === 'service' ? { 'active-service': name } : {};
 }
 
 function shapeOf(name: string): Shape {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultKindsOn } from './faults/fault.js';
+import { POLICY_FLAGS } from './policy-world.js';
 import { SeededRandom } from './random.js';
 import { renderReport } from './report.js';
 import { ChaosRun } from './run.js';
@@ -43,7 +44,7 @@ const set = await ChaosSet.start({
   redis,
   replicas: flags.replicas,
   random: () => random.next(),
-  controllerArgs: ['--log-level', flags.logLevel],
+  controllerArgs: ['--log-level', flags.logLevel, ...POLICY_FLAGS],
 });
 say(`data in ${set.dataDir}`);
 const end = (): void => void set.stop().finally(() => process.exit(130));

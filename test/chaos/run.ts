@@ -5,6 +5,7 @@ import type { Violation } from './checkers/violation.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
+import { makePolicyWorld } from './policy-world.js';
 import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
 import type { FaultRecord, RunRecord } from './report.js';
@@ -63,6 +64,7 @@ export class ChaosRun {
     const startedMs = performance.now();
     await this.history.start();
     await this.probes.start();
+    await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);
     let rounds = 0;
     for (const faults of schedule) {
       if (performance.now() - startedMs > longestMs) break;

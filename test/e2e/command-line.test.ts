@@ -21,6 +21,10 @@ describe('a command line that is wrong', () => {
 
   it.each([
     [['nope'], "error: unknown command 'nope'"],
+    [
+      ['up', '--kubernetes-version=1.30'],
+      'error: there is no --kubernetes-version: the embedded API server is Kubernetes 1.36',
+    ],
     [['nope', '--help'], "error: unknown command 'nope'"],
     [['help', 'nope'], "error: unknown command 'nope'"],
     [['explain'], "error: missing required argument 'name'"],

@@ -200,13 +200,17 @@ describe('server-side apply', () => {
     expect(await messageOf({ ...scale, apiVersion: 'autoscaling/v2' })).toContain(
       'Incorrect version specified in apply patch',
     );
-    expect(await messageOf({ ...scale, metadata: { name: 'unscaled', managedFields: [{}] } })).toContain('must be nil');
-    const forced = 'fieldManager=me&force=true';
-    expect(await messageOf({ ...scale, metadata: { name: 'unscaled', uid: 'another' } }, path, forced)).toMatch(
-      /deployments\/scale\.apps "unscaled": Precondition failed: UID/,
+    expect(await messageOf({ ...scale, metadata: { name: 'unscaled', managedFields: [{}] } })).toContain(
+      'must be nil',
     );
+    const forced = 'fieldManager=me&force=true';
+    expect(
+      await messageOf({ ...scale, metadata: { name: 'unscaled', uid: 'another' } }, path, forced),
+    ).toMatch(/deployments\/scale\.apps "unscaled": Precondition failed: UID/);
     expect(await messageOf(scale, path, '')).toContain('is required for apply patch');
-    expect(await messageOf({ ...scale, metadata: { name: 'none' } }, `${DEPLOYMENTS}/none/scale`)).toContain('"none" not found');
+    expect(await messageOf({ ...scale, metadata: { name: 'none' } }, `${DEPLOYMENTS}/none/scale`)).toContain(
+      '"none" not found',
+    );
     const negative = { ...scale, spec: { replicas: -1 } };
     expect(await messageOf(negative, path, forced)).toContain('must be greater than or equal to 0');
   });

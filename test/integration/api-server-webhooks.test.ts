@@ -312,7 +312,11 @@ describe('A validating webhook', () => {
     ['number 1.5', { code: 1.5 }, 'Go struct field Status.response.status.code of type int32'],
     ['string', { code: '400' }, 'Go struct field Status.response.status.code of type int32'],
     ['array', { message: [] }, 'Go struct field Status.response.status.message of type string'],
-    ['object', { reason: { toString: 5 } }, 'Go struct field Status.response.status.reason of type v1.StatusReason'],
+    [
+      'object',
+      { reason: { toString: 5 } },
+      'Go struct field Status.response.status.reason of type v1.StatusReason',
+    ],
     [
       'string',
       { details: { causes: 'abc' } },

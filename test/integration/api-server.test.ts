@@ -650,8 +650,15 @@ describe('health, version and documents', () => {
     expect([response.status, await response.text()]).toEqual([200, 'ok']);
   });
 
-  it('calls itself 1.32', async () => {
-    expect((await server.call('GET', '/version')).body).toMatchObject({ major: '1', minor: '32' });
+  it('calls itself 1.36.2, in indented JSON', async () => {
+    const { text, body } = await server.call('GET', '/version');
+    expect(body).toMatchObject({
+      major: '1',
+      minor: '36',
+      gitVersion: 'v1.36.2',
+      minCompatibilityMinor: '35',
+    });
+    expect(text).toMatch(/^\{\n {2}"major": "1",\n {2}"minor": "36",\n/);
   });
 
   it('declares fieldValidation for every write, so that kubectl leaves validation to the server', async () => {

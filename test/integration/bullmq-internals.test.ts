@@ -4,6 +4,7 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createRedisConnection } from '../../src/redis/connection/index.js';
+import type { TurnKeys } from '../../src/redis/work-queue/bullmq-internals.js';
 import {
   BULLMQ_LAYOUT,
   BullMqInternals,
@@ -26,6 +27,7 @@ describe('BullMQ, as our file on its insides knows it,', () => {
   const OTHERS = { id: 'string', meta: 'hash', events: 'stream' };
   const priority = 2;
   let prefix: string;
+  let turnKeys: TurnKeys;
   let redis: ReturnType<typeof plain>;
   let internals: BullMqInternals;
   let queue: Queue;
@@ -34,6 +36,7 @@ describe('BullMQ, as our file on its insides knows it,', () => {
 
   beforeEach(async () => {
     prefix = `{${randomUUID()}}`;
+    turnKeys = { fair: `${prefix}:fair`, pending: `${prefix}:pending` };
     observer = new Redis(url);
     redis = plain();
     internals = new BullMqInternals(redis);
@@ -109,18 +112,40 @@ describe('BullMQ, as our file on its insides knows it,', () => {
   });
 
   it('takes a job that we have moved up before newer ones of the first priority', async () => {
-    const old = await queue.add('key', {}, { priority: 3 });
-    await queue.add('key', {}, { priority: 2 });
-    await internals.ageWaiting(queue, Number.MAX_SAFE_INTEGER, 1);
+    const old = await queue.add('key', { key: 'a/old' }, { priority: 3 });
+    await queue.add('key', { key: 'b/old' }, { priority: 2 });
+    await internals.ageWaiting(queue, turnKeys, Number.MAX_SAFE_INTEGER, 1);
     const newer = await queue.add('key', {}, { priority: 1 });
     const taken = [await takeJob(), await takeJob(), await takeJob()].map(({ id }) => id);
     expect(taken.indexOf(old.id)).toBeLessThan(taken.indexOf(newer.id));
   });
 
+  it('takes a job where we have put it in its turn, and gives its own successors the place of a newcomer', async () => {
+    const turn = (finish: number, sequence: number): string =>
+      JSON.stringify([2, 'child-change', 0, '', finish, sequence]);
+    const place = async (key: string) => {
+      const { args, keys, script } = internals.placingInTurn(queue, key, turnKeys);
+      return script.run(redis, keys, args);
+    };
+    await observer.hset(turnKeys.fair, 'v1', 100);
+    await observer.hset(turnKeys.pending, { 'a/1': turn(900, 1), 'b/1': turn(108, 3), 'b/2': turn(108, 2) });
+    const jobs: Record<string, string> = {};
+    for (const key of ['a/1', 'b/1', 'b/2']) {
+      const { id } = await queue.add('key', {}, { priority: 1, deduplication: { id: key } });
+      jobs[id ?? ''] = key;
+      expect(await place(key)).toBe(1);
+      // Once it has its turn, an add moves it no further back.
+      expect(await place(key)).toBe(0);
+    }
+    expect(await observer.get(keyOf('pc'))).toBe('3');
+    const taken = [await takeJob(), await takeJob(), await takeJob()].map(({ id }) => jobs[id ?? '']);
+    expect(taken).toEqual(['b/2', 'b/1', 'a/1']);
+  });
+
   it('wakes a worker by the marker that we set, where another has taken it and died', async () => {
     await queue.add('key', {}, { priority });
     await observer.del(keyOf('marker'));
-    await internals.ageWaiting(queue, 0, 1);
+    await internals.ageWaiting(queue, turnKeys, 0, 1);
     const job = await worker.getNextJob('token', { block: true });
     expect(job?.name).toBe('key');
   });

@@ -8,6 +8,7 @@ import { startTestCluster } from '../../src/testing/cluster/index.js';
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };
+const SKIP_MIRROR = 'endpointslice.kubernetes.io/skip-mirror';
 
 const TOKEN_REVIEWS: ResourceType = {
   group: 'authentication.k8s.io',
@@ -468,5 +469,93 @@ describe('a node that fails in the middle of a rollout', () => {
     await cluster.clock.advance(45_000);
     await cluster.settled(PATIENT);
     expect(await cluster.get('pod/lost')).toBeUndefined();
+  });
+});
+
+describe('Endpoints that people maintain', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await clusterOf(
+      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'db' }, spec: { ports: [{ port: 5432 }] } },
+      {
+        apiVersion: 'v1',
+        kind: 'Endpoints',
+        metadata: { name: 'db' },
+        subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 5432 }] }],
+      },
+    );
+    await cluster.settled(PATIENT);
+  });
+  afterAll(() => cluster.stop());
+
+  const mirrors = async (): Promise<unknown[]> => {
+    await cluster.settled(PATIENT);
+    const slices = await cluster.list<Loose>('endpointslices', {
+      labelSelector: 'kubernetes.io/service-name=db',
+    });
+    return slices.map(({ addressType, endpoints, ports }) => [
+      addressType,
+      endpoints.map((each: Loose) => each['addresses'][0]),
+      ports[0].port,
+    ]);
+  };
+
+  it('are mirrored, follow a change, and go with the Endpoints or when the Service gets a selector', async () => {
+    expect(await mirrors()).toEqual([['IPv4', ['192.0.2.1'], 5432]]);
+    await cluster.patch('endpoints/db', {
+      subsets: [{ addresses: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }], ports: [{ port: 5432 }] }],
+    });
+    expect(await mirrors()).toEqual([['IPv4', ['192.0.2.1', '192.0.2.2'], 5432]]);
+    await cluster.patch('endpoints/db', { metadata: { labels: { [SKIP_MIRROR]: 'true' } } });
+    expect(await mirrors()).toEqual([]);
+    await cluster.patch('endpoints/db', { metadata: { labels: { [SKIP_MIRROR]: null } } });
+    expect(await mirrors()).toHaveLength(1);
+    await cluster.delete('endpoints/db');
+    expect(await mirrors()).toEqual([]);
+  });
+});
+
+describe('bootstrap tokens', () => {
+  let cluster: TestCluster;
+  const token = (id: string, data: Record<string, string> = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: {
+      ...{ 'token-id': id, 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true' },
+      ...data,
+    },
+  });
+  beforeAll(async () => {
+    cluster = await clusterOf(
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'cluster-info', namespace: 'kube-public' },
+        data: { kubeconfig: 'kind: Config' },
+      },
+      token('aaaaaa'),
+    );
+    const inAnHour = new Date(cluster.clock.now().getTime() + 3_600_000).toISOString();
+    await cluster.apply(token('bbbbbb', { expiration: inAnHour }));
+    await cluster.settled(PATIENT);
+  });
+  afterAll(() => cluster.stop());
+
+  const keys = async () =>
+    Object.keys((await cluster.get<Loose>('kube-public/configmap/cluster-info'))?.data ?? {}).sort();
+
+  it('sign cluster-info, and are deleted when they have expired', async () => {
+    expect(await keys()).toEqual(['jws-kubeconfig-aaaaaa', 'jws-kubeconfig-bbbbbb', 'kubeconfig']);
+    await cluster.clock.advance(3_601_000);
+    await cluster.settled(PATIENT);
+    expect(await cluster.get('kube-system/secret/bootstrap-token-bbbbbb')).toBeUndefined();
+    expect(await keys()).toEqual(['jws-kubeconfig-aaaaaa', 'kubeconfig']);
+  });
+
+  it('may be kept by kubelets for as long as their node says', async () => {
+    const node = await cluster.get<Loose>('node/node-0');
+    expect(node?.metadata.annotations).toMatchObject({ 'node.alpha.kubernetes.io/ttl': '0' });
   });
 });

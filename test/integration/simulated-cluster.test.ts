@@ -31,7 +31,8 @@ import {
 } from '../../src/machinery/kubernetes/index.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import { KeyedExecutor } from '../../src/simulator/keyed-executor.js';
-import { runNodeProcess } from '../../src/simulator/index.js';
+import { trace } from '@opentelemetry/api';
+import { runNodeProcess } from '../../src/rollkeeper/scheduler-process/run-node-process.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 /** Generous, because the whole cluster shares a process that may share its machine. */
@@ -64,7 +65,11 @@ beforeAll(async () => {
   client = createHttpApiClient({ connection, userAgent: 'test', clock });
   await new Promise<void>((onReady) => {
     running.push(
-      runNodeProcess({ kubeconfig, nodes: 3 }, { logger, userAgent: 'test (node)', onReady }, signal),
+      runNodeProcess(
+        { kubeconfig, nodes: 3, scheduler: {} },
+        { logger, tracer: trace.getTracer('test'), userAgent: 'test (node)', onReady },
+        signal,
+      ),
     );
   });
   await runControllers([garbageCollectorController, namespaceController]);

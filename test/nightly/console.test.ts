@@ -258,6 +258,10 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await open('?deployment=default/canary');
     await page.waitForSelector('.rollout-track .current >> text=approve');
     expect(await page.locator('.rollout-track .done').count()).toBe(1);
+    await page.click('.filters .waiting');
+    expect(await text('.row')).toContain('canary');
+    expect(await page.locator('.row').count()).toBe(1);
+    await page.click('.filters .all');
     await page.click('#ask-promote');
     await page.fill('.dialog input[name=by]', 'Anna');
     await page.click('.dialog button[type=submit]');

@@ -79,6 +79,18 @@
   resources: [poddisruptionbudgets/status]
   verbs: [update]
 {{- end }}
+{{- if .Values.resizePods }}
+{{- /* Pods that run get other cpu and memory. */}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get]
+- apiGroups: [""]
+  resources: [pods/resize]
+  verbs: [update]
+- apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
+  resources: [deployments]
+  verbs: [patch]
+{{- end }}
 {{- if .Values.rolloutChecks.enabled }}
 {{- /* The definitions of checks are read where one is open, and not watched. */}}
 - apiGroups: [""]

@@ -17,6 +17,7 @@ export const GROUP_VERSIONS = [
   'node.k8s.io/v1',
   'policy/v1',
   'rbac.authorization.k8s.io/v1',
+  'resource.k8s.io/v1',
   'scheduling.k8s.io/v1',
   'storage.k8s.io/v1',
 ];

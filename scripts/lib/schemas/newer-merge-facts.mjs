@@ -115,6 +115,13 @@ export const NEWER_MERGE_FACTS = {
   'io.k8s.api.policy.v1.PodDisruptionBudgetStatus': {
     conditions: mergedBy('type'),
   },
+  'io.k8s.api.resource.v1.AllocatedDeviceStatus': {
+    conditions: { listType: 'map', listMapKeys: ['type'] },
+  },
+  'io.k8s.api.resource.v1.ResourceClaimStatus': {
+    devices: { listType: 'map', listMapKeys: ['driver', 'device', 'pool', 'shareID'] },
+    reservedFor: mergedBy('uid'),
+  },
   'io.k8s.api.storage.v1.CSIDriverSpec': {
     volumeLifecycleModes: SET,
   },

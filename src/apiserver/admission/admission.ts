@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
+import { NAMESPACES, NODES, qualifiedResource, SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import type { Namespace, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { VersionConverter } from '../conversion/version-converter.js';
@@ -14,6 +14,7 @@ import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import type { UnknownAccounts } from './plugins/service-account.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
+import { MutatingPolicyPlugin } from './policies/mutating-policy-plugin.js';
 import { PolicyPlugin } from './policies/policy-plugin.js';
 import type { AccessDecider } from './request-authority.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
@@ -57,8 +58,10 @@ export const ADMISSION_PLUGINS = [
   'DefaultStorageClass',
   'DefaultTolerationSeconds',
   'LimitRanger',
+  'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'PersistentVolumeClaimResize',
+  'PodResizeValidator',
   'Priority',
   'ResourceQuota',
   'ServiceAccount',
@@ -81,6 +84,7 @@ export class Admission {
   private readonly namespaces: FollowedObjects<Namespace>;
   /** Absent: quotas are disabled. */
   private readonly quotas: QuotaKeeper | undefined;
+  private readonly mutatingPolicies: MutatingPolicyPlugin | undefined;
   private readonly policies: PolicyPlugin | undefined;
   private readonly mutatingWebhooks: WebhookPlugin | undefined;
   private readonly validatingWebhooks: WebhookPlugin | undefined;
@@ -99,6 +103,7 @@ export class Admission {
       unknownAccounts,
       namespaces: this.namespaces,
       limits: followed.objects('limitranges'),
+      nodes: followed.objects(qualifiedResource(NODES)),
       priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),
       ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),
@@ -121,6 +126,14 @@ export class Admission {
       policies: followed.objects('validatingadmissionpolicies.admissionregistration.k8s.io'),
       bindings: followed.objects('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
     });
+    const mutatingPolicies = new MutatingPolicyPlugin({
+      ...dependencies,
+      convert,
+      namespaces: this.namespaces,
+      policies: followed.objects('mutatingadmissionpolicies.admissionregistration.k8s.io'),
+      bindings: followed.objects('mutatingadmissionpolicybindings.admissionregistration.k8s.io'),
+    });
+    if (!isDisabled('MutatingAdmissionPolicy')) this.mutatingPolicies = mutatingPolicies;
     if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
     if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
     if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
@@ -138,10 +151,16 @@ export class Admission {
   async mutate(attributes: WriteAttributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
     await this.complete(attributes);
-    await this.mutatingWebhooks?.mutate(attributes, () => {
+    const policies = this.mutatingPolicies;
+    const round = await policies?.mutate(attributes);
+    const complete = async (): Promise<void> => {
       attributes.kind.applyDefaults(attributes.object);
-      return this.complete(attributes);
-    });
+      await this.complete(attributes);
+      if (round) await policies?.again(attributes, round);
+    };
+    const isChanged = round?.hasChanged ?? false;
+    if (this.mutatingWebhooks) await this.mutatingWebhooks.mutate(attributes, complete, { isChanged });
+    else if (isChanged) await complete();
   }
 
   /** Lets the webhooks change the body of a subresource, which nothing else completes. @throws StatusError */

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, Namespace, Pod, StorageClass } from '../../machinery/kubernetes/index.js';
+import type {
+  KubernetesObject,
+  Namespace,
+  Node,
+  Pod,
+  StorageClass,
+} from '../../machinery/kubernetes/index.js';
 import { aPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
@@ -41,6 +47,7 @@ async function pluginsOfPods() {
   const { followed: storageClasses } = await followedOf<StorageClass>('storageclasses.storage.k8s.io');
   const { followed: ingressClasses } = await followedOf<KubernetesObject>('ingressclasses.networking.k8s.io');
   const { followed: namespaces } = await followedOf<Namespace>('namespaces');
+  const { followed: nodes } = await followedOf<Node>('nodes');
   const classes = { priorities, storageClasses, ingressClasses };
   const known = {
     ...dependenciesOn(storage),
@@ -48,6 +55,7 @@ async function pluginsOfPods() {
     accounts,
     limits,
     namespaces,
+    nodes,
     unknownAccounts: 'warn',
     access: { decide: () => ({ allowed: false, reason: '' }) },
   } as const;

@@ -21,6 +21,7 @@ import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/defaul
 import { addDefaultTolerations } from './plugins/default-tolerations.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
+import { checkRoomForResize } from './plugins/pod-resize.js';
 import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
 import { admitServiceAccount } from './plugins/service-account.js';
@@ -49,6 +50,7 @@ export interface PluginKnowledge {
   readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedObjects<LimitRange>;
   readonly namespaces: FollowedObjects<Namespace>;
+  readonly nodes: FollowedObjects<Node>;
   readonly priorities: FollowedObjects<PriorityClass>;
   readonly storageClasses: FollowedObjects<StorageClass>;
   readonly ingressClasses: FollowedObjects;
@@ -59,7 +61,7 @@ export interface PluginKnowledge {
 
 /** In kube-apiserver's order. */
 export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
-  const { accounts, ingressClasses, limits, priorities, storageClasses } = known;
+  const { accounts, ingressClasses, limits, nodes, priorities, storageClasses } = known;
   const classes = {
     get: (name: string) => priorities.get('', name),
     list: () => priorities.list(''),
@@ -68,7 +70,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
     {
       name: 'LimitRanger',
       resource: 'pods',
-      // Containers are immutable after creation.
+      // Beyond a resize, containers are immutable after creation.
       mutate: onCreation(({ namespace, object }) =>
         applyLimitDefaults(podOf(object), limits.list(namespace)),
       ),
@@ -78,6 +80,23 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
           breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
         ),
       ),
+    },
+    {
+      name: 'LimitRanger',
+      resource: 'pods',
+      subresource: 'resize',
+      mutate: ({ namespace, object }) => applyLimitDefaults(podOf(object), limits.list(namespace)),
+      validate: (attributes) =>
+        refuseBreaches(
+          attributes,
+          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
+        ),
+    },
+    {
+      name: 'PodResizeValidator',
+      resource: 'pods',
+      subresource: 'resize',
+      validate: (attributes) => checkRoomForResize(attributes, (name) => nodes.get('', name)),
     },
     {
       name: 'LimitRanger',

@@ -26,7 +26,7 @@ const NAMES: Readonly<Record<SimpleType, string>> = {
 };
 
 /** An object of a declared type; its class has a getter for each field that the expression uses. */
-abstract class DeclaredObject {
+export abstract class DeclaredObject {
   private readonly values = new Map<string, unknown>();
 
   constructor(readonly json: Readonly<Record<string, unknown>>) {}

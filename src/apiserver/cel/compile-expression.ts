@@ -6,12 +6,15 @@ import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from 
 import { kubernetesEnvironment } from './environment.js';
 import { estimateCost } from './estimate/estimate-cost.js';
 import type { DeclaredSizes } from './estimate/size.js';
+import { registerObjectLiterals, withObjectLiterals } from './library/object-literals.js';
 import { withOwnMacros } from './library/macros.js';
 import { describeFailure, describeProblem } from './problems.js';
 
 export interface CelDeclarations {
   /** The variables that the expression may use, by their names. */
   readonly variables: Readonly<Record<string, CelType>>;
+  /** Whether it may make objects and patches: `Object{}`, `JSONPatch{}`. @default false */
+  readonly hasLiterals?: boolean;
 }
 
 export type Compiled =
@@ -43,19 +46,24 @@ export type CelOutcome =
 const MAX_LENGTH = 100_000;
 
 /** Checks an expression against the types of its variables, once for all evaluations. */
-export function compileExpression(expression: string, { variables }: CelDeclarations): Compiled {
+export function compileExpression(
+  expression: string,
+  { hasLiterals = false, variables }: CelDeclarations,
+): Compiled {
   if (expression.length > MAX_LENGTH)
     return { problem: `ERROR: <input>:-1:0: expression code point size exceeds limit: limit: ${MAX_LENGTH}` };
   const environment = kubernetesEnvironment();
   const declarations = new TypeDeclarations(environment, namesIn(expression));
   const declared = new Map<string, DeclaredType>();
+  if (hasLiterals) registerObjectLiterals(environment);
+  const text = hasLiterals ? withObjectLiterals(expression) : expression;
   try {
     for (const [name, type] of Object.entries(variables)) {
       const known = declarations.declare(type);
       declared.set(name, known);
       environment.registerVariable(name, known.name);
     }
-    const parsed = environment.parse(withOwnMacros(expression));
+    const parsed = environment.parse(withOwnMacros(text));
     const { valid, type, error } = parsed.check();
     if (!valid) return { problem: describeProblem(expression, error, declarations.shownNames) };
     const root = parsed.ast as unknown as ExpressionNode;

@@ -6,6 +6,7 @@ import { registerLists } from './library/lists.js';
 import { registerMacros } from './library/macros.js';
 import { registerQuantities } from './library/quantities.js';
 import { register } from './library/register.js';
+import { registerSemvers } from './library/semvers.js';
 import { registerTexts } from './library/texts.js';
 
 let base: Environment | undefined;
@@ -27,6 +28,7 @@ function createBase(): Environment {
   registerTexts(environment);
   registerLists(environment);
   registerQuantities(environment);
+  registerSemvers(environment);
   registerAddresses(environment);
   registerFormats(environment);
   registerAuthority(environment);

@@ -14,4 +14,8 @@ export type { CelDeclarations, CelOutcome, CelProgram, Compiled } from './compil
 export { CostBudget } from './cost.js';
 export type { DeclaredSizes } from './estimate/size.js';
 export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
+export { ObjectLiteral, PatchLiteral } from './library/object-literals.js';
+export { literalMismatch, toJson } from './to-json.js';
 export type { Authority, AuthorityDecision } from './library/authority.js';
+export { QuantityValue } from './library/quantities.js';
+export { SemverValue } from './library/semvers.js';

@@ -35,13 +35,15 @@ export function aggregatedDiscovery(
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
 }
 
-function answered({ group, kind, namespaced, resource, singular, verbs, version }: AnsweredType): object {
+function answered(type: AnsweredType): object {
+  const { group, kind, namespaced, resource, shortNames, singular, verbs, version } = type;
   return {
     resource,
     responseKind: { group, version, kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
+    ...(shortNames && { shortNames }),
   };
 }
 

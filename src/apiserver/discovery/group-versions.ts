@@ -1,16 +1,30 @@
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import { COMPONENT_STATUSES } from '../component-statuses/component-statuses.js';
 import { METRICS_TYPES } from '../resource-metrics/metrics-kinds.js';
 import { REVIEW_TYPES } from '../reviews/decide-review.js';
 
 /** A type whose objects are computed on request, and never stored. */
 export interface AnsweredType extends ResourceType {
   readonly singular: string;
+  /** @default none */
+  readonly shortNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
 /** All of them, by group and name. */
-export const ANSWERED_TYPES: readonly AnsweredType[] = [...REVIEW_TYPES, ...METRICS_TYPES];
+export const ANSWERED_TYPES: readonly AnsweredType[] = [
+  {
+    ...{ group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true },
+    ...{ singular: 'binding', verbs: ['create'] },
+  },
+  {
+    ...COMPONENT_STATUSES.type,
+    ...{ singular: 'componentstatus', shortNames: ['cs'], verbs: ['get', 'list'] },
+  },
+  ...REVIEW_TYPES,
+  ...METRICS_TYPES,
+];
 
 /** The kinds of one group and version, and its types whose objects are not stored. */
 export interface GroupVersion {

@@ -46,8 +46,15 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
   };
 }
 
-function answeredResource({ kind, namespaced, resource, singular, verbs }: AnsweredType): object {
-  return { name: resource, singularName: singular, namespaced, kind, verbs };
+function answeredResource({ kind, namespaced, resource, shortNames, singular, verbs }: AnsweredType): object {
+  return {
+    name: resource,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames && { shortNames }),
+  };
 }
 
 function toResources(kind: KindDefinition): object[] {
@@ -80,19 +87,4 @@ function toResources(kind: KindDefinition): object[] {
     ];
   });
   return [own, ...parts];
-}
-
-/** `GET /version`. Clients compare `major` and `minor` with their own. */
-export function serverVersion(): object {
-  return {
-    major: '1',
-    minor: '32',
-    gitVersion: 'v1.32.0+rollkeeper',
-    gitCommit: '',
-    gitTreeState: 'clean',
-    buildDate: '2026-01-01T00:00:00Z',
-    goVersion: 'none',
-    compiler: 'none',
-    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-  };
 }

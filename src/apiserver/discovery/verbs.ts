@@ -52,6 +52,12 @@ export function subresourceFacts(kind: KindDefinition, subresource: string): Sub
       return { group: '', version: 'v1', kind: 'PodAttachOptions', verbs: ['create', 'get'] };
     case 'portforward':
       return { group: '', version: 'v1', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] };
+    case 'proxy':
+      return {
+        ...own,
+        kind: `${own.kind}ProxyOptions`,
+        verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      };
     case 'finalize':
       return { ...own, verbs: ['update'] };
     default:

@@ -7,6 +7,7 @@ export {
   badRequest,
   bodyTooLarge,
   conflict,
+  evictionHeld,
   evictionRefused,
   expired,
   forbidden,

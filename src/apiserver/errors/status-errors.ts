@@ -187,6 +187,13 @@ export function evictionRefused(cause: string, retryAfterSeconds?: number): Stat
   });
 }
 
+/** A pod is evicted when another one is available. @param cause which is awaited */
+export function evictionHeld(cause: string): StatusError {
+  const message = 'Cannot evict pod before another one is available in its place.';
+  const causes = [{ reason: 'DisruptionBudget', message: cause }];
+  return new StatusError(429, 'TooManyRequests', message, { details: { causes } });
+}
+
 /** It is ambiguous which of them an eviction counts against. */
 export function severalBudgets(): StatusError {
   const message =

@@ -20,8 +20,12 @@ interface Binding extends UnstructuredObject {
   target?: { kind?: string; name?: string };
 }
 
-/** `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). */
-export async function handleBinding(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+/**
+ * `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). Of old, it was sent to the collection
+ * `bindings`, and its name was that of the pod.
+ */
+export async function handleBinding(context: RegistryContext, asked: ResourceCall): Promise<ApiResponse> {
+  const call = { ...asked };
   const { object, warnings } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
@@ -33,8 +37,11 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
   checkType(object, BINDING_TYPE, isKnownType(context));
   const binding = object as Binding;
   checkNamespace(binding, call);
+  const isOfOld = call.name === '';
+  if (isOfOld) call.name = binding.metadata.name;
   const options = writeOptionsOf(call);
-  const attributes = sentAttributes(call, BINDING, binding, options);
+  const own = isOfOld ? { ...call, kind: { ...call.kind, type: BINDING_TYPE }, subresource: '' } : call;
+  const attributes = sentAttributes(own, BINDING, binding, options);
   await context.admission.mutateSent(attributes);
   if (binding.metadata.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);
@@ -72,8 +79,10 @@ function bound(
   }
   pod.spec.nodeName = node;
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
+  // Meant for the time before the binding: it would keep room on another node.
+  const { nominatedNodeName: _former, ...status } = pod.status ?? {};
   pod.status = {
-    ...pod.status,
+    ...status,
     conditions: [...others, { type: 'PodScheduled', status: 'True', lastTransitionTime: time }],
   };
   return pod as unknown as UnstructuredObject;

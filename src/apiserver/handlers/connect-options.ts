@@ -18,14 +18,18 @@ const connectOptions = z.object({
   ports: z.array(z.int()).default([]),
 });
 
-const typeNamed = (kind: string): SentType => ({ type: { ...OPTIONS, kind } });
-const OPTIONS: Omit<ResourceType, 'kind'> = { group: '', version: 'v1', resource: 'pods', namespaced: true };
+type TypeOf = (connected: ResourceType) => SentType;
 
-/** What the query of a connection is, by its subresource. */
-export const CONNECT_TYPES: Readonly<Record<string, SentType>> = {
-  exec: typeNamed('PodExecOptions'),
-  attach: typeNamed('PodAttachOptions'),
-  portforward: typeNamed('PodPortForwardOptions'),
+const optionsOf =
+  (verb: string): TypeOf =>
+  (connected) => ({ type: { ...connected, kind: `${connected.kind}${verb}Options` } });
+
+/** The type of the options of a connection, by its subresource and by what is connected to. */
+export const CONNECT_TYPES: Readonly<Record<string, TypeOf>> = {
+  exec: optionsOf('Exec'),
+  attach: optionsOf('Attach'),
+  portforward: optionsOf('PortForward'),
+  proxy: optionsOf('Proxy'),
 };
 
 /**

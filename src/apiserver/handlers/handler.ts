@@ -33,6 +33,8 @@ export interface ResourceCall {
   /** Empty: the collection. */
   readonly name: string;
   readonly subresource: string;
+  /** What the path goes on with behind the subresource: of a proxy alone. */
+  readonly rest?: readonly string[];
   /** How the client wants the answer. */
   readonly accept: Negotiated;
 }

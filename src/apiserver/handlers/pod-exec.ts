@@ -25,7 +25,11 @@ export function decideExec(
   const text = containerAnnotation(metadata, EXEC_ANNOTATION, container);
   if (text === undefined) return undefined;
   if (command.length === 0) throw badRequest('you must specify a command');
-  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const statuses = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
   if (!statuses.some(({ name, state }) => name === container && state?.running))
     throw internalError(`unable to upgrade connection: container not found (${stringifyJson(container)})`);
   const answer = answerTo(readAnswers(text), command);

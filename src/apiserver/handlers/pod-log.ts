@@ -5,12 +5,10 @@ import { badRequest, kubeletUnreachable, notFound } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { storageKeyOf, translateStorageError } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { admittedOptions, CONNECT_TYPES, connectOptionsOf } from './connect-options.js';
-import type { ConnectOptions } from './connect-options.js';
+import { admittedOptions, connectOptionsOf } from './connect-options.js';
+import { admitConnection } from './connection.js';
 import type { ResourceCall } from './handler.js';
 import { decideExec, execOverWebSocket } from './pod-exec.js';
-import { sentAttributes } from './sent-attributes.js';
-import { callerOf } from './write-options.js';
 
 /** On a pod: what each of its containers has written. With a dot and a container's name behind it, what that one has. */
 const LOG_ANNOTATION = 'node.rollkeeper.dev/logs';
@@ -194,7 +192,11 @@ export function addedText(before: DeepReadonly<Pod>, after: DeepReadonly<Pod>, c
 function hasEnded(pod: DeepReadonly<Pod>, container: string): boolean {
   if (isPodFinished(pod)) return true;
   const { status } = pod;
-  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const statuses = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
   return statuses.some(({ name, state }) => name === container && state?.terminated !== undefined);
 }
 
@@ -203,7 +205,8 @@ function hasEnded(pod: DeepReadonly<Pod>, container: string): boolean {
  * command's answer.
  */
 export async function handlePodStream(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const options = await admittedConnection(context, call);
+  const asked = connectOptionsOf(call.request.query, call.subresource);
+  const options = admittedOptions(await admitConnection(context, call, asked));
   const { pod } = await readPod(context, call);
   if (call.subresource !== 'portforward') {
     const container = decideContainer(pod, options.container);
@@ -213,21 +216,4 @@ export async function handlePodStream(context: RegistryContext, call: ResourceCa
   }
   if (!pod.spec.nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`);
   throw kubeletUnreachable({ host: `${pod.status?.hostIP ?? 'localhost'}:${KUBELET_PORT}` });
-}
-
-/** What a connection is to carry, once webhooks and policies have been asked. Source: ConnectResource in apiserver. */
-async function admittedConnection(context: RegistryContext, call: ResourceCall): Promise<ConnectOptions> {
-  const { request, subresource } = call;
-  if (request.query.getAll('dryRun').some((value) => value !== ''))
-    throw badRequest('dryRun is not supported');
-  const { caller } = callerOf(call);
-  const attributes = sentAttributes(
-    call,
-    CONNECT_TYPES[subresource]!,
-    connectOptionsOf(request.query, subresource),
-    { operation: 'CONNECT', dryRun: false, caller },
-  );
-  await context.admission.mutateSent(attributes);
-  await context.admission.validate(attributes);
-  return admittedOptions(attributes.object);
 }

@@ -3,6 +3,10 @@ import {
   VALIDATING_ADMISSION_POLICY_KIND,
 } from './admissionregistration/admission-policies.kinds.js';
 import {
+  MUTATING_ADMISSION_POLICY_BINDING_KIND,
+  MUTATING_ADMISSION_POLICY_KIND,
+} from './admissionregistration/mutating-policies.kinds.js';
+import {
   MUTATING_WEBHOOK_CONFIGURATION_KIND,
   VALIDATING_WEBHOOK_CONFIGURATION_KIND,
 } from './admissionregistration/webhook-configurations.kinds.js';
@@ -48,6 +52,9 @@ import { RUNTIME_CLASS_KIND } from './node-api/runtime-class.kind.js';
 import { POD_DISRUPTION_BUDGET_KIND } from './policy/pod-disruption-budget.kind.js';
 import { CLUSTER_ROLE_BINDING_KIND, ROLE_BINDING_KIND } from './rbac/role-bindings.kinds.js';
 import { CLUSTER_ROLE_KIND, ROLE_KIND } from './rbac/roles.kinds.js';
+import { DEVICE_CLASS_KIND } from './resource/device-class.kind.js';
+import { RESOURCE_CLAIM_KIND, RESOURCE_CLAIM_TEMPLATE_KIND } from './resource/resource-claim.kinds.js';
+import { RESOURCE_SLICE_KIND } from './resource/resource-slice.kind.js';
 import { PRIORITY_CLASS_KIND } from './scheduling/priority-class.kind.js';
 import { STORAGE_CLASS_KIND, VOLUME_ATTRIBUTES_CLASS_KIND } from './storage/classes.kinds.js';
 import { CSI_DRIVER_KIND, CSI_NODE_KIND, CSI_STORAGE_CAPACITY_KIND } from './storage/csi.kinds.js';
@@ -91,12 +98,18 @@ export const BUILT_IN_KINDS: readonly KindDefinition[] = [
   CLUSTER_ROLE_KIND,
   ROLE_BINDING_KIND,
   ROLE_KIND,
+  DEVICE_CLASS_KIND,
+  RESOURCE_CLAIM_KIND,
+  RESOURCE_CLAIM_TEMPLATE_KIND,
+  RESOURCE_SLICE_KIND,
   CSI_DRIVER_KIND,
   CSI_NODE_KIND,
   CSI_STORAGE_CAPACITY_KIND,
   STORAGE_CLASS_KIND,
   VOLUME_ATTACHMENT_KIND,
   VOLUME_ATTRIBUTES_CLASS_KIND,
+  MUTATING_ADMISSION_POLICY_KIND,
+  MUTATING_ADMISSION_POLICY_BINDING_KIND,
   MUTATING_WEBHOOK_CONFIGURATION_KIND,
   VALIDATING_ADMISSION_POLICY_KIND,
   VALIDATING_ADMISSION_POLICY_BINDING_KIND,

@@ -23,6 +23,7 @@ export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './c
 export { structuralType } from './custom/rules/rule-types.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
+export { NAME_COLUMN, column } from './common/columns.js';
 export { humanDuration } from './common/human-duration.js';
 export { invalid as invalidField } from './validation/field-errors.js';
 export { validateAnnotations, validateLabels } from './validation/labels.js';

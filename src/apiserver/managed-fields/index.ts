@@ -6,6 +6,8 @@ export { difference, isEmptySet, setOf } from './field-set.js';
 export type { FieldSet } from './field-set.js';
 export { ownersBeforeFirstApply } from './first-owners.js';
 export { LAST_APPLIED, lastAppliedOf, unchangedSinceLastApplied } from './last-applied.js';
+export { mergeConfig } from './merge.js';
+export { partialPathsIn } from './partial-paths.js';
 export { managerKey, readOwners, writeOwners } from './managers.js';
 export type { ManagedFieldsEntry, Manager, Owners } from './managers.js';
 export { ownersAfterScale, ownersOfScale } from './scale-owners.js';

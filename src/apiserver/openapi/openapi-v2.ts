@@ -1,3 +1,4 @@
+import { KUBERNETES_VERSION } from '../kubernetes-version.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
@@ -18,7 +19,7 @@ export interface OpenApiV2Operation {
 /** What the document of `GET /openapi/v2` begins with. */
 export const OPENAPI_V2_HEAD = {
   swagger: '2.0',
-  info: { title: 'Kubernetes', version: 'v1.32.0' },
+  info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
 } as const;
 
 /** What some kinds add to the document. */

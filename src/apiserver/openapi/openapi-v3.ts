@@ -1,3 +1,4 @@
+import { KUBERNETES_VERSION } from '../kubernetes-version.js';
 import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
@@ -23,7 +24,7 @@ export function openApiV3(found: GroupVersion, schemaOf: OpenApiSchemas): object
   ]);
   return {
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: 'v1.32.0' },
+    info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
     paths: Object.fromEntries(paths),
     components: { schemas: reachable(schemaOf, roots) },
   };

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { cloneJson, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
-import { StatusError, notFound, severalBudgets } from '../errors/index.js';
+import { ON_EVICTION, SURGE, cloneJson, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { StatusError, evictionHeld, notFound, severalBudgets } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { DeletionRequest } from './decide-deletion.js';
 import type { DisruptionBudget } from './decide-eviction.js';
@@ -9,6 +9,8 @@ import { budgetIsNew, budgetsOf, decideEvictionRule, takeFromBudget } from './de
 import { checkPreconditions, deleteObject } from './delete-object.js';
 import type { DeleteOptions } from './delete-object.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import type { FoundReplacement } from './replace-first.js';
+import { findReplacement, noteAsked } from './replace-first.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import { translateStorageError } from './translate-storage-error.js';
 import { updateObject } from './update-object.js';
@@ -19,8 +21,9 @@ export interface EvictionRequest extends DeletionRequest, DeleteOptions {}
 
 /**
  * Deletes a pod where the budget that speaks for it allows that. Of evictions at the same time each takes its own from the
- * budget: the budget's status is written before the pod goes, and only from the state that was read.
- * @throws StatusError 429 where the budget is used up
+ * budget: the budget's status is written before the pod goes, and only from the state that was read. A pod that its Deployment replaces
+ * first is marked, and the Deployment's controller lets it go.
+ * @throws StatusError 429 where the budget is used up, or a pod in its place is awaited
  */
 export async function evictPod(
   context: RegistryContext,
@@ -35,13 +38,16 @@ export async function evictPod(
     const [budget, ...others] = budgetKind ? budgetsOf(pod, await readBudgets(context, pod, budgetKind)) : [];
     const rule = decideEvictionRule(pod, budget);
     if (rule !== 'free' && others.length > 0) throw severalBudgets();
-    if (rule === 'counted' && budget && budgetKind)
-      await takeOne(
-        context,
-        { kind: budgetKind, namespace: target.namespace, name: budget.metadata.name },
-        pod,
-        request,
-      );
+    const found = await findReplacement(context, pod);
+    await holdReplaced(context, target, pod, { ...request, found });
+    if (rule === 'counted' && budget && budgetKind) {
+      const from = { kind: budgetKind, namespace: target.namespace, name: budget.metadata.name };
+      await takeOne(context, from, pod, request).catch(async (error: unknown) => {
+        if (found?.replacement === 'noted' && isTooMany(error))
+          await noteAsked(context, target, pod, request);
+        throw error;
+      });
+    }
     // A pod that counted for nothing when we looked must not have become ready since.
     const isGuarded = rule === 'unready' || pod.status?.phase === 'Pending';
     const { resourceVersion, uid } = pod.metadata;
@@ -56,6 +62,18 @@ export async function evictPod(
       if (asked.resourceVersion !== undefined || attempt >= MAX_UPDATE_ATTEMPTS) throw error;
     }
   }
+}
+
+/** @throws StatusError 429 for as long as the controller of the pod's Deployment has not let it go */
+async function holdReplaced(
+  context: RegistryContext,
+  target: ObjectTarget,
+  pod: Pod,
+  { dryRun, found }: { readonly dryRun: boolean; readonly found: FoundReplacement | undefined },
+): Promise<void> {
+  if (found?.replacement !== 'replaced') return;
+  await noteAsked(context, target, pod, { dryRun });
+  throw evictionHeld(`Deployment ${found.by} starts another pod first (${ON_EVICTION}: ${SURGE})`);
 }
 
 async function readPod(context: RegistryContext, target: ObjectTarget): Promise<Pod> {
@@ -125,6 +143,10 @@ async function announce(
   );
   if (seen.resourceVersion === undefined || dryRun) return seen;
   return { uid: seen.uid, resourceVersion: told.object.metadata.resourceVersion };
+}
+
+function isTooMany(error: unknown): boolean {
+  return error instanceof StatusError && error.status.code === 429;
 }
 
 function isConflict(error: unknown): boolean {

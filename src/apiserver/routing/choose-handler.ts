@@ -9,6 +9,7 @@ import { handleGet } from '../handlers/get.js';
 import { handleList } from '../handlers/list.js';
 import { handlePatch } from '../handlers/patch.js';
 import { handlePodLog, handlePodStream } from '../handlers/pod-log.js';
+import { handleProxy } from '../handlers/proxy.js';
 import { handleScale } from '../handlers/scale.js';
 import { handleTokenRequest } from '../handlers/token-request.js';
 import { handleWatch } from '../handlers/watch.js';
@@ -38,6 +39,9 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
   exec: { GET: handlePodStream, POST: handlePodStream },
   attach: { GET: handlePodStream, POST: handlePodStream },
   portforward: { GET: handlePodStream, POST: handlePodStream },
+  proxy: Object.fromEntries(
+    ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, handleProxy]),
+  ),
   token: { POST: handleTokenRequest },
   finalize: { PUT: handleFinalize },
   approval: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },

@@ -6,7 +6,6 @@ import {
   groupList,
   oneGroup,
   resourceList,
-  serverVersion,
 } from '../discovery/index.js';
 import type { Authenticator } from '../auth/index.js';
 import { isMaster, ISSUER } from '../auth/index.js';
@@ -14,6 +13,8 @@ import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
 import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
 import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
+import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
+import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
 import { contextOf } from '../registry/index.js';
@@ -24,9 +25,11 @@ import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
+import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
+import type { ResourcePath } from './resource-path.js';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isStorageUnreadable } from '../storage/index.js';
 import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
@@ -64,7 +67,7 @@ export class Router {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
     if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
-    if (path === '/version' || path === '/version/') return ok(serverVersion());
+    if (path === '/version' || path === '/version/') return indented(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
     if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
@@ -91,7 +94,8 @@ export class Router {
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
     const path = parseResourcePath(request.path);
     if (!path) return this.discover(request);
-    if (path.rest.length > 0 || path.prefix === 'proxy') throw unknownPath();
+    const isProxied = path.subresource === 'proxy';
+    if ((path.rest.length > 0 && !isProxied) || path.prefix === 'proxy') throw unknownPath();
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
@@ -100,6 +104,9 @@ export class Router {
     }
     const metrics = isWatch ? undefined : findMetricsKind(path);
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
+    if (!isWatch && isCore(path, 'componentstatuses'))
+      return handleComponentStatuses(this.context, { ...path, request });
+    if (!isWatch && isCore(path, 'bindings')) return this.bind(path, request);
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
       (await this.context.definitions?.find(path.group, path.version, path.resource));
@@ -108,10 +115,23 @@ export class Router {
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
-    const call = { request, kind, namespace, name, subresource, accept };
+    const call = { request, kind, namespace, name, subresource, accept, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
     if (kind.deprecation !== undefined) request.warn(kind.deprecation);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
+  }
+
+  /** What is sent to the collection `bindings` binds a pod. */
+  private async bind(
+    { name, namespace, subresource }: ResourcePath,
+    request: ApiRequest,
+  ): Promise<ApiResponse> {
+    const kind = this.context.kinds.find('', 'v1', 'pods');
+    if (!kind || namespace === '' || subresource !== '') throw unknownPath();
+    if (name !== '' || request.method !== 'POST') throw methodNotAllowed();
+    const accept = negotiate(request.headers.accept);
+    const call = { request, kind, namespace, name, subresource: 'binding', accept };
+    return handleBinding(this.guarded(this.context, request), call);
   }
 
   /** Restrictions of a user without full rights, beyond the right to the request. */
@@ -148,6 +168,11 @@ export class Router {
   }
 }
 
+/** As a genuine server answers where it does not negotiate. */
+function indented(body: object): RawResponse {
+  return { status: 200, raw: JSON.stringify(body, null, 2), contentType: 'application/json' };
+}
+
 /** Where others find what checks the tokens of service accounts (OpenID Connect Discovery 1.0). */
 function openIdConfiguration(address: string): object {
   return {
@@ -168,6 +193,10 @@ function aggregated(
   if (!version) return undefined;
   const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
   return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
+}
+
+function isCore({ group, version, resource }: ResourcePath, wanted: string): boolean {
+  return group === '' && version === 'v1' && resource === wanted;
 }
 
 const PATHS = new Set(['/healthz', '/livez', '/readyz']);

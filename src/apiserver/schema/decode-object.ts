@@ -1,4 +1,4 @@
-import { goQuote } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, toInt64 } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult, Empties } from './coerce.js';

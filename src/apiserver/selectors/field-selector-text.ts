@@ -15,18 +15,23 @@ export interface FieldSelector {
   readonly name?: string;
 }
 
+/** What a selector needs of a kind. */
+export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'> &
+  Partial<Pick<KindDefinition, 'unknownField'>>;
+
 /**
  * Compiles `a=b,c!=d`. Whether a field may be asked for is the kind's to say.
  * @throws StatusError 400
  */
-export function parseFieldSelector(text: string | null, kind: KindDefinition): FieldSelector | undefined {
+export function parseFieldSelector(text: string | null, kind: SelectableKind): FieldSelector | undefined {
   if (text === null || text.trim() === '') return undefined;
   const terms = splitUnescaped(text)
     .sort()
     .map((term) => parseTerm(term, text));
   const supported = kind.selectableFields(emptyObject(kind));
   for (const { field } of terms) {
-    if (!Object.hasOwn(supported, field)) throw badRequest(kind.unknownField(field));
+    if (!Object.hasOwn(supported, field))
+      throw badRequest(kind.unknownField?.(field) ?? `field label not supported: ${field}`);
   }
   return {
     name: terms.find(isNameTerm)?.value,
@@ -54,7 +59,7 @@ function isNameTerm({ equal, field }: FieldTerm): boolean {
   return equal && field === 'metadata.name';
 }
 
-function emptyObject(kind: KindDefinition): UnstructuredObject {
+function emptyObject(kind: SelectableKind): UnstructuredObject {
   return { apiVersion: '', kind: kind.type.kind, metadata: { name: '' } };
 }
 

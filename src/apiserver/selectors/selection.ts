@@ -1,6 +1,7 @@
 import type { UnstructuredObject, LabelMatcher } from '@rollkeeper/machinery/kubernetes';
-import type { KindDefinition } from '../kinds/index.js';
+
 import { parseFieldSelector } from './field-selector-text.js';
+import type { SelectableKind } from './field-selector-text.js';
 import { LabelSelectorSyntaxError, parseLabelSelector as parse } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 
@@ -17,7 +18,7 @@ export interface Selection {
  * @param only the name in the path, when the request is about one object
  * @throws StatusError 400 for a selector that cannot be read
  */
-export function parseSelection(query: URLSearchParams, kind: KindDefinition, only = ''): Selection {
+export function parseSelection(query: URLSearchParams, kind: SelectableKind, only = ''): Selection {
   const labels = parseLabelSelector(query.get('labelSelector'));
   const fields = parseFieldSelector(query.get('fieldSelector'), kind);
   return {

@@ -16,6 +16,7 @@ export interface EventObject extends KubernetesObject {
   type: EventType;
   reason: string;
   message: string;
+  action?: string;
   count: number;
   firstTimestamp: string;
   lastTimestamp: string;
@@ -60,6 +61,7 @@ export function newEvent(input: {
     type: note.type,
     reason: note.reason,
     message,
+    ...(note.action !== undefined && { action: note.action }),
     count: 1,
     firstTimestamp: time,
     lastTimestamp: time,

@@ -8,6 +8,8 @@ export interface EventNote {
   /** UpperCamelCase word: the machine-readable cause. */
   readonly reason: string;
   readonly message: string;
+  /** What the recorder was doing, for example `Binding`. @default none */
+  readonly action?: string;
 }
 
 /**

@@ -18,6 +18,7 @@ import { equalIgnoringHash } from './pod-template.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 import { hasProgressDeadline } from './progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
+import { resizePods } from './resize-pods.js';
 import { updateReplicaSet } from './update-replica-set.js';
 import { writeService } from './write-service.js';
 
@@ -68,6 +69,7 @@ export async function applyPlan(
   }
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
+  await resizePods(deployment, plan.podResizes, context);
   return 'done';
 }
 

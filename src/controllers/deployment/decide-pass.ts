@@ -16,6 +16,7 @@ import type { HostRule } from './policies/checks/check-hosts.js';
 import type { CheckDefinitions, CheckNeeds, ChecksContext } from './policies/checks/check-needs.js';
 import type { Configuration } from './policies/config-digests.js';
 import type { WatchedServices } from './policies/selecting-services.js';
+import type { LivePods } from './policies/pass.js';
 import type { Turns } from './policies/turns.js';
 import { progressCheckAfterMs } from './progress.js';
 import type { Unserved } from './recheck-service.js';
@@ -28,6 +29,8 @@ export interface ObservedPass {
   readonly claims: ReplicaSetClaims;
   /** The definitions of its checks, once they have been read. */
   readonly checks?: CheckDefinitions;
+  /** Pods that are to be resized, once they have been read. */
+  readonly livePods?: LivePods;
   /** The field manager that wrote the template last. @default not known */
   readonly templateManager?: string;
 }
@@ -65,6 +68,8 @@ export interface DecidedPass {
   readonly unserved?: Unserved;
   /** What its checks need. */
   readonly checks?: CheckNeeds;
+  /** The ReplicaSet whose pods have to be read before a decision. */
+  readonly readsPodsOf?: string;
   /** When the progress deadline, or what a policy waits for, must be looked at again, unless something happens before. */
   readonly recheckAfterMs?: number;
   /** Time of the decision, RFC 3339. */
@@ -75,7 +80,7 @@ export interface DecidedPass {
 
 /** Plays the pass on a private draft, and computes the resulting writes. */
 export function decidePass(
-  { checks, claims, deployment, templateManager }: ObservedPass,
+  { checks, claims, deployment, livePods, templateManager }: ObservedPass,
   dependencies: PassDependencies,
 ): DecidedPass {
   const { budgets, checkHosts, clock, configuration, defaultsOf, nodes, pods, rules, services, turns } =
@@ -104,6 +109,7 @@ export function decidePass(
     turns,
     services,
     nodes,
+    livePods,
     checks: checksContext(checkHosts, checks),
   });
   const plan = netPlan(draft, release);
@@ -112,6 +118,7 @@ export function decidePass(
     mustHaveEnded: endedBeforeRecreate(draft),
     unserved: unservedBy(draft),
     ...(draft.policy?.checks && { checks: draft.policy.checks }),
+    ...(draft.policy?.readsPodsOf !== undefined && { readsPodsOf: draft.policy.readsPodsOf }),
     recheckAfterMs: recheckAfterMs(draft),
     now: draft.now,
     decision: describeDecision(draft, plan),

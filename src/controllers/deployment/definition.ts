@@ -25,7 +25,13 @@ import type { DeploymentControllerOptions } from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
-import { isDeploymentDue, replicaSetUrgency, urgencyOf, watchLastPods } from './event-handlers.js';
+import {
+  isDeploymentDue,
+  replicaSetUrgency,
+  urgencyOf,
+  watchAskedEvictions,
+  watchLastPods,
+} from './event-handlers.js';
 import { findCondition } from './conditions.js';
 import type { Budgets } from './policies/budgets.js';
 import { budgetSource, watchBudgets } from './policies/budgets.js';
@@ -114,6 +120,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
         ],
         watches: [
           { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
+          { ...watchAskedEvictions(kind), urgency: { onlyIfNeeded: true } },
           watchNamespaceDefaults(kind),
           ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
           ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),

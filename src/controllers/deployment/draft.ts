@@ -5,6 +5,7 @@ import type {
   DeploymentSpec,
   DeploymentStatus,
   OwnerReference,
+  Pod,
   PodTemplateSpec,
   ReplicaSet,
   ReplicaSetSpec,
@@ -27,10 +28,10 @@ export interface ReplicaSetDraft {
   readonly name: string;
   /** Absent for one that this pass creates. */
   readonly observed?: DeepReadonly<ReplicaSet>;
-  /** Labels, selector and template of one that this pass creates; otherwise the observed ones. */
+  /** Labels, selector and template of one that this pass creates; otherwise the observed ones, but see `giveTemplate`. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: DeepReadonly<ReplicaSetSpec['selector']>;
-  readonly template: DeepReadonly<PodTemplateSpec>;
+  template: DeepReadonly<PodTemplateSpec>;
   readonly status: DeepReadonly<Partial<ReplicaSetStatus>>;
   replicas: number;
   minReadySeconds: number;
@@ -90,6 +91,8 @@ export interface PolicyLimits {
   /** A Recreate does not wait for pods that are ending. */
   startsBesideEnding?: boolean;
   shrinkLimit?: ShrinkLimit;
+  /** So many pods more than `replicas` the new ReplicaSet may keep, for those that are to be evicted. @default 0 */
+  surge?: number;
 }
 
 /** The working state of a pass, and its decisions so far. */
@@ -146,8 +149,11 @@ export class RolloutDraft implements Draft, PolicyLimits {
   podsOccupiedBy?: (replicaSet: ReplicaSetDraft) => number | undefined;
   startsBesideEnding?: boolean;
   leastOld?: (replicaSet: ReplicaSetDraft) => number;
+  surge?: number;
   /** A ReplicaSet was to grow, and pods that are ending take the room. */
   isHeldBack = false;
+  /** Pods that are resized in place, as they are to be. */
+  readonly podResizes: Pod[] = [];
   /** Writes to Services, in order. */
   readonly serviceWrites: ServiceWrite[] = [];
   /** What the policies have come to, where there are any. */
@@ -231,6 +237,17 @@ export class RolloutDraft implements Draft, PolicyLimits {
     this.sets.push(replicaSet);
     this.sets.sort(byCreation);
     this.sizeSteps.push({ replicaSet, from: 0, to: replicaSet.replicas });
+    this.changes++;
+  }
+
+  /** Its pods have been given what another template says, so it becomes the ReplicaSet of that one. */
+  giveTemplate(
+    replicaSet: ReplicaSetDraft,
+    template: DeepReadonly<PodTemplateSpec>,
+    annotations: Record<string, string>,
+  ): void {
+    replicaSet.template = template;
+    replicaSet.annotations = annotations;
     this.changes++;
   }
 

@@ -1,7 +1,7 @@
 import type { Kind, Lister, ResourceEvent, Urgency, WatchedKind } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX, Pod, ReplicaSet, findAdopters, findOwner, watch } from '@rollkeeper/runtime';
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { EVICTION_ASKED, controllerOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { TRACE_ANNOTATION } from '@rollkeeper/machinery/trace-context';
 import type { CompiledChangeWaits } from '../shared/index.js';
 import { replacesAfterEnd } from '../shared/index.js';
@@ -75,6 +75,27 @@ export function watchLastPods(kind: Kind<Deployment>): WatchedKind {
     },
     ({ type }) => type === 'deleted',
   );
+}
+
+/** A pod that is to be evicted, or no longer, and one of them that goes, concern the Deployment that replaces it. */
+export function watchAskedEvictions(kind: Kind<Deployment>): WatchedKind {
+  return watch(
+    Pod,
+    function* (pod, listerOf) {
+      const replicaSet = findOwner(pod, ReplicaSet, listerOf(ReplicaSet));
+      const deployment = replicaSet && findOwner(replicaSet, kind, listerOf(kind));
+      if (deployment) yield deployment.metadata;
+    },
+    (event) => {
+      const before = event.type === 'modified' ? askedBy(event.old) : undefined;
+      if (event.type !== 'modified') return askedBy(event.object) !== undefined;
+      return before !== askedBy(event.object);
+    },
+  );
+}
+
+function askedBy({ metadata }: DeepReadonly<Pod>): string | undefined {
+  return metadata.deletionTimestamp === undefined ? metadata.annotations?.[EVICTION_ASKED] : undefined;
 }
 
 /** Whether the spec or other user input has changed; our own writes only change the status and the revision. */

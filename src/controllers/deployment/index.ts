@@ -54,6 +54,7 @@ export { needsGoodRevisions } from './policies/good-revisions.js';
 export { readRevisionEntries, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
+export type { LivePods } from './policies/pass.js';
 export type { PolicyOutcome, Standing, StandingCode } from './policies/outcome.js';
 export { compilePolicy } from './policies/policy.js';
 export { readPosition } from './policies/stages.js';
@@ -80,6 +81,7 @@ export {
   ROLLED_BACK,
   ROLLOUT_HELD,
   WAITING_FOR_APPROVAL,
+  RESIZING_PODS,
   WAITING_FOR_TERMINATION,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,

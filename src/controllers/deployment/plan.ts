@@ -1,5 +1,11 @@
 import type { EventNote } from '@rollkeeper/runtime';
-import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  Deployment,
+  OwnerReference,
+  Pod,
+  ReplicaSet,
+} from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, REPLICA_SETS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
@@ -24,6 +30,8 @@ export interface DeploymentPlan {
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
   /** After those: the selectors of Services, which lead to ReplicaSets that are there. */
   readonly serviceWrites: readonly ServiceWrite[];
+  /** Last of all: pods that are resized in place, as they are to be. */
+  readonly podResizes: readonly Pod[];
   /** A write to the Deployment itself: the result of a rollback. */
   readonly deployment?: Deployment;
   /** Events about it. */
@@ -52,6 +60,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
       ...replicaSetWrites(draft, namespace),
     ],
     serviceWrites: draft.serviceWrites,
+    podResizes: draft.podResizes,
     deployment: needsOwnWrite ? deployment : undefined,
     notes: draft.notes,
     status: statusDiffers(draft, { revisionWritten: needsOwnWrite }) ? deployment : undefined,
@@ -60,8 +69,8 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
 
 /** Whether there is nothing to write and no event to record. */
 export function isEmptyPlan(plan: DeploymentPlan): boolean {
-  const { deployment, notes, replicaSetWrites, serviceWrites, status } = plan;
-  const writes = replicaSetWrites.length + serviceWrites.length + notes.length;
+  const { deployment, notes, podResizes, replicaSetWrites, serviceWrites, status } = plan;
+  const writes = replicaSetWrites.length + serviceWrites.length + podResizes.length + notes.length;
   return writes === 0 && !deployment && !status;
 }
 
@@ -134,10 +143,15 @@ function deletion(observed: DeepReadonly<ReplicaSet>): ReplicaSetWrite {
 
 function differs(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): boolean {
   return (
+    hasOtherTemplate(draft, observed) ||
     draft.minReadySeconds !== (observed.spec.minReadySeconds ?? 0) ||
     !semanticEqual(draft.annotations, observed.metadata.annotations) ||
     !semanticEqual(draft.ownerReferences, observed.metadata.ownerReferences)
   );
+}
+
+function hasOtherTemplate({ template }: ReplicaSetDraft, { spec }: DeepReadonly<ReplicaSet>): boolean {
+  return spec.template !== undefined && template !== spec.template;
 }
 
 function updated(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): ReplicaSet {
@@ -145,7 +159,8 @@ function updated(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): Re
   const metadata = { ...observed.metadata, annotations, ownerReferences };
   const { minReadySeconds: _before, ...spec } = observed.spec;
   const seconds = minReadySeconds === 0 ? {} : { minReadySeconds };
-  return { ...observed, metadata, spec: { ...spec, ...seconds, replicas } } as ReplicaSet;
+  const template = hasOtherTemplate(draft, observed) ? { template: draft.template } : {};
+  return { ...observed, metadata, spec: { ...spec, ...seconds, ...template, replicas } } as ReplicaSet;
 }
 
 function created(draft: ReplicaSetDraft, namespace: string | undefined): ReplicaSet {

@@ -23,6 +23,7 @@ import type { CheckMeasuring } from './policies/checks/check-measuring.js';
 import { readDefinitions } from './policies/checks/read-definitions.js';
 import { mayUseChecks } from './policies/checks/uses-checks.js';
 import { readTemplateManager } from './policies/managers.js';
+import { mayResize, readLivePods } from './policies/resize/live-pods.js';
 import { recheckOldPods } from './recheck-old-pods.js';
 import { recheckService } from './recheck-service.js';
 import { validateDeployment } from './limits.js';
@@ -60,7 +61,7 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const defaults = this.dependencies.defaultsOf?.(deployment.metadata.namespace ?? '');
     const templateManager = await readTemplateManager(deployment, defaults, client, signal);
     const managed = templateManager === undefined ? seen : { ...seen, templateManager };
-    return this.withDefinitions(managed, { client, signal });
+    return this.withLivePods(await this.withDefinitions(managed, { client, signal }), { client, signal });
   }
 
   decide(seen: SeenDeployment): Decided<PlannedPass> {
@@ -108,6 +109,19 @@ export class DeploymentReconciler implements SyncSteps<SeenDeployment, PlannedPa
     const name = decidePass(seen, this.dependencies).checks?.definitions;
     if (name === undefined) return seen;
     return { ...seen, checks: await readDefinitions(client, { namespace, name }, signal) };
+  }
+
+  /** With the pods that are to be resized: caches do not have their resources. */
+  private async withLivePods(
+    seen: SeenDeployment,
+    { client, signal }: Pick<Context, 'client' | 'signal'>,
+  ): Promise<SeenDeployment> {
+    if (seen.as !== 'valid') return seen;
+    const { annotations, namespace = '' } = seen.deployment.metadata;
+    if (!mayResize(annotations, this.dependencies.defaultsOf?.(namespace))) return seen;
+    const name = decidePass(seen, this.dependencies).readsPodsOf;
+    const replicaSet = seen.claims.owned.find(({ metadata }) => metadata.name === name);
+    return replicaSet ? { ...seen, livePods: await readLivePods(client, replicaSet, signal) } : seen;
   }
 
   private async carryOut(

@@ -27,7 +27,8 @@ export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, ru
 function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, rules: RolloutRules): boolean {
   const wanted = draft.newSize;
   if (latest.replicas === wanted) return false;
-  if (latest.replicas > draft.replicas) return draft.scale(latest, draft.replicas);
+  const most = draft.replicas + (draft.surge ?? 0);
+  if (latest.replicas > most) return draft.scale(latest, most);
   if (latest.replicas > wanted) return false;
   const allowed = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
   const size = Math.min(allowed, wanted);

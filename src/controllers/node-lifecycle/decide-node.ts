@@ -58,8 +58,7 @@ const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted
 /**
  * The taints of a node for its conditions; others' taints are kept. An existing taint keeps its time. Source:
  * `doNoScheduleTaintingPass` and `processTaintBaseEviction` in k/k pkg/controller/nodelifecycle.
- * @param evicts whether pods may be evicted: not while no node of the cluster is ready, because then our own connection
- *   is the likelier cause
+ * @param evicts whether pods may be driven away now
  * @returns undefined if they are set already
  */
 export function decideTaints(node: ReadableNode, evicts: boolean, nowMs: number): Taint[] | undefined {
@@ -70,6 +69,15 @@ export function decideTaints(node: ReadableNode, evicts: boolean, nowMs: number)
   if (missing.length === 0 && kept.length === before.length) return undefined;
   const timeAdded = toRfc3339(nowMs);
   return [...kept, ...missing.map((taint) => ({ ...taint, timeAdded }))];
+}
+
+/** Whether its pods are being driven away already. */
+export function isEvicting({ spec }: ReadableNode): boolean {
+  return (
+    spec?.taints?.some(
+      ({ effect, key }) => effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE),
+    ) ?? false
+  );
 }
 
 function wantedTaints(node: ReadableNode, evicts: boolean): Taint[] {

@@ -4,8 +4,10 @@ import { sameJson, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '@rollkeeper/runtime';
 import { Lease, Node, Pod, indexBy, watch } from '@rollkeeper/runtime';
 import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from '../shared/index.js';
-import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
+import { GRACE_PERIOD_MS, decideTaints, isEvicting, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';
+import type { Grant } from './zone-evictions.js';
+import { ZoneEvictions } from './zone-evictions.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 
@@ -20,9 +22,13 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
   },
   ({ clock, informers }) => {
     const heartbeats = new Heartbeats(LEASE_NAMESPACE, clock);
+    const evictions = new ZoneEvictions();
     const heard = [informers.informerFor<Node>(Node), informers.informerFor<Lease>(Lease)] as const;
     return {
-      whileLeading: () => heartbeats.follow(...heard),
+      whileLeading() {
+        evictions.reset();
+        return heartbeats.follow(...heard);
+      },
       predicates: [
         (event) => event.type !== 'modified' || !sameJson(judged(event.old), judged(event.object)),
       ],
@@ -46,10 +52,16 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
           // Consequences follow when the cache shows the change.
           return { requeueAfterMs: againInMs };
         }
-        const taints = decideTaints(node, isAnyReady(lister), clock.now());
+        const { againInMs: lookAgainInMs = Infinity, isGranted } = mayEvict(
+          node,
+          lister,
+          evictions,
+          clock.now(),
+        );
+        const taints = decideTaints(node, isGranted, clock.now());
         if (taints) await patch(client, node, { spec: { taints } });
         if (readinessOf(node) !== 'True') await markPodsNotReady(name, { client, clock, events, lister });
-        return { requeueAfterMs: againInMs };
+        return { requeueAfterMs: Math.min(againInMs, lookAgainInMs) };
       },
     };
   },
@@ -58,6 +70,20 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
 /** The parts of a node that our decisions depend on; heartbeats are tracked separately. */
 function judged({ spec, status }: DeepReadonly<Node>): unknown {
   return [spec?.taints, spec?.unschedulable, status?.conditions?.map(({ status: is, type }) => [type, is])];
+}
+
+/**
+ * Whether the pods of a node may be driven away. While no node at all is ready our own connection is the likelier cause; otherwise one
+ * node after the other loses its pods in each zone. One that has begun goes on.
+ */
+function mayEvict(
+  node: DeepReadonly<Node>,
+  listerOf: ListerOf,
+  evictions: ZoneEvictions,
+  nowMs: number,
+): Grant {
+  if (readinessOf(node) === 'True' || !isAnyReady(listerOf)) return { isGranted: false };
+  return isEvicting(node) ? { isGranted: true } : evictions.ask(node, listerOf(Node).list(), nowMs);
 }
 
 function isAnyReady(listerOf: ListerOf): boolean {

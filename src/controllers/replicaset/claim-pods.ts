@@ -1,15 +1,11 @@
 import type { ApiClient, Lister } from '@rollkeeper/runtime';
 import { OWNER_UID_INDEX } from '@rollkeeper/runtime';
 import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import {
-  PODS,
-  REPLICA_SETS,
-  isControlledBy,
-  isPodActive,
-  isPodTerminating,
-} from '@rollkeeper/machinery/kubernetes';
+import { PODS, isControlledBy, isPodActive, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ChildClaim } from '../shared/index.js';
 import { ORPHAN_INDEX, claimChildren, decideClaims } from '../shared/index.js';
+import type { ReplicatedKind } from './replicated-kind.js';
+import { asOwner } from './replicated-kind.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -30,6 +26,7 @@ interface FindInput {
 }
 
 interface ClaimInput extends FindInput {
+  readonly replicated: ReplicatedKind;
   readonly client: ApiClient;
   readonly signal: AbortSignal;
 }
@@ -40,9 +37,9 @@ interface ClaimInput extends FindInput {
  */
 export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
   const { adopt, active, release, ...others } = findPods(input);
-  const { client, replicaSet, signal } = input;
-  const owner = { ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
-  const claim: ChildClaim<Pod> = { owner, ownerKind: REPLICA_SETS, childKind: PODS, client, signal };
+  const { client, replicaSet, replicated, signal } = input;
+  const owner = asOwner(replicated, replicaSet);
+  const claim: ChildClaim<Pod> = { owner, ownerKind: replicated.kind, childKind: PODS, client, signal };
   const adopted = await claimChildren(claim, { adopt, release });
   return { ...others, active: [...active, ...adopted] };
 }

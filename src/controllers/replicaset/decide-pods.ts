@@ -12,6 +12,7 @@ import {
   readZoneFirst,
   zoneOf,
   replacesAfterEnd,
+  spreadsOf,
 } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { RejectionBackoff } from './rejection-backoff.js';
@@ -164,7 +165,8 @@ function chooseVictims(
   const first = readFirstToGo(replicaSet, desiredReplicas(replicaSet));
   const zone = nodes && readZoneFirst(replicaSet);
   const goesFirst = nodes && zone && ((pod: ReadablePod) => zoneOf(pod, zone.label, nodes) === zone.value);
-  return podsToDelete({ pods: active, related, first, count, goesFirst, nowMs: clock.now() }).map(
+  const spreads = spreadsOf(replicaSet, related.length > 0 ? related : active, nodes);
+  return podsToDelete({ pods: active, related, first, count, goesFirst, spreads, nowMs: clock.now() }).map(
     ({ metadata }) => ({
       uid: metadata.uid ?? '',
       name: metadata.name,

@@ -16,7 +16,7 @@ import { limitToSelected } from './limit-to-selected.js';
 import { TEMPLATE_HASH_INDEX, templateHashIndex } from './related-pods.js';
 import type { PlannedPods, SeenReplicaSet } from './reconcile.js';
 import { ReplicaSetReconciler } from './reconcile.js';
-import { REPLICA_FAILURE } from './status.js';
+import { hasReplicaFailure } from './status.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
 
@@ -92,11 +92,6 @@ function templatesWithPods(replicaSet: DeepReadonly<ReplicaSet>): readonly strin
 /** ReplicaSets scaled to zero cannot overlap. */
 function hasPods({ spec }: DeepReadonly<ReplicaSet>): boolean {
   return (spec.replicas ?? 1) > 0;
-}
-
-/** The quota may not have been the first obstacle: its message is that of the first failure. */
-function hasReplicaFailure({ status }: DeepReadonly<ReplicaSet>): boolean {
-  return status?.conditions?.some((each) => each.type === REPLICA_FAILURE && each.status === 'True') ?? false;
 }
 
 /** Overlaps of Deployments' ReplicaSets are reported on the Deployments. */

@@ -9,6 +9,8 @@ import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from '.
 import { desiredReplicas, newPodNames } from './decide-pods.js';
 import type { PodIntents, SettledBy } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
+import type { ReplicatedKind } from './replicated-kind.js';
+import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
 import type { ManageFailure } from './status.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -20,6 +22,8 @@ const MAX_CONFIRMED = 10_000;
 export interface PodManagerDependencies extends PodDecisionDependencies {
   /** The version at which every pod not in the cache was gone; see `Informer.absencesSeen`. */
   readonly podAbsencesSeen: (namespace: string | undefined) => string | undefined;
+  /** @default ReplicaSets */
+  readonly replicated?: ReplicatedKind;
 }
 
 export interface ManageResult {
@@ -38,7 +42,11 @@ export class PodManager {
   /** Deletions that the server confirmed to this process, by ReplicaSet UID: avoids asking again. */
   private readonly confirmed = new Map<string, Set<string>>();
 
-  constructor(private readonly deps: PodManagerDependencies) {}
+  private readonly replicated: ReplicatedKind;
+
+  constructor(private readonly deps: PodManagerDependencies) {
+    this.replicated = deps.replicated ?? REPLICA_SET_KIND;
+  }
 
   /** Applies a decision: stores the intents, then acts. */
   async apply(
@@ -128,7 +136,7 @@ export class PodManager {
       intents: plan.intents,
       control,
       context,
-      podOf: (name) => podOf(replicaSet, name),
+      podOf: (name) => podOf(asOwner(this.replicated, replicaSet), name),
       otherNames: (count, alsoTaken) => newPodNames({ replicaSet, count, alsoTaken }, this.deps),
     });
     const deletions = await Promise.all(toDelete.map((pod) => control.tryDelete(pod)));
@@ -153,7 +161,7 @@ export class PodManager {
   }
 
   private control(replicaSet: DeepReadonly<ReplicaSet>, { client, events, signal }: Context): PodControl {
-    return new PodControl(asOwner(replicaSet), { client, signal, events });
+    return new PodControl(asOwner(this.replicated, replicaSet), { client, signal, events });
   }
 
   /** The version that a cache must have to show all of it. */
@@ -191,13 +199,7 @@ async function keepOnlyOpenIntents(
   else await context.intents.store(rest);
 }
 
-/** Cached objects lack the fields that a list implies. */
-function asOwner(replicaSet: DeepReadonly<ReplicaSet>): DeepReadonly<ReplicaSet> {
-  return { ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
-}
-
-function podOf(replicaSet: DeepReadonly<ReplicaSet>, name: string): Pod {
-  const owner = asOwner(replicaSet);
+function podOf(owner: DeepReadonly<ReplicaSet>, name: string): Pod {
   const generateName = podNamePrefix(owner.metadata.name);
   return podFromTemplate({ owner, template: owner.spec.template, name, generateName });
 }

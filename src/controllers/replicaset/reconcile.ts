@@ -16,12 +16,7 @@ import type {
   ReplicaSet,
   ReplicaSetStatus,
 } from '@rollkeeper/machinery/kubernetes';
-import {
-  REPLICA_SETS,
-  compileLabelSelector,
-  isEmptySelector,
-  isPodReady,
-} from '@rollkeeper/machinery/kubernetes';
+import { compileLabelSelector, isEmptySelector, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods, findPods } from './claim-pods.js';
@@ -29,6 +24,8 @@ import type { DecidedPods, Situation } from './decide-pods.js';
 import { decidePods, desiredReplicas } from './decide-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
+import type { ReplicatedKind } from './replicated-kind.js';
+import { REPLICA_SET_KIND, asOwner } from './replicated-kind.js';
 import { counted } from '../shared/index.js';
 import type { FollowUp, ManageFailure } from './status.js';
 import { decideFollowUp } from './status.js';
@@ -64,12 +61,15 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
   private readonly replicaSets: Lister<ReplicaSet>;
   private readonly clock: Clock;
   /** Servers before 1.33 drop the field; its value must not make every status look new then. */
-  private serverKeepsTerminatingReplicas = true;
+  private serverKeepsTerminatingReplicas: boolean;
+  private readonly replicated: ReplicatedKind;
 
   constructor(private readonly deps: ReplicaSetReconcilerDependencies) {
     this.podManager = new PodManager(deps);
     this.replicaSets = deps.replicaSets;
     this.clock = deps.clock;
+    this.replicated = deps.replicated ?? REPLICA_SET_KIND;
+    this.serverKeepsTerminatingReplicas = this.replicated.countsTerminating;
   }
 
   /** Adopts and releases as well: which pods it has must be settled before their number is looked at. */
@@ -82,7 +82,15 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     const selects = selectorOf(replicaSet, context.events);
     if (!selects) return undefined;
     const { client, signal } = context;
-    const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
+    const { replicated } = this;
+    const claimed = await claimPods({
+      replicaSet,
+      replicated,
+      selects,
+      pods: this.deps.pods,
+      client,
+      signal,
+    });
     noteCachesRead(() => readAttributes(replicaSet, claimed));
     if (replicaSet.metadata.deletionTimestamp !== undefined) {
       this.podManager.forget(replicaSet.metadata.uid ?? '');
@@ -157,9 +165,10 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     status: ReplicaSetStatus,
     context: Context,
   ): Promise<number | undefined> {
-    const body = structuredClone({ ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet', status });
+    const { kind, toApi } = this.replicated;
+    const body = toApi(structuredClone({ ...asOwner(this.replicated, replicaSet), status }) as ReplicaSet);
     try {
-      const written = await context.client.update<ReplicaSet>(REPLICA_SETS, body as ReplicaSet, {
+      const written = await context.client.update<ReplicaSet>(kind, body as ReplicaSet, {
         subresource: 'status',
         signal: context.signal,
       });
@@ -172,7 +181,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
       if (!isConflict(error)) throw error;
       // Another client, usually the Deployment controller, wrote the ReplicaSet in the meantime. This does not count as
       // a failure for the key's backoff: the next sync sees that state and writes one status for both.
-      this.deps.logger.debug('the ReplicaSet changed under its status', { key: replicaSet.metadata.name });
+      this.deps.logger.debug(`the ${kind.kind} changed under its status`, { key: replicaSet.metadata.name });
       return CONFLICT_REQUEUE_MS;
     }
   }

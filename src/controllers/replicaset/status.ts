@@ -22,6 +22,11 @@ export interface ManageFailure {
   readonly error: unknown;
 }
 
+/** The quota may not have been the first obstacle: its message is that of the first failure. */
+export function hasReplicaFailure({ status }: DeepReadonly<ReplicaSet>): boolean {
+  return status?.conditions?.some((each) => each.type === REPLICA_FAILURE && each.status === 'True') ?? false;
+}
+
 interface StatusInput {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly active: readonly ReadablePod[];

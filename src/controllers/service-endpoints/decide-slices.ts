@@ -10,7 +10,7 @@ type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
 type ReadableSlice = DeepReadonly<EndpointSlice>;
 type ReadableService = DeepReadonly<Service>;
 
-const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
 export const MANAGED_BY = 'endpointslice-controller.k8s.io';
 
@@ -164,7 +164,7 @@ function portsOf(ports: PodEndpoint['ports']): NonNullable<EndpointSlice['ports'
   return ports.map((port) => ({ ...port }));
 }
 
-function portsKey(ports: DeepReadonly<NonNullable<EndpointSlice['ports']>>): string {
+export function portsKey(ports: DeepReadonly<NonNullable<EndpointSlice['ports']>>): string {
   return ports
     .map(
       ({ appProtocol = '', name = '', port, protocol = 'TCP' }) =>

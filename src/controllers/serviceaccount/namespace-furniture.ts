@@ -5,27 +5,17 @@ import {
   ConfigMap,
   Namespace,
   ServiceAccount,
-  dropManagedFields,
   isAlreadyExists,
   isNamespaceTerminating,
   isNotFound,
-  partOf,
   typeMeta,
   watch,
 } from '@rollkeeper/runtime';
-import { clusterController } from '../shared/index.js';
+import { OwnConfigMap, ROOT_CA, clusterController } from '../shared/index.js';
 
 /** Objects that every namespace has from the start, recreated if deleted. */
 
 const ACCOUNT = 'default';
-const ROOT_CA = 'kube-root-ca.crt';
-/** Keeps our own ConfigMaps whole, and only the identity of others, whose content may be a megabyte. */
-const RootCa = partOf(ConfigMap, 'root authorities', (configMap): ConfigMap => {
-  if (configMap.metadata.name === ROOT_CA) return dropManagedFields(configMap);
-  const { apiVersion, kind, metadata } = configMap;
-  const { name, namespace, resourceVersion, uid } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
-});
 
 /** The default ServiceAccount of pods. Source: `ServiceAccountsController` in k/k pkg/controller/serviceaccount. */
 export const serviceAccountController = clusterController<Namespace>({
@@ -49,11 +39,11 @@ export const rootCaPublisherController = clusterController<Namespace>(
   { name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
   ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],
-    watches: [watchNamed(RootCa, ROOT_CA)],
+    watches: [watchNamed(OwnConfigMap, ROOT_CA)],
     async reconcile({ name: namespace }, { client, lister, object }) {
       if (rootCa === undefined || !object || object.metadata.deletionTimestamp !== undefined) return;
       const data = { 'ca.crt': rootCa };
-      const known = lister(RootCa).get(`${namespace}/${ROOT_CA}`);
+      const known = lister(OwnConfigMap).get(`${namespace}/${ROOT_CA}`);
       if (!known) {
         const metadata = { namespace, name: ROOT_CA, annotations: { [DESCRIPTION]: USE } };
         await createInNamespace(client, ConfigMap, { ...typeMeta(ConfigMap), metadata, data });

@@ -1,32 +1,15 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
-import {
-  Secret,
-  ServiceAccount,
-  dropManagedFields,
-  keyOf,
-  partOf,
-  unlessGone,
-  watch,
-} from '@rollkeeper/runtime';
-import { clusterController } from '../shared/index.js';
+import { Secret, ServiceAccount, keyOf, unlessGone, watch } from '@rollkeeper/runtime';
+import { SERVICE_ACCOUNT_TOKEN, TokenSecret, clusterController } from '../shared/index.js';
 
 type ReadableSecret = DeepReadonly<Secret>;
 
-const TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 /** The maximum for a TokenRequest, seconds: 136 years. The genuine tokens of Secrets never expire. */
 const FOR_EVER_SECONDS = 2 ** 32;
 const BY_ACCOUNT = 'account';
-
-/** Keeps Secrets that request a token whole, and only the identity of others. */
-const TokenSecret = partOf(Secret, 'service account tokens', (secret): Secret => {
-  if (accountOf(secret) !== undefined) return dropManagedFields(secret);
-  const { apiVersion, kind, metadata } = secret;
-  const { name, namespace, resourceVersion, uid } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
-});
 
 /** What a token Secret lacks; it is deleted with its account. */
 export type TokenSecretStep =
@@ -123,7 +106,7 @@ async function requestToken(
 
 /** The account whose token a Secret requests. */
 function accountOf({ metadata, type }: ReadableSecret): string | undefined {
-  return type === TYPE ? metadata.annotations?.[ACCOUNT_NAME] : undefined;
+  return type === SERVICE_ACCOUNT_TOKEN ? metadata.annotations?.[ACCOUNT_NAME] : undefined;
 }
 
 function accountKeys(secret: ReadableSecret): string[] {

@@ -61,11 +61,21 @@ export {
   EndpointSlice,
   HorizontalPodAutoscaler,
   PodDisruptionBudget,
+  ReplicationController,
   ResourceQuota,
 } from './kinds.js';
 export { granted, withGranted } from './granted-disruptions.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';
+export {
+  BOOTSTRAP_TOKEN,
+  CLUSTER_INFO,
+  OwnConfigMap,
+  ROOT_CA,
+  SERVICE_ACCOUNT_TOKEN,
+  TokenSecret,
+} from './kept-parts.js';
+export { KEEP_SPREAD, SCALE_DOWN, SCALE_DOWN_OF_OWNER, spreadsOf } from './keep-spread.js';
 export { podsToDelete, rankForDeletion } from './pods-to-delete.js';
 export { LABEL_INDEX, TEMPLATE_INDEX, labelIndex, selectedFrom, templateIndex } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';

@@ -25,6 +25,11 @@ export const PodDisruptionBudget = defineKind<PodDisruptionBudget>({
   ...{ group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' },
 });
 
+export type ReplicationController = KubernetesObject & Pick<coreV1.ReplicationController, 'spec' | 'status'>;
+export const ReplicationController = defineKind<ReplicationController>({
+  ...{ group: '', version: 'v1', kind: 'ReplicationController' },
+});
+
 export type ResourceQuota = KubernetesObject & Pick<coreV1.ResourceQuota, 'spec' | 'status'>;
 export const ResourceQuota = defineKind<ResourceQuota>({ group: '', version: 'v1', kind: 'ResourceQuota' });
 

@@ -8,6 +8,8 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { FirstToGo } from './first-to-go.js';
 import { isNamed } from './first-to-go.js';
+import type { Spread } from './keep-spread.js';
+import { chooseKeepingSpread } from './keep-spread.js';
 import { parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -32,8 +34,9 @@ const UNREADY_FIRST: readonly Rule[] = [
   (a, b) => Number(isPodReady(a.pod)) - Number(isPodReady(b.pod)),
 ];
 
+const cheapestFirst: Rule = (a, b) => deletionCost(a.pod) - deletionCost(b.pod);
+
 const OTHER_RULES: readonly Rule[] = [
-  (a, b) => deletionCost(a.pod) - deletionCost(b.pod),
   (a, b) => b.neighbours - a.neighbours,
   (a, b, nowMs) =>
     isPodReady(a.pod) && isPodReady(b.pod)
@@ -56,8 +59,9 @@ const namedFirst: Rule = (a, b) => Number(b.isNamed) - Number(a.isNamed);
 /** In a rollout zone by zone. */
 const zoneFirst: Rule = (a, b) => Number(b.goesFirst) - Number(a.goesFirst);
 
-const RULES = [...UNREADY_FIRST, namedFirst, zoneFirst, ...OTHER_RULES];
-const RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, zoneFirst, ...OTHER_RULES];
+/** Those that say more than that one of several pods has to go. */
+const FIRST_RULES = [...UNREADY_FIRST, namedFirst, zoneFirst, cheapestFirst];
+const FIRST_RULES_OF_PEOPLE = [namedFirst, ...UNREADY_FIRST, zoneFirst, cheapestFirst];
 
 interface Ranking {
   readonly pods: readonly ReadablePod[];
@@ -67,17 +71,26 @@ interface Ranking {
   readonly goesFirst?: (pod: ReadablePod) => boolean;
   /** Named beforehand. @default none */
   readonly first?: FirstToGo;
+  /** What the others are to stay spread over. @default nothing */
+  readonly spreads?: readonly Spread[];
   readonly nowMs: number;
 }
 
 /** Chooses the `count` pods whose loss hurts least. */
 export function podsToDelete(input: Ranking & { readonly count: number }): readonly ReadablePod[] {
-  const { pods, count } = input;
-  return count >= pods.length ? pods : rankForDeletion(input).slice(0, count);
+  const { count, pods, spreads = [] } = input;
+  if (count >= pods.length) return pods;
+  const ranked = rank(input);
+  if (spreads.length === 0) return ranked.slice(0, count).map(({ pod }) => pod);
+  return chooseKeepingSpread(tiersOf(ranked, input), count, spreads);
 }
 
 /** All, in the order in which they go. */
-export function rankForDeletion({ first, goesFirst, nowMs, pods, related }: Ranking): readonly ReadablePod[] {
+export function rankForDeletion(input: Omit<Ranking, 'spreads'>): readonly ReadablePod[] {
+  return rank(input).map(({ pod }) => pod);
+}
+
+function rank({ first, goesFirst, nowMs, pods, related }: Ranking): RankedPod[] {
   const perNode = activePerNode(related);
   const ranked = pods.map((pod) => ({
     pod,
@@ -85,9 +98,24 @@ export function rankForDeletion({ first, goesFirst, nowMs, pods, related }: Rank
     isNamed: first !== undefined && isNamed(first, pod),
     goesFirst: goesFirst?.(pod) === true,
   }));
-  const rules = first?.beforeUnready ? RULES_OF_PEOPLE : RULES;
-  ranked.sort((a, b) => compare(a, b, rules, nowMs));
-  return ranked.map(({ pod }) => pod);
+  const rules = [...firstRulesFor(first), ...OTHER_RULES];
+  return ranked.sort((a, b) => compare(a, b, rules, nowMs));
+}
+
+function firstRulesFor(first: FirstToGo | undefined): readonly Rule[] {
+  return first?.beforeUnready ? FIRST_RULES_OF_PEOPLE : FIRST_RULES;
+}
+
+/** Between pods of one tier the first rules do not decide. */
+function tiersOf(ranked: readonly RankedPod[], { first, nowMs }: Ranking): readonly ReadablePod[][] {
+  const rules = firstRulesFor(first);
+  const tiers: ReadablePod[][] = [];
+  for (const [index, each] of ranked.entries()) {
+    const before = ranked[index - 1];
+    if (!before || compare(before, each, rules, nowMs) !== 0) tiers.push([]);
+    tiers.at(-1)?.push(each.pod);
+  }
+  return tiers;
 }
 
 function compare(a: RankedPod, b: RankedPod, rules: readonly Rule[], nowMs: number): number {

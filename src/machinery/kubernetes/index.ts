@@ -1,3 +1,4 @@
+export { isSidecar, requestsAllocated, requestsInUse, resizedResources, totalOfPod } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
   containerAnnotation,
@@ -35,8 +36,16 @@ export {
   apiVersionOf,
   qualifiedResource,
 } from './resource-type.js';
-export { isNodeSelected, isSelectedByTerms, nodeNamedByAffinity, tolerates } from './node-fit.js';
-export type { Taint, Toleration } from './node-fit.js';
+export {
+  compileNodeSelection,
+  compileNodeTerm,
+  compileNodeTerms,
+  isNodeSelected,
+  isSelectedByTerms,
+  nodeNamedByAffinity,
+  tolerates,
+} from './node-fit.js';
+export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
 export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export {
@@ -77,6 +86,13 @@ export type {
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';
+export {
+  EVICTION_ASKED,
+  ON_EVICTION,
+  SURGE,
+  evictionAskedForMs,
+  isEvictionToBeNoted,
+} from './asked-eviction.js';
 export { POD_DELETION_COST, parseDeletionCost } from './pod-deletion-cost.js';
 export {
   NANOS,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isNodeSelected, nodeNamedByAffinity } from './node-fit.js';
+import { isNodeSelected, nodeNamedByAffinity, tolerates } from './node-fit.js';
+import type { Toleration } from './node-fit.js';
 import type { Node, Pod } from './objects.js';
 
 const node: Node = {
@@ -49,4 +50,25 @@ it('the affinity of a pod names a node where it names just one', () => {
   expect(nodeNamedByAffinity(requiring(onNode('node-1')))).toBe('node-1');
   expect(nodeNamedByAffinity(requiring(onNode('node-1', 'node-2')))).toBeUndefined();
   expect(nodeNamedByAffinity({ containers: [] })).toBeUndefined();
+});
+
+describe('a toleration tolerates a taint', () => {
+  const taint = { key: 'dedicated', value: '5', effect: 'NoSchedule' } as const;
+
+  it.each<[string, Toleration, boolean]>([
+    ['of its key and value', { key: 'dedicated', value: '5' }, true],
+    [
+      'of its key and value, for an empty operator',
+      { key: 'dedicated', value: '5', operator: '' as 'Equal' },
+      true,
+    ],
+    ['of its key, if it asks for no value', { key: 'dedicated', operator: 'Exists' }, true],
+    ['of any key, if it asks for none', { operator: 'Exists' }, true],
+    ['not of another value', { key: 'dedicated', value: '6' }, false],
+    ['not of another effect', { operator: 'Exists', effect: 'NoExecute' }, false],
+    // Off by default in Kubernetes 1.36.
+    ['not by comparing numbers, even equal ones', { key: 'dedicated', value: '5', operator: 'Gt' }, false],
+  ])('%s', (_what, toleration, does) => {
+    expect(tolerates(toleration, taint)).toBe(does);
+  });
 });

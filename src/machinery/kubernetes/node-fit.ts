@@ -1,6 +1,7 @@
 import { parseInt64 } from './int64.js';
 import { ownField } from './json-values.js';
 import { compileLabelSelector } from './label-selector.js';
+import type { LabelMatcher } from './label-selector.js';
 import type { DeepReadonly, Node, Pod } from './objects.js';
 
 type PodSpec = DeepReadonly<Pod['spec']>;
@@ -9,8 +10,8 @@ export type Taint = DeepReadonly<NonNullable<NonNullable<Node['spec']>['taints']
 export type Toleration = DeepReadonly<NonNullable<Pod['spec']['tolerations']>[number]>;
 type NodeAffinity = NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>;
 type RequiredTerms = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']>;
-type Term = RequiredTerms['nodeSelectorTerms'][number];
-type Requirement = NonNullable<Term['matchExpressions']>[number];
+export type NodeTerm = RequiredTerms['nodeSelectorTerms'][number];
+type Requirement = NonNullable<NodeTerm['matchExpressions']>[number];
 
 /** The only node field that a term may match. */
 const NAME_FIELD = 'metadata.name';
@@ -22,30 +23,44 @@ export function tolerates(
   return (
     (!effect || effect === taint.effect) &&
     (key ? key === taint.key : operator === 'Exists') &&
-    (operator === 'Exists' || value === (taint.value ?? ''))
+    (operator === 'Exists' || (isEquality(operator) && value === (taint.value ?? '')))
   );
 }
 
+/** `Lt` and `Gt` are off by default in Kubernetes 1.36: such a toleration tolerates nothing. */
+function isEquality(operator: string): boolean {
+  return operator === 'Equal' || operator === '';
+}
+
+/** Whether a node, of which nothing but the metadata counts, satisfies what was compiled. */
+export type NodeMatcher = (node: Pick<ReadableNode, 'metadata'>) => boolean;
+
 /** Whether the node satisfies the pod's `nodeSelector` and required node affinity. */
-export function isNodeSelected(
-  { affinity, nodeSelector = {} }: PodSpec,
-  { metadata }: ReadableNode,
-): boolean {
-  const hasLabels = Object.entries(nodeSelector).every(
-    ([key, value]) => ownField(metadata.labels, key) === value,
-  );
-  return (
-    hasLabels &&
-    isSelectedByTerms(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, { metadata })
-  );
+export function isNodeSelected(spec: PodSpec, node: ReadableNode): boolean {
+  return compileNodeSelection(spec)(node);
+}
+
+/** {@link isNodeSelected} for many nodes. */
+export function compileNodeSelection({ affinity, nodeSelector = {} }: PodSpec): NodeMatcher {
+  const wanted = Object.entries(nodeSelector);
+  const areMet = compileNodeTerms(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
+  return (node) =>
+    wanted.every(([key, value]) => ownField(node.metadata.labels, key) === value) && areMet(node);
 }
 
 /** Whether the node matches one of the terms; without terms, every node matches. */
 export function isSelectedByTerms(
   required: RequiredTerms | undefined,
-  { metadata }: Pick<ReadableNode, 'metadata'>,
+  node: Pick<ReadableNode, 'metadata'>,
 ): boolean {
-  return !required || required.nodeSelectorTerms.some((term) => isMet(term, metadata));
+  return compileNodeTerms(required)(node);
+}
+
+/** {@link isSelectedByTerms} for many nodes. */
+export function compileNodeTerms(required: RequiredTerms | undefined): NodeMatcher {
+  if (!required) return () => true;
+  const terms = required.nodeSelectorTerms.map(compileNodeTerm);
+  return (node) => terms.some((isMet) => isMet(node));
 }
 
 /** The one node that the pod's affinity names, as for a DaemonSet's pod. */
@@ -58,24 +73,23 @@ export function nodeNamedByAffinity(spec: PodSpec): string | undefined {
 }
 
 /** A term without requirements selects nothing. */
-function isMet(
-  { matchExpressions = [], matchFields = [] }: Term,
-  metadata: ReadableNode['metadata'],
-): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false;
-  const fields = { [NAME_FIELD]: metadata.name };
-  return (
-    matchExpressions.every((each) => meets(each, metadata.labels)) &&
-    matchFields.every((each) => meets(each, fields))
-  );
+export function compileNodeTerm({ matchExpressions = [], matchFields = [] }: NodeTerm): NodeMatcher {
+  if (matchExpressions.length + matchFields.length === 0) return () => false;
+  const onLabels = matchExpressions.map(compileRequirement);
+  const onFields = matchFields.map(compileRequirement);
+  return ({ metadata }) =>
+    onLabels.every((isMet) => isMet(metadata.labels)) &&
+    onFields.every((isMet) => isMet({ [NAME_FIELD]: metadata.name }));
 }
 
-function meets(requirement: Requirement, labels: Readonly<Record<string, string>> | undefined): boolean {
+function compileRequirement(requirement: Requirement): LabelMatcher {
   const { key, operator, values = [] } = requirement;
   if (operator !== 'Gt' && operator !== 'Lt')
-    return compileLabelSelector({ matchExpressions: [requirement] })(labels);
-  const is = parseInt64(ownField(labels, key) ?? '');
+    return compileLabelSelector({ matchExpressions: [requirement] });
   const bound = parseInt64(values[0] ?? '');
-  if (is === undefined || bound === undefined) return false;
-  return operator === 'Gt' ? is > bound : is < bound;
+  return (labels) => {
+    const is = parseInt64(ownField(labels, key) ?? '');
+    if (is === undefined || bound === undefined) return false;
+    return operator === 'Gt' ? is > bound : is < bound;
+  };
 }

@@ -3,10 +3,11 @@ import { Job, Queue, Worker } from 'bullmq';
 import { StartupError } from '@rollkeeper/machinery/errors';
 import type { LuaArgument, LuaCall, RedisConnection } from '../connection/index.js';
 import { LuaScript, runInOneStep } from '../connection/index.js';
+import type { QueueStateKeys } from './redis-queue-view.js';
 
 /*
  * Everything that relies on BullMQ internals: its keys in Redis, its backend, methods that it calls on itself. The
- * scripts `age-waiting` and `clear-stray` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
+ * scripts `age-waiting`, `clear-stray`, `place-in-turn` and `waits-since` belong to this file. To upgrade BullMQ, change {@link KNOWN_BULLMQ} and run
  * `test/integration/bullmq-internals.test.ts`.
  */
 
@@ -22,7 +23,7 @@ export const BULLMQ_LAYOUT = {
   active: 'list',
   prioritized: 'zset',
   delayed: 'zset',
-  /** Counts prioritized jobs; part of their scores. */
+  /** Counts prioritized jobs; part of the scores that BullMQ gives them. */
   pc: 'string',
   /** Workers block on it. */
   marker: 'zset',
@@ -56,10 +57,14 @@ interface ScriptRunner {
   runCommand(name: string, keysAndArgs: LuaArgument[]): Promise<unknown>;
 }
 
+/** The keys of the queue's state that hold the turns. */
+export type TurnKeys = Pick<QueueStateKeys, 'fair' | 'pending'>;
+
 type Backend = Pick<RedisQueueBackend, 'addJobToTransaction'>;
 type KeysOf = Pick<Queue, 'toKey'>;
 
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
+const placeInTurn = new LuaScript(new URL('./lua/place-in-turn-4.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
 const waitsSince = new LuaScript(new URL('./lua/waits-since-4.lua', import.meta.url));
 
@@ -93,7 +98,7 @@ export class BullMqInternals {
   }
 
   /**
-   * `queue.add` after `before`, atomically. BullMQ still decides what it stores; it only hands its script to us instead
+   * `queue.add` after `before` and before `after`, atomically. BullMQ still decides what it stores; it only hands its script to us instead
    * of the server. An error in `before` fails the add, which then has no effect.
    * @returns the replies of `before`
    */
@@ -103,12 +108,14 @@ export class BullMqInternals {
     data: Data,
     options: JobsOptions,
     before: readonly LuaCall[],
+    after: readonly LuaCall[] = [],
   ): Promise<unknown[]> {
     let replies: unknown[] = [];
     const runner: ScriptRunner = {
       runCommand: async (script, keysAndArgs) => {
-        replies = await runInOneStep(this.redis, [...before, this.callOf(script, keysAndArgs)]);
-        return replies.pop();
+        const calls = [...before, this.callOf(script, keysAndArgs), ...after];
+        replies = await runInOneStep(this.redis, calls);
+        return replies[before.length];
       },
     };
     const { backend } = queue as unknown as { backend: Backend };
@@ -120,15 +127,26 @@ export class BullMqInternals {
       backend: { value: Object.setPrototypeOf(adding, backend) as unknown },
     }) as typeof queue;
     await Job.create(view, name, data, { ...queue.jobsOpts, ...options });
-    return replies;
+    return replies.slice(0, before.length);
+  }
+
+  /** Puts the waiting job of a key where its pending add has its turn. For {@link addInOneStep}. */
+  placingInTurn(queue: KeysOf, key: string, { fair, pending }: TurnKeys): LuaCall {
+    const keys = [queue.toKey('prioritized'), queue.toKey('pc'), pending, fair];
+    return placeInTurn.call(keys, [queue.toKey(''), key]);
   }
 
   /**
-   * Moves jobs added before `beforeMs` to the end of the first priority's line, at most `limit` of each priority, and
-   * wakes a worker while anything waits.
+   * Moves jobs of the background that were added before `beforeMs` to their namespaces' turns in the foreground, looking
+   * at `limit` of them at most, and wakes a worker while anything waits.
    */
-  async ageWaiting(queue: KeysOf, beforeMs: number, limit: number): Promise<void> {
-    const keys = ['prioritized', 'pc', 'wait', 'marker'].map((name) => queue.toKey(name));
+  async ageWaiting(
+    queue: KeysOf,
+    { fair }: Pick<TurnKeys, 'fair'>,
+    beforeMs: number,
+    limit: number,
+  ): Promise<void> {
+    const keys = [...['prioritized', 'wait', 'marker'].map((name) => queue.toKey(name)), fair];
     await ageWaiting.run(this.redis, keys, [queue.toKey(''), beforeMs, limit]);
   }
 

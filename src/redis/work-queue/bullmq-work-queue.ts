@@ -1,4 +1,4 @@
-import { ErrorCode, Queue } from 'bullmq';
+import { Queue } from 'bullmq';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
@@ -79,6 +79,11 @@ export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; du
 export const JOB_FORMAT = 1;
 export type QueueJobName = 'key' | 'timer';
 
+/** BullMQ's priority: the background's keys run when no other key waits. Within it our own turns count. */
+function bullPriorityOf(rank: number): number {
+  return rank === PRIORITY_RANK.low ? rank : PRIORITY_RANK.high;
+}
+
 /** What is sent with an add, in the same step. */
 interface AddsWith {
   readonly together?: readonly LuaCall[];
@@ -100,6 +105,8 @@ const CLOSE_GRACE_MS = 500;
  *   stores at most one successor while it runs. That corresponds to client-go's dirty and processing sets.
  * - The data of an add is merged beside the queue in the same step, because BullMQ drops the data of an add that meets
  *   a waiting job.
+ * - Which key goes first is ours: namespaces take turns (fair-turns.ts), which are the scores of BullMQ's prioritized
+ *   jobs.
  * - Delayed adds are timers of our own, the earliest per key. A delayed job with an id of its own wakes a worker when a
  *   timer is due, and only makes an immediate add. If it shared the key's deduplication id, immediate adds would wait
  *   behind the delay.
@@ -297,7 +304,7 @@ export class BullMqWorkQueue<Started extends object = object>
   /** For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. */
   async maintain(): Promise<void> {
     const longAgoMs = this.clock.now() - this.options.agingMs;
-    await this.internals.ageWaiting(await this.open(), longAgoMs, MAINTENANCE_BATCH);
+    await this.internals.ageWaiting(await this.open(), this.state.keys, longAgoMs, MAINTENANCE_BATCH);
     for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
       const timer = await this.state.readTimer(overdue);
       if (timer) await this.fireTimer(overdue, timer.due);
@@ -338,16 +345,15 @@ export class BullMqWorkQueue<Started extends object = object>
 
   /**
    * One step: no worker may get the key before the calls that go with the add have run, and no part of an add may
-   * happen in a term that has ended. Further steps follow only if the run has a higher priority than this add, because
-   * BullMQ gives the successor of a running job the priority of the last add.
+   * happen in a term that has ended. Another step follows only if the run is in the foreground and this add is not,
+   * because BullMQ gives the successor of a running job the priority of the last add.
    */
   private async sendAdd(key: string, add: PendingAdd, { together = [], term }: AddsWith): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
     const checking = term ? [this.state.checkTerm(term)] : [];
     const before = [...together, ...checking, this.state.merging(key, add)];
-    const { rank, raised } = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
-    if (rank < ownRank) await this.enqueue(key, add, rank, checking);
-    if (rank < ownRank || raised) await this.raise(key, rank);
+    const rank = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
+    if (bullPriorityOf(rank) < bullPriorityOf(ownRank)) await this.enqueue(key, add, rank, checking);
     this.metrics.added(this.name);
   }
 
@@ -360,21 +366,9 @@ export class BullMqWorkQueue<Started extends object = object>
   ): Promise<unknown[]> {
     const queue = await this.open();
     const deduplication = { id: key, keepLastIfActive: true };
-    const options = { priority: rank, deduplication };
-    return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
-  }
-
-  /** Raises the priority of the key's waiting job, unless it has started or ended in the meantime. */
-  private async raise(key: string, rank: number): Promise<void> {
-    const queue = await this.open();
-    const jobId = await queue.getDeduplicationJobId(key);
-    if (jobId === null) return;
-    try {
-      const job = await queue.getJob(jobId);
-      if (job && job.priority > rank) await job.changePriority({ priority: rank });
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== ErrorCode.JobNotExist) throw error;
-    }
+    const options = { priority: bullPriorityOf(rank), deduplication };
+    const placing = this.internals.placingInTurn(queue, key, this.state.keys);
+    return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before, [placing]);
   }
 
   private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {

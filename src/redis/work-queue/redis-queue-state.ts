@@ -21,12 +21,13 @@ export interface DueTimer {
 
 /**
  * The state of a queue in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
- * started, consecutive failures, the token bucket, parked keys, timers (the earliest per key), and the leader's term.
+ * started, consecutive failures, the token bucket, parked keys, timers (the earliest per key), the leader's term, and
+ * the namespaces' turns.
  * Its size depends on how many keys wait, fail or are parked, not on the age of the queue.
  */
 export class RedisQueueState {
-  private readonly merge = new LuaScript(new URL('./lua/merge-pending-3.lua', import.meta.url));
-  private readonly take = new LuaScript(new URL('./lua/take-pending-3.lua', import.meta.url));
+  private readonly merge = new LuaScript(new URL('./lua/merge-pending-4.lua', import.meta.url));
+  private readonly take = new LuaScript(new URL('./lua/take-pending-4.lua', import.meta.url));
   private readonly timerSet = new LuaScript(new URL('./lua/set-timer-2.lua', import.meta.url));
   private readonly timerRead = new LuaScript(new URL('./lua/read-timer-2.lua', import.meta.url));
   private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-2.lua', import.meta.url));
@@ -38,7 +39,7 @@ export class RedisQueueState {
   private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
   /** For display. */
   readonly view: RedisQueueView;
-  private readonly keys: QueueStateKeys;
+  readonly keys: QueueStateKeys;
 
   /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
   constructor(
@@ -54,6 +55,7 @@ export class RedisQueueState {
       timers: key('timers'),
       timerData: key('timer-data'),
       term: key('term'),
+      fair: key('fair'),
     };
     this.view = new RedisQueueView(redis, this.keys);
   }
@@ -70,15 +72,15 @@ export class RedisQueueState {
 
   /** The call of {@link mergePending}; parse its reply with {@link readMerged}. */
   merging(key: string, add: PendingAdd): LuaCall {
-    const { pending, parked, failures } = this.keys;
+    const { pending, parked, failures, fair } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
-    return this.merge.call([pending, parked, failures], args);
+    return this.merge.call([pending, parked, failures, fair], args);
   }
 
-  /** The rank of the key's next run, and whether this add raised the rank of an earlier one. */
-  readMerged(reply: unknown): { rank: number; raised: boolean } {
-    const [rank, raised] = reply as number[];
-    return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
+  /** The rank of the key's next run. */
+  readMerged(reply: unknown): number {
+    const [rank] = reply as number[];
+    return rank ?? PRIORITY_RANK.normal;
   }
 
   async mergePending(key: string, add: PendingAdd): Promise<void> {
@@ -93,8 +95,8 @@ export class RedisQueueState {
     key: string,
     after?: LuaCall,
   ): Promise<{ pending: PendingAdd | undefined; failures: number; comesBack: boolean; reply: unknown }> {
-    const { failures: failuresKey, pending: pendingKey, timerData } = this.keys;
-    const call = this.take.call([pendingKey, failuresKey, timerData], [key]);
+    const { fair, failures: failuresKey, pending: pendingKey, timerData } = this.keys;
+    const call = this.take.call([pendingKey, failuresKey, timerData, fair], [key]);
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];

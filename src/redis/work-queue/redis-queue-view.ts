@@ -10,7 +10,7 @@ import type { AddOptions } from '@rollkeeper/runtime/work-queue/work-queue';
 
 /** The keys of a queue's own state in Redis, all in one slot. */
 export type QueueStateKeys = Readonly<
-  Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term', string>
+  Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term' | 'fair', string>
 >;
 
 /** Limit of entries read, so that viewing a very long queue has a bounded cost. */

@@ -1,4 +1,5 @@
-import { decimal, file, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { decimal, file, onOrOff, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 
 /** The options of `rollkeeper node`. */
 export const NODE_OPTIONS_TABLE = {
@@ -25,4 +26,6 @@ export const NODE_OPTIONS_TABLE = {
     least: 1,
     default: 10_000,
   }),
+  scheduler: onOrOff({ help: 'schedule pods as well', default: true }),
+  ...SCHEDULER_FILE_OPTIONS,
 };

@@ -6,11 +6,13 @@ import { VERSION } from '@rollkeeper/machinery/version';
 import { NODE_OPTIONS_TABLE } from './node-options.table.js';
 import { addOptions, byTableName } from './table-options.js';
 
-/** `rollkeeper node`: simulates the scheduler and the kubelets of N nodes. */
+/** `rollkeeper node`: simulates the kubelets of N nodes, and schedules pods beside them. */
 export function registerNodeCommand(program: Command): void {
   const command = program
     .command('node')
-    .description('play the kubelets of N nodes: pods become Running and Ready, deletions finish');
+    .description(
+      'play the kubelets of N nodes: pods become Running and Ready, deletions finish; and schedule pods',
+    );
   addOptions(command, NODE_OPTIONS_TABLE).action((flags: Record<string, string>) =>
     runUntilStopped((signal) => run(flags, signal)),
   );
@@ -18,7 +20,7 @@ export function registerNodeCommand(program: Command): void {
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
   // Imported lazily to keep other commands small.
-  const { runNodeProcess } = await import('@rollkeeper/simulator');
+  const { runNodeProcess } = await import('../scheduler-process/run-node-process.js');
   const { compileTable } = await import('@rollkeeper/machinery/options/compile-table');
   const options = compileTable(NODE_OPTIONS_TABLE, byTableName(flags));
   const tracing = startTracing({
@@ -36,10 +38,14 @@ async function run(flags: Record<string, string>, signal: AbortSignal): Promise<
         terminationDelayMs: options['termination-delay-ms'],
         concurrency: options.concurrency,
         podsPerNode: options['pods-per-node'],
+        ...(options.scheduler && {
+          scheduler: { config: options['scheduler-config'], plugins: options['scheduler-plugins'] },
+        }),
       },
       {
         logger: createPinoLogger({ base: { role: 'node' } }),
         userAgent: `rollkeeper/${VERSION} (node)`,
+        tracer: tracing.tracer,
         onReady: () => {
           heapIsLoaded();
           tellParent({ type: 'ready' });

@@ -13,6 +13,7 @@ import { registerQueueCommand } from './queue.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
 import { registerScaleCommand } from './scale.command.js';
+import { registerSchedulerCommand } from './scheduler.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
@@ -39,6 +40,7 @@ export function createProgram(main: string): Command {
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);
+  registerSchedulerCommand(program);
   registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
   return program;
@@ -61,6 +63,8 @@ export async function runProgram(main: string, argv: readonly string[]): Promise
 
 /** commander evaluates `--help` first, so the help of an unknown command would be the general help. */
 function refuseUnknown(program: Command, args: readonly string[]): void {
+  if (args.some((arg) => /^--kubernetes-version(?:=|$)/.test(arg)))
+    program.error('error: there is no --kubernetes-version: the embedded API server is Kubernetes 1.36');
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   const named = first === 'help' ? second : first;
   const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);

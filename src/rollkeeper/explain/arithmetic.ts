@@ -28,10 +28,14 @@ function sumsOf(set: ReplicaSetFacts, facts: RolloutFacts): string[] {
   return [...sums, `the next sync gives it ${set.nextSize}`];
 }
 
-function sumsOfNew(set: ReplicaSetFacts, { limits, replicaSets, rolling }: RolloutFacts): string[] {
+function sumsOfNew(set: ReplicaSetFacts, { limits, replicaSets, rolling, standing }: RolloutFacts): string[] {
   const { ceiling, maxSurge, replicas } = limits;
   if (set.size === replicas) return [`all ${replicas} that the Deployment asks for`];
   if (!rolling) return [`Recreate: 0 until the last old pod has ended, then ${replicas} at once`];
+  if (set.size > replicas && standing?.code === 'waits-for-replacement')
+    return [
+      `all ${replicas} that the Deployment asks for, and ${set.size - replicas} in place of pods that are to be evicted`,
+    ];
   if (set.size > replicas) return [`${set.size}, more than the ${replicas} asked for: it shrinks at once`];
   const asked = sum(replicaSets, ({ size }) => size);
   const room = Math.max(0, ceiling - asked);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ReplicaSet } from '../../machinery/kubernetes/index.js';
 import { queuedRollout } from '../../controllers/deployment/index.js';
-import { ready, stuckOn } from '../testing/stuck-rollout.js';
+import { aPodOf, ready, stuckOn } from '../testing/stuck-rollout.js';
 import { explainDeployment } from './explain-deployment.js';
 import type { ExplainInput } from './explain-input.js';
 
@@ -118,6 +119,32 @@ describe('what the policies of a rollout wait for', () => {
       );
     expect(finding({ nodeLabels })?.summary).toMatch(/^old pods in zone b go when the new pods in place of/);
     expect(finding({}), 'where nodes are not known').toBeUndefined();
+  });
+
+  it('names the pods that are to be evicted, and says what the additional size is for', () => {
+    const input = under({ [`${P}on-eviction`]: 'surge' });
+    const [first] = input.replicaSets.filter(({ metadata }) => metadata.name.includes('new'));
+    if (!first) throw new Error('there is no new ReplicaSet');
+    const { replicas = 1 } = input.deployment.spec;
+    const size = replicas + 1;
+    const set = {
+      ...(first as ReplicaSet),
+      spec: { ...(first as ReplicaSet).spec, replicas: size },
+      status: { replicas: size, availableReplicas: replicas, readyReplicas: replicas, observedGeneration: 9 },
+    };
+    const pods = Array.from({ length: size }, (_, index) => {
+      const annotations: Record<string, string> = index === 0 ? { [`${P}eviction-asked`]: 'node-1' } : {};
+      const status = index < replicas ? ready() : ({ phase: 'Pending' } as const);
+      return aPodOf(set, `web-${index}`, status, { uid: `uid-${index}`, annotations });
+    });
+    const { replicaSets, waitsFor } = explainDeployment({ ...input, replicaSets: [set], pods });
+    expect(waitsFor.find(({ cause }) => cause === 'waits-for-replacement')).toMatchObject({
+      severity: 'waits',
+      summary: 'pod web-0 is to be evicted, and goes when a pod is available in its place',
+    });
+    expect(replicaSets[0]?.because).toEqual([
+      `all ${replicas} that the Deployment asks for, and 1 in place of pods that are to be evicted`,
+    ]);
   });
 
   it('names what holds a version that has not begun, by a default of the Namespace as well', () => {

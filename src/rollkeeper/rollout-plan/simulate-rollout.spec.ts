@@ -161,6 +161,23 @@ describe('the plan of a rollout', () => {
     expect(told[4]).toContain('web-old stays until');
   });
 
+  it('replaces no pod where only cpu and memory change, and the Deployment is resized in place', () => {
+    const deployment = aDeployment({ replicas: 3, annotations: { 'rollkeeper.dev/resize': 'in-place' } });
+    const sized = (cpu: string): Deployment => {
+      const copy = structuredClone(deployment);
+      copy.metadata.annotations = { ...copy.metadata.annotations, 'deployment.kubernetes.io/revision': '1' };
+      const [container] = copy.spec.template.spec?.containers ?? [];
+      if (container) container.resources = { requests: { cpu } };
+      return copy;
+    };
+    const plan = simulateRollout({ wanted: sized('200m'), replicaSets: [rolledOut(sized('100m'))], nowMs });
+    expect(plan).toMatchObject({ completes: true, mostPods: 3, fewestAvailable: 3 });
+    expect(plan.steps.flatMap(({ actions }) => actions)).toEqual([
+      'pods of web-old are resized in place: 0 of 3 done',
+      'create web-old-1 with 0',
+    ]);
+  });
+
   it('names the pods that would go, in the order of the ReplicaSet controller, where it knows them', () => {
     const { replicaSets, wanted } = change(aDeployment({ replicas: 3 }));
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-old', uid: 'uid-of-web-old' };

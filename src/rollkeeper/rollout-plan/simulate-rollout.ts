@@ -13,7 +13,7 @@ import {
   replicasOf,
   validateDeployment,
 } from '@rollkeeper/controllers/deployment';
-import type { PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
+import type { LivePods, PolicyOutcome, ReplicaSetWrite } from '@rollkeeper/controllers/deployment';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PlannedPods, renderVictims } from './planned-pods.js';
@@ -129,6 +129,9 @@ class PlannedWorld {
   private readonly given = new Set<string>();
   private readonly pods: PlannedPods;
   private removes: string[] = [];
+  /** The ReplicaSet whose pods are resized in place, and whether their nodes have done so. */
+  private resizes: string | undefined;
+  private isResized = false;
 
   constructor(private readonly question: RolloutQuestion) {
     this.nowMs = question.nowMs;
@@ -150,8 +153,21 @@ class PlannedWorld {
     const { namespaceAnnotations } = this.question;
     const { services } = this;
     const checks = { kind: 'given', passed: this.given } as const;
-    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES, namespaceAnnotations, services, checks });
+    const livePods = this.resizedPods();
+    decideRollout(draft, {
+      podsOf: () => [],
+      livePods,
+      rules: OWN_RULES,
+      namespaceAnnotations,
+      services,
+      checks,
+    });
     this.outcome = draft.policy;
+    const { readsPodsOf } = draft.policy ?? {};
+    if (readsPodsOf !== undefined && this.resizes === undefined) {
+      this.resizes = readsPodsOf;
+      return this.decide();
+    }
     const plan = netPlan(draft, []);
     const actions = [
       ...plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object)),
@@ -177,6 +193,8 @@ class PlannedWorld {
       // Taken for given: the live Deployment said so, and the plan has neither budgets nor other rollouts.
       const conditions = this.deployment.status?.conditions?.filter(({ type }) => type !== 'Progressing');
       this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } };
+    } else if (standing.code === 'resizes-pods') {
+      this.isResized = true;
     } else if (recheckAfterMs !== undefined) {
       this.nowMs += recheckAfterMs;
     } else {
@@ -224,6 +242,23 @@ class PlannedWorld {
     const replicas = replicasOf(this.deployment.spec);
     const { available, newSize, oldSize } = this.counts();
     return oldSize === 0 && newSize === replicas && available === replicas;
+  }
+
+  /** As they are before a resize, and after it. */
+  private resizedPods(): LivePods | undefined {
+    const set = this.replicaSets.find(({ metadata }) => metadata.name === this.resizes);
+    if (!set) return undefined;
+    const { template } = this.isResized ? this.deployment.spec : set.spec;
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const metadata = { name: 'resized', namespace: set.metadata.namespace };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: { containers: [], ...template?.spec },
+      status,
+    };
+    return { of: set.metadata.name, pods: Array.from({ length: set.spec.replicas ?? 1 }, () => pod as Pod) };
   }
 
   private latest(): ReplicaSet | undefined {

@@ -11,6 +11,7 @@ import {
   ROLLOUT_HELD,
   RolloutDraft,
   WAITING_FOR_APPROVAL,
+  RESIZING_PODS,
   WAITING_FOR_TERMINATION,
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
@@ -147,6 +148,7 @@ const WAITS: Readonly<Record<string, RolloutPhase>> = {
   [WAITING_FOR_BUDGET]: 'held',
   [WAITING_FOR_TURN]: 'held',
   [WAITING_FOR_CHECK]: 'waiting-for-check',
+  [RESIZING_PODS]: 'progressing',
 };
 
 function draftOf({ deployment, nowMs, replicaSets }: RolloutView): RolloutDraft {

@@ -15,6 +15,8 @@ export interface RunState {
   readonly redis?: { readonly url: string; readonly pid?: number };
   readonly apiServer?: RunningProcess;
   readonly nodes?: { readonly pid: number };
+  /** Absent where it runs in the process of the nodes. */
+  readonly scheduler?: { readonly pid: number };
   readonly replicas: readonly {
     readonly identity: string;
     readonly pid: number;

@@ -42,7 +42,7 @@ const LOOPBACK_HOSTS = 'localhost,127.0.0.1,[::1]';
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
-/** Delay between attempts to start the simulated nodes. */
+/** Delay between attempts to start the simulated nodes, and the scheduler. */
 const NODES_PAUSE = { firstMs: 1000, longestMs: 10_000 };
 
 /** What to show the user once everything is up. */
@@ -110,6 +110,7 @@ export class Supervisor {
     const until = AbortSignal.any([signal, over.signal]);
     const starts = Promise.all([
       this.startNodes(kubeconfig, until),
+      this.startScheduler(kubeconfig, until),
       ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig, until)),
     ]).catch((error: unknown) => {
       over.abort(error);
@@ -195,19 +196,57 @@ export class Supervisor {
     return ready.url;
   }
 
-  /**
-   * Retried: a webhook or policy may refuse the nodes, and it can only be fixed through the running API server. Failing
-   * here would stop that server, at each start.
-   */
   private async startNodes(kubeconfig: string, signal: AbortSignal): Promise<void> {
-    const { clock, logger, up } = this.options;
+    const { up } = this.options;
     if (up.nodes === 0) return;
+    const schedules = up.scheduler === 'node';
     const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
+    const scheduling = schedules ? this.schedulerFiles('scheduler-') : ['--scheduler=false'];
     const child = this.makeChild(
       'node',
-      () => args,
+      () => [...args, ...scheduling],
       (pid) => this.update({ nodes: pid ? { pid } : undefined }),
     );
+    await this.startOnApiForSure(child, 'the simulated nodes', kubeconfig, signal);
+  }
+
+  private async startScheduler(kubeconfig: string, signal: AbortSignal): Promise<void> {
+    if (this.options.up.scheduler !== 'process') return;
+    const args = [
+      'scheduler',
+      '--kubeconfig',
+      kubeconfig,
+      '--leader-elect=false',
+      ...this.schedulerFiles(''),
+    ];
+    const child = this.makeChild(
+      'scheduler',
+      () => args,
+      (pid) => this.update({ scheduler: pid ? { pid } : undefined }),
+    );
+    await this.startOnApiForSure(child, 'the scheduler', kubeconfig, signal);
+  }
+
+  /** @param prefix of the flags, as the command names them */
+  private schedulerFiles(prefix: 'scheduler-' | ''): string[] {
+    const { up } = this.options;
+    const files = { config: up['scheduler-config'], plugins: up['scheduler-plugins'] };
+    return Object.entries(files).flatMap(([name, file]) =>
+      file === undefined ? [] : [`--${prefix}${name}`, file],
+    );
+  }
+
+  /**
+   * Retried: a webhook or policy may refuse the first writes, and it can only be fixed through the running API server. Failing
+   * here would stop that server, at each start.
+   */
+  private async startOnApiForSure(
+    child: SupervisedProcess,
+    what: string,
+    kubeconfig: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, logger } = this.options;
     for (let failures = 0; ; failures++) {
       const delayMs = doublingDelayMs(failures, NODES_PAUSE);
       try {
@@ -216,7 +255,7 @@ export class Supervisor {
       } catch (error) {
         if (signal.aborted) throw error;
         const facts = { error: errorMessage(error), delayMs, kubeconfig };
-        logger.warn('the simulated nodes could not start; trying again while the API server runs', facts);
+        logger.warn(`${what} could not start; trying again while the API server runs`, facts);
       }
       await clock.sleep(delayMs, signal);
     }
@@ -294,6 +333,7 @@ export class Supervisor {
       down: [
         ...(this.apiServer?.isUp ? [] : ['the API server']),
         ...(up.nodes === 0 || this.state.nodes ? [] : ['the simulated nodes']),
+        ...(up.scheduler !== 'process' || this.state.scheduler ? [] : ['the scheduler']),
       ],
       replicas: Array.from({ length: up.replicas }, (_, index) => {
         const identity = identityOf(index);

@@ -1,5 +1,6 @@
-import { text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
+import { oneOf, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
+import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 
 /** The options of `rollkeeper up`. */
 export const UP_OPTIONS_TABLE = {
@@ -19,4 +20,9 @@ export const UP_OPTIONS_TABLE = {
     most: 65_535,
     default: 16_443,
   }),
+  scheduler: oneOf(['node', 'process', 'none'], {
+    help: 'where the scheduler runs: in the process of the simulated nodes, in one of its own, or nowhere',
+    default: 'node',
+  }),
+  ...SCHEDULER_FILE_OPTIONS,
 };

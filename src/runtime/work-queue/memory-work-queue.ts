@@ -2,7 +2,9 @@ import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import { mergeTraces } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
+import type { Turn } from './fair-turns.js';
+import { FairTurns, compareTurns } from './fair-turns.js';
+import { mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
@@ -44,8 +46,9 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   readonly metrics: WorkQueueMetrics;
   /** Adds whose run has not started. For a key in progress: its next run. */
   private readonly pending = new Map<string, PendingAdd>();
-  /** In the order of their adds. Each is in `pending`, and none is in `processing`. */
-  private readonly waiting = new Set<string>();
+  /** Each is in `pending`, and none is in `processing`. */
+  private readonly waiting = new Map<string, Turn>();
+  private readonly turns = new FairTurns();
   private readonly processing = new Set<string>();
   private readonly timers = new Map<string, Timer>();
   private readonly failures = new Map<string, number>();
@@ -163,9 +166,11 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
 
   /** For the consumer: takes the next waiting key, if any. */
   takeNext(): WorkItem | undefined {
-    const key = this.nextKey();
-    const pending = key === undefined ? undefined : this.pending.get(key);
-    if (key === undefined || !pending) return undefined;
+    const next = this.nextKey();
+    const pending = next && this.pending.get(next.key);
+    if (!next || !pending) return undefined;
+    const { key, turn } = next;
+    this.turns.begin(turn);
     this.waiting.delete(key);
     this.pending.delete(key);
     this.processing.add(key);
@@ -179,7 +184,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
    * one has, undefined if none waits.
    */
   untilHelpIsWantedMs(): number | undefined {
-    const since = [...this.waiting].flatMap((key) => this.pending.get(key)?.readySinceMs ?? []);
+    const since = [...this.waiting.keys()].flatMap((key) => this.pending.get(key)?.readySinceMs ?? []);
     if (since.length === 0) return undefined;
     return Math.min(...since) + this.options.spreadAfterMs - this.clock.now();
   }
@@ -187,7 +192,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   /** For the consumer: the run of a taken key ended. */
   done(key: string): void {
     this.processing.delete(key);
-    if (this.pending.has(key)) this.waiting.add(key);
+    const next = this.pending.get(key);
+    if (next) this.wait(key, next);
     this.wake();
   }
 
@@ -224,9 +230,13 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     const merged = mergePendingAdds(before, add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;
-    if (before && merged.priority !== before.priority) this.waiting.delete(key);
-    this.waiting.add(key);
+    if (merged.priority !== before?.priority || !this.waiting.has(key)) this.wait(key, merged);
     this.wake();
+  }
+
+  private wait(key: string, { priority }: PendingAdd): void {
+    if (this.waiting.size === 0 && this.processing.size === 0) this.turns.reset();
+    this.waiting.set(key, this.turns.next(key, priority));
   }
 
   private setTimer(key: string, delayMs: number, options: AddOptions): void {
@@ -256,17 +266,22 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.timers.delete(key);
   }
 
-  /** The key of the best rank that was added first. A key that has waited for `agingMs` has the best rank. */
-  private nextKey(): string | undefined {
-    let best: { key: string; rank: number } | undefined;
+  /** The key whose turn it is. One in the background that has waited for `agingMs` joins the foreground. */
+  private nextKey(): { readonly key: string; readonly turn: Turn } | undefined {
     const agedBefore = this.clock.now() - this.options.agingMs;
-    for (const key of this.waiting) {
-      const pending = this.pending.get(key);
-      if (!pending) continue;
-      const rank = pending.readySinceMs <= agedBefore ? 0 : PRIORITY_RANK[pending.priority];
-      if (!best || rank < best.rank) best = { key, rank };
+    let best: { key: string; turn: Turn } | undefined;
+    for (const [key, placed] of this.waiting) {
+      const isAged = (this.pending.get(key)?.readySinceMs ?? Infinity) <= agedBefore;
+      const turn = placed.line === 'background' && isAged ? this.age(key, placed) : placed;
+      if (!best || compareTurns(turn, best.turn) < 0) best = { key, turn };
     }
-    return best?.key;
+    return best;
+  }
+
+  private age(key: string, { sequence }: Turn): Turn {
+    const turn = { ...this.turns.next(key, 'aged'), sequence };
+    this.waiting.set(key, turn);
+    return turn;
   }
 
   private wake(): void {

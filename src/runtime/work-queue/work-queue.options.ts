@@ -16,7 +16,7 @@ export interface WorkQueueOptions {
   bucketRatePerSecond?: number;
   /** @default 100 */
   bucketBurst?: number;
-  /** A key that has waited this long goes ahead of newer keys, regardless of priority. @default 5000 */
+  /** A key of low priority that has waited this long takes its namespace's turn among all others. @default 5000 */
   agingMs?: number;
   /**
    * How long other replicas leave a key to the leader, so that they only help when it cannot keep up. 0: all take keys

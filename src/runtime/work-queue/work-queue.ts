@@ -21,7 +21,10 @@ export type ReconcileReason =
   | 'replay'
   | 'sweep';
 
-/** `high`: a user change. `low`: initial list and resync. Aging prevents starvation. */
+/**
+ * `high`: a user change; eight of them go before another key of the same namespace. `low`: initial list and resync, which
+ * wait for all others, but not for ever: they age.
+ */
 export type Priority = 'high' | 'normal' | 'low';
 
 /** The traces are those of the change that caused the add, and of changes merged into it. */
@@ -72,7 +75,8 @@ export type LeaderAdds = Pick<WorkQueue, 'add'>;
  * 4. `addRateLimited` waits the longer of the per-key exponential backoff and the global token bucket.
  * 5. Of several pending delayed adds of one key, the earliest counts.
  * 6. After `maxRetries` consecutive rate-limited adds the key is parked instead; a new `add` unparks it.
- * 7. An add of a leader is checked against its term in the same step in which it happens.
+ * 7. Namespaces take turns: however many keys of one wait, a key of another waits for no more than its share.
+ * 8. An add of a leader is checked against its term in the same step in which it happens.
  *
  * All methods reject if Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
  */

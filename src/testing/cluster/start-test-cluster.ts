@@ -8,7 +8,7 @@ import { ShutdownError } from '@rollkeeper/machinery/errors';
 import { assertUsableRedis } from '@rollkeeper/redis/connection';
 import type { SigningAuthority } from '@rollkeeper/controllers/certificates/certificate-controllers';
 import { withSigningAuthority } from '@rollkeeper/controllers/registry';
-import type { HttpApiClient } from '@rollkeeper/client/api-client';
+import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
 import { bearerToken, createHttpApiClient } from '@rollkeeper/client/api-client';
 import { memoryCoordination } from '@rollkeeper/runtime/operator/memory-coordination';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue';
@@ -28,6 +28,7 @@ import { assertSnapshot, restoreSnapshot, takeSnapshot } from './snapshot.js';
 import type { SettleOptions, TestCluster } from './test-cluster.js';
 import type { CompiledTestClusterOptions, TestClusterOptions } from './test-cluster.options.js';
 import { compileTestClusterOptions } from './test-cluster.options.js';
+import { TestScheduler } from './test-scheduler.js';
 import { Workloads } from './workloads.js';
 
 /** How long to wait at startup for a Redis that is not up, milliseconds. */
@@ -277,13 +278,21 @@ class RunningTestCluster implements TestCluster {
     const nodes =
       nodeOptions &&
       new SimulatedNodes({ ...shared, clock: clock.clock, machineClock: working }, nodeOptions);
-    this.workloads = new Workloads({ controllers, nodes });
+    const scheduler = this.schedulerOn(client, nodes);
+    this.workloads = new Workloads({ controllers, nodes, scheduler });
     const either = new LinkedAbort(signal, this.ended.signal);
     try {
       await this.workloads.start(either.signal, (error) => this.fail(error));
     } finally {
       either.close();
     }
+  }
+
+  private schedulerOn(client: ApiClient, nodes: SimulatedNodes | undefined): TestScheduler | undefined {
+    const { logger, scheduler: options } = this.options;
+    if (!options) return undefined;
+    const { random, working: clock } = this;
+    return new TestScheduler({ client, clock, random, logger, ...options, ...(nodes && { nodes }) });
   }
 
   private async putBack(snapshot: TestClusterSnapshot): Promise<void> {

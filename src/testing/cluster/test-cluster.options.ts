@@ -7,6 +7,12 @@ import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { assertRedisUrl } from '@rollkeeper/redis/connection';
 import { CONTROLLERS, selectControllers } from '@rollkeeper/controllers/registry';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
+import { compileConfiguration, defaultConfiguration, readConfiguration } from '@rollkeeper/scheduler';
+import type {
+  SchedulerConfiguration,
+  SchedulerPluginDefinition,
+  WrittenConfiguration,
+} from '@rollkeeper/scheduler';
 import type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from '@rollkeeper/simulator';
 import { compileNodeSimulatorOptions } from '@rollkeeper/simulator';
 import { compileTestUsers } from './cluster-users.js';
@@ -29,6 +35,12 @@ export interface TestClusterOptions {
   controllers?: string | readonly (string | ControllerDefinition)[];
   /** Simulated nodes, on which pods become Running and Ready; 0: none, and pods stay Pending. @default 3 */
   nodes?: number | NodeSimulatorOptions;
+  /**
+   * The scheduler: further plug-ins, and a `KubeSchedulerConfiguration` as an object, YAML or JSON. `false`: none, and pods stay
+   * Pending unless the test binds them.
+   * @default the default profile, if there are simulated nodes
+   */
+  scheduler?: false | TestSchedulerOptions;
   /**
    * Users in addition to the administrator: names, or `{ name, groups }`. Their rights come from roles and bindings in
    * the manifests; see `user(name)`. @default none
@@ -67,11 +79,25 @@ export interface TestClusterOptions {
   logger?: Logger;
 }
 
+export interface TestSchedulerOptions {
+  /** Made by `defineSchedulerPlugin`; on unless the configuration says otherwise. @default none */
+  readonly plugins?: readonly SchedulerPluginDefinition[];
+  /** @default the default profile of kube-scheduler */
+  readonly configuration?: WrittenConfiguration | string;
+}
+
+export interface CompiledTestScheduler {
+  readonly plugins: readonly SchedulerPluginDefinition[];
+  readonly configuration: SchedulerConfiguration;
+}
+
 export interface CompiledTestClusterOptions {
   readonly redisUrl: string | undefined;
   readonly controllers: readonly ControllerDefinition[];
   /** Absent: none. */
   readonly nodes: CompiledNodeSimulatorOptions | undefined;
+  /** Absent: none. */
+  readonly scheduler: CompiledTestScheduler | undefined;
   readonly users: readonly TokenUser[];
   readonly manifests: Manifests;
   readonly snapshot: TestClusterSnapshot | undefined;
@@ -95,6 +121,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'store',
   'controllers',
   'nodes',
+  'scheduler',
   'users',
   'manifests',
   'snapshot',
@@ -116,6 +143,7 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     redisUrl: redisUrlOf(options.store),
     controllers: controllersOf(options.controllers ?? '*'),
     nodes: nodesOf(options.nodes ?? {}),
+    scheduler: schedulerOf(options),
     users: compileTestUsers(options.users ?? []),
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
@@ -124,6 +152,23 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     signal: options.signal ?? new AbortController().signal,
     logger: options.logger ?? silentLogger,
   });
+}
+
+function schedulerOf({ nodes, scheduler }: TestClusterOptions): CompiledTestScheduler | undefined {
+  if (scheduler === false || (scheduler === undefined && nodes === 0)) return undefined;
+  const { configuration, plugins = [] } = scheduler ?? {};
+  return { plugins, configuration: configurationOf(configuration) };
+}
+
+function configurationOf(written: TestSchedulerOptions['configuration']): SchedulerConfiguration {
+  if (written === undefined) return defaultConfiguration();
+  try {
+    return typeof written === 'string' ? readConfiguration(written) : compileConfiguration(written);
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    const problem = error.message.replace(`${error.option}: `, '');
+    throw new InvalidOptionError(`scheduler.configuration.${error.option}`, problem, { cause: error });
+  }
 }
 
 function redisUrlOf(store: TestClusterOptions['store'] = 'memory'): string | undefined {

@@ -5,13 +5,15 @@ import type { SimulatedNodes } from '@rollkeeper/simulator';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
 import type { Controllers } from './controllers.js';
+import type { TestScheduler } from './test-scheduler.js';
 
 export interface WorkloadParts {
   readonly controllers?: Controllers;
   readonly nodes?: SimulatedNodes;
+  readonly scheduler?: TestScheduler;
 }
 
-/** The controllers and nodes of a cluster, from one start to the stop. */
+/** The controllers, nodes and scheduler of a cluster, from one start to the stop. */
 export class Workloads {
   private readonly stopper = new AbortController();
   private readonly work: Promise<void>[] = [];
@@ -24,8 +26,12 @@ export class Workloads {
 
   /** Their caches; of those that come and go, the ones for `resources`. */
   cachesOf(resources: readonly string[]): readonly CacheOf[] {
-    const { controllers, nodes } = this.parts;
-    return [...(controllers?.cachesOf(resources) ?? []), ...cachesOf(nodes?.informers ?? [])];
+    const { controllers, nodes, scheduler } = this.parts;
+    return [
+      ...(controllers?.cachesOf(resources) ?? []),
+      ...cachesOf(nodes?.informers ?? []),
+      ...cachesOf(scheduler?.informers ?? []),
+    ];
   }
 
   /**
@@ -33,7 +39,7 @@ export class Workloads {
    * @param onFailure called with a later failure
    */
   async start(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-    const { controllers, nodes } = this.parts;
+    const { controllers, nodes, scheduler } = this.parts;
     let isReady = false;
     try {
       const working = new Promise<void>((resolve, reject) => {
@@ -42,7 +48,7 @@ export class Workloads {
           if (isReady) onFailure(error);
           else reject(error instanceof Error ? error : new Error(String(error)));
         };
-        const ready = [controllers, nodes]
+        const ready = [controllers, nodes, scheduler]
           .filter((part) => part !== undefined)
           .map((part) => {
             return new Promise<void>((onReady) => {

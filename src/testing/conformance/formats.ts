@@ -3,6 +3,7 @@ import { deploymentCases } from './deployment-cases.js';
 import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
+import { schedulerCases } from './scheduler-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { recordedAnswers } from './recorded-answers.js';
 import { recordedDefaults } from './recorded-defaults.js';
@@ -25,4 +26,5 @@ export const formats: readonly ConformanceFormat[] = [
   disruptionCases,
   recordedAnswers,
   recordedDefaults,
+  schedulerCases,
 ];

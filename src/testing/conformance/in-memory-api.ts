@@ -182,6 +182,7 @@ function keyIn(type: ResourceType, ref: ObjectRef): string {
 function merged<T extends KubernetesObject>(current: T, sent: T, subresource: string | undefined): T {
   const { status } = current as { status?: unknown };
   if (subresource === undefined) return { ...sent, ...(status === undefined ? {} : { status }) };
+  if (subresource === 'resize') return { ...current, spec: (sent as { spec?: unknown }).spec };
   const metadata = { ...current.metadata, annotations: sent.metadata.annotations };
   return { ...current, metadata, status: (sent as { status?: unknown }).status };
 }

@@ -1,7 +1,12 @@
 import { ApiStatusError } from '@rollkeeper/client/api-client/api-status-error';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { ReplicaSetControllerOptions } from '@rollkeeper/controllers/replicaset';
 import { createReplicaSetController } from '@rollkeeper/controllers/replicaset';
-import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { createReplicationControllerController } from '@rollkeeper/controllers/replicationcontroller/replicationcontroller';
+import { ReplicationController } from '@rollkeeper/controllers/shared';
+import type { ControllerDefinition, Kind } from '@rollkeeper/runtime';
+import { typeMeta } from '@rollkeeper/runtime';
+import type { DeepReadonly, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import {
   PODS,
   REPLICA_SETS,
@@ -53,18 +58,58 @@ export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
   return given?.replicaSet !== undefined;
 }
 
+/** A kind of controllers that the recordings hold for. */
+interface Recorded {
+  readonly kind: Kind;
+  readonly create: (options: ReplicaSetControllerOptions) => ControllerDefinition;
+  /** A recorded ReplicaSet as an object of the kind. */
+  readonly of: (replicaSet: ReplicaSet) => KubernetesObject;
+}
+
+const AS_REPLICA_SET: Recorded = {
+  kind: REPLICA_SETS,
+  create: createReplicaSetController,
+  of: (replicaSet) => replicaSet,
+};
+
+/** ReplicationControllers follow the same rules: the genuine controller of both is one. */
+export const AS_REPLICATION_CONTROLLER: Recorded = {
+  kind: ReplicationController,
+  create: createReplicationControllerController,
+  of: ({ spec: { selector, ...spec }, ...object }) =>
+    ({
+      ...object,
+      ...typeMeta(ReplicationController),
+      spec: { ...spec, selector: selector.matchLabels },
+    }) as KubernetesObject,
+};
+
+/** Whether a ReplicationController can be in the state: its selector has no expressions, and it counts no terminating pods. */
+export function isForReplicationControllers({
+  given: { replicaSet, siblings = [] },
+}: ReplicaSetCase): boolean {
+  return [replicaSet, ...siblings].every(({ spec }) => (spec.selector.matchExpressions ?? []).length === 0);
+}
+
 /**
  * Runs the real reconciler once on the case's state, with the clock fixed at `now`.
  * @returns the differences from the recording, one line each; none if it passed
  */
-export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<string[]> {
+export async function runReplicaSetCase(
+  testCase: ReplicaSetCase,
+  recorded: Recorded = AS_REPLICA_SET,
+): Promise<string[]> {
   const { expect, given, now } = testCase;
   const quota = new Quota(testCase.createFailsAfter ?? Infinity);
   const api = new InMemoryApi((write) => quota.check(write));
-  const replicaSet = api.seed(REPLICA_SETS, structuredClone(given.replicaSet) as ReplicaSet);
-  for (const sibling of given.siblings ?? []) api.seed(REPLICA_SETS, structuredClone(sibling) as ReplicaSet);
-  for (const pod of given.pods ?? []) api.seed(PODS, structuredClone(pod) as Pod);
-  const { error, events, requeueAfterMs } = await syncOnce(replicaSet, api, now);
+  const seed = (each: DeepReadonly<ReplicaSet>) =>
+    api.seed(recorded.kind, recorded.of(structuredClone(each) as ReplicaSet));
+  const replicaSet = seed(given.replicaSet);
+  for (const sibling of given.siblings ?? []) seed(sibling);
+  for (const pod of given.pods ?? []) api.seed(PODS, ownedBy(recorded.kind, structuredClone(pod) as Pod));
+  // The recordings are of single runs, so the status has to follow in the run that changed the pods.
+  const controller = recorded.create({ statusAfterScaling: 'now' });
+  const { error, events, requeueAfterMs } = await syncOnce(controller, replicaSet, api, now);
   const written = (verb: AttemptedWrite['verb']): string[] =>
     api.writes
       .filter((write) => write.verb === verb && write.type === PODS)
@@ -77,7 +122,7 @@ export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<strin
       .map(({ metadata }) => metadata.name),
   );
   const patched = written('patch');
-  const { status } = await api.get<ReplicaSet>(REPLICA_SETS, replicaSet.metadata);
+  const { status } = await api.get<ReplicaSet>(recorded.kind, replicaSet.metadata);
   return [
     ...difference('created', expect.created, written('create').length),
     ...difference('deleted', expect.deleted, written('delete')),
@@ -146,6 +191,18 @@ function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
   );
 }
 
+/** The pod, whose owners of the recorded kind are of `kind`. */
+function ownedBy(kind: Kind, pod: Pod): Pod {
+  const { ownerReferences } = pod.metadata;
+  const owners = ownerReferences?.map((owner) =>
+    owner.kind === REPLICA_SETS.kind ? { ...owner, ...typeMeta(kind) } : owner,
+  );
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, ...(owners && { ownerReferences: owners }) },
+  };
+}
+
 /** Refuses the creation of pods after the first `limit`. */
 class Quota {
   tried = 0;
@@ -165,9 +222,12 @@ interface Outcome {
   readonly requeueAfterMs?: number;
 }
 
-async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): Promise<Outcome> {
-  // The recordings are of single runs, so the status has to follow in the run that changed the pods.
-  const controller = createReplicaSetController({ statusAfterScaling: 'now' });
+async function syncOnce(
+  controller: ControllerDefinition,
+  replicaSet: KubernetesObject,
+  api: InMemoryApi,
+  now: string,
+): Promise<Outcome> {
   const run = new ReconcilerRun(controller, api, new StandingClock(Date.parse(now)));
   const { namespace, name } = replicaSet.metadata;
   const events = (): string[] => run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);

@@ -1,5 +1,6 @@
-import type { Deployment, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
+import type { Deployment, KubernetesObject, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
+import { MAX_ROLLOUTS } from '../policy-world.js';
 import type { StoreReplay } from './store-replay.js';
 import { ownerOf } from './store-replay.js';
 import type { Violation } from './violation.js';
@@ -11,7 +12,8 @@ const DESIRED = 'deployment.kubernetes.io/desired-replicas';
 /**
  * (g) Of Deployments under policies: a version that is in its steps is written no larger than the step that it has reached, a step
  * that waits for an approval is passed by one alone, and what has failed is given no more pods while a good version is left. Call
- * before the change is applied to the replay.
+ * before the change is applied to the replay. Of the others: no more Deployments roll out at once than may, and no ReplicaSet with pods is
+ * given another template unless only cpu and memory differ.
  */
 export class PoliciesChecker {
   checks = 0;
@@ -19,6 +21,7 @@ export class PoliciesChecker {
   constructor(private readonly replay: StoreReplay) {}
 
   check(event: HistoryEvent): Violation[] {
+    if (event.kind === 'Deployment' && !event.deleted) return this.turnsOf(event);
     if (event.kind !== 'ReplicaSet' || event.deleted) return [];
     const written = event.object as ReplicaSet;
     const deployment = this.replay.deployments.get(ownerOf(written) ?? '');
@@ -26,13 +29,26 @@ export class PoliciesChecker {
     this.checks += 1;
     const before = this.replay.replicaSets.get(written.metadata.uid ?? '');
     const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
-    const problems = grows ? [this.stepsOf(deployment, written), this.failureOf(deployment, written)] : [];
+    const growth = grows ? [this.stepsOf(deployment, written), this.failureOf(deployment, written)] : [];
+    const problems = [...growth, before && templateOf(before, written)];
     const subject = deployment.metadata.name;
     return problems.flatMap((problem) =>
       problem === undefined
         ? []
         : [{ check: 'policies', subject, problem: `${problem} (revision ${event.resourceVersion})` }],
     );
+  }
+
+  private turnsOf({ object, resourceVersion }: HistoryEvent): Violation[] {
+    const { metadata } = object;
+    if (!isGranted(object) || isGranted(this.replay.deployments.get(metadata.uid ?? ''))) return [];
+    this.checks += 1;
+    const others = [...this.replay.deployments.values()].filter(
+      (other) => other.metadata.uid !== metadata.uid && isGranted(other),
+    );
+    if (others.length < MAX_ROLLOUTS) return [];
+    const problem = `rolls out beside ${others.length} others (revision ${resourceVersion})`;
+    return [{ check: 'policies', subject: metadata.name, problem }];
   }
 
   private stepsOf({ metadata }: Deployment, { metadata: set, spec }: ReplicaSet): string | undefined {
@@ -64,6 +80,25 @@ export class PoliciesChecker {
   }
 }
 
+/** A turn that is given, and not yet given back. */
+function isGranted(object: KubernetesObject | undefined): boolean {
+  const { annotations, deletionTimestamp } = object?.metadata ?? {};
+  const text = annotations?.[`${P}turn`];
+  if (text === undefined || deletionTimestamp) return false;
+  return (JSON.parse(text) as { granted?: string }).granted !== undefined;
+}
+
+/** A resize in place is the only change of a template. */
+function templateOf(before: ReplicaSet, written: ReplicaSet): string | undefined {
+  const [one, other] = [before, written].map(({ spec }) => JSON.stringify(withoutAmounts(spec.template)));
+  return one === other ? undefined : `the template of ${written.metadata.name} is another one`;
+}
+
+function withoutAmounts(template: ReplicaSet['spec']['template']): unknown {
+  const containers = template?.spec?.containers.map(({ resources: _resources, ...others }) => others);
+  return { ...template, spec: { ...template?.spec, containers } };
+}
+
 interface Position {
   readonly revision: string;
   readonly done: number;
@@ -71,7 +106,7 @@ interface Position {
 }
 
 function hasPolicies({ metadata }: Deployment): boolean {
-  return ['steps', 'on-failure'].some((name) => metadata.annotations?.[P + name] !== undefined);
+  return ['steps', 'on-failure', 'resize'].some((name) => metadata.annotations?.[P + name] !== undefined);
 }
 
 /** The size of the step that it is at, or of the last one before. */

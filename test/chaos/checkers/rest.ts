@@ -43,9 +43,23 @@ export function unrestOf({ deployments, pods, replicaSets }: Snapshot): string[]
           `ReplicaSet ${metadata.name}: ${status?.replicas} of ${spec.replicas}`,
       ),
     ...pods
+      .filter((pod) => cpuOf(pod) !== cpuAskedFor(pod, replicaSets))
+      .map((pod) => `pod ${pod.metadata.name} has cpu ${cpuOf(pod)}, not ${cpuAskedFor(pod, replicaSets)}`),
+    ...pods
       .filter(({ metadata }) => metadata.deletionTimestamp || !alive.has(controllerOf(metadata)))
       .map(({ metadata }) => `pod ${metadata.name} is ending or nobody's`),
   ];
+}
+
+function cpuOf({ spec }: Pick<Pod, 'spec'>): string {
+  return String(spec.containers[0]?.resources?.requests?.['cpu']);
+}
+
+/** Of its ReplicaSet's template. */
+function cpuAskedFor(pod: Pod, replicaSets: readonly ReplicaSet[]): string {
+  const owner = replicaSets.find(({ metadata }) => metadata.uid === controllerOf(pod.metadata));
+  const spec = owner?.spec.template?.spec;
+  return spec ? cpuOf({ spec }) : cpuOf(pod);
 }
 
 function controllerOf(metadata: Pod['metadata']): string | undefined {

@@ -7,6 +7,7 @@ import type { JournalLine } from '../../chaos/checkers/journal-line.js';
 import { LimitsChecker } from '../../chaos/checkers/limits.js';
 import { PoliciesChecker } from '../../chaos/checkers/policies.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
+import { MAX_ROLLOUTS } from '../../chaos/policy-world.js';
 import { StoreReplay } from '../../chaos/checkers/store-replay.js';
 import type { HistoryEvent } from '../../chaos/history.js';
 import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
@@ -221,6 +222,29 @@ describe('the check of policies', () => {
     expect(looked(steps, [sized('new', 1, step(1, 0)), sized('new', 5, step(3, 1))])).toEqual([]);
     expect(looked(steps, [sized('new', 2, step(1, 0))])[0]).toContain('2 pods at step 2, which allows 1');
     expect(looked(steps, [sized('new', 6, step(3, 1))])[0]).toContain('allows 5');
+  });
+
+  it('finds more rollouts at once than may be', () => {
+    const turns = Array.from({ length: MAX_ROLLOUTS + 1 }, (_, index) => {
+      const annotations = { [`${P}turn`]: JSON.stringify({ granted: 'now' }) };
+      return change('Deployment', `web-${index}`, { metadata: { annotations }, spec: {} });
+    });
+    expect(looked({}, turns)).toEqual([expect.stringContaining(`beside ${MAX_ROLLOUTS} others`)]);
+  });
+
+  it('finds a ReplicaSet that gets a template with more than other resources', () => {
+    const templated = (image: string, cpu: string): HistoryEvent => {
+      const containers = [{ name: 'web', image, resources: { requests: { cpu } } }];
+      const { object } = sized('new', 2, {});
+      return change('ReplicaSet', 'new', {
+        ...object,
+        spec: { replicas: 2, template: { spec: { containers } } },
+      });
+    };
+    const resize = { [`${P}resize`]: 'in-place' };
+    expect(looked(resize, [templated('web:1', '100m'), templated('web:1', '200m')])).toEqual([]);
+    const found = looked(resize, [templated('web:1', '100m'), templated('web:2', '100m')]);
+    expect(found).toEqual([expect.stringContaining('the template of new is another one')]);
   });
 
   it('finds an approval that nobody gave', () => {

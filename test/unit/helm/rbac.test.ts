@@ -212,6 +212,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('resize pods, and patch Deployments, only where that is asked for', () => {
+    const isOfResize = ({ resource, verb }: Right): boolean =>
+      resource === 'pods/resize' || (resource === 'deployments' && verb === 'patch');
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces };
+      const given = rightsGivenBy(rulesWith({ ...values, resizePods: true })).filter(isOfResize);
+      expect(text(given)).toEqual(['patch deployments.apps', 'update pods/resize']);
+      expect(rightsGivenBy(rulesWith(values)).filter(isOfResize)).toEqual([]);
+    }
+  });
+
   it('reach the definitions of checks, and Jobs, only where checks are measured, and there to get and to create', () => {
     expect(text(checks)).toEqual(['create jobs.batch', 'get configmaps', 'get jobs.batch']);
     const values = { controllers: 'deployment', rolloutChecks: { enabled: true } };

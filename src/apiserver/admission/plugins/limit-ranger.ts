@@ -1,4 +1,4 @@
-import { canonicalQuantity, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { canonicalQuantity, greaterAmounts, nanosOf, sumOfCommon } from '@rollkeeper/machinery/kubernetes';
 import type {
   Container,
   LimitRange as ILimitRange,
@@ -14,7 +14,6 @@ import type {
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
 import { containersOf } from '../attributes.js';
-import { greaterAmounts, sumOfCommon } from '@rollkeeper/machinery/kubernetes';
 
 export type LimitRange = DecodedObject<ILimitRange>;
 

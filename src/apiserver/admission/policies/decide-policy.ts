@@ -102,11 +102,8 @@ export function decidePolicy(policy: CompiledPolicy, values: RequestValues, budg
   if (!match.isMatch) return NOTHING;
   const { failed, variables } = evaluateVariables(policy, values, budget);
   const all = { ...values, variables };
-  const evaluate = (expression: RequestExpression): CelOutcome => {
-    const outcome = evaluateExpression(expression, all, budget);
-    const cause = outcome.type === 'error' && failed.find(({ name }) => uses(expression, name));
-    return cause ? { type: 'error', message: cause.problem } : outcome;
-  };
+  const evaluate = (expression: RequestExpression): CelOutcome =>
+    blamed(evaluateExpression(expression, all, budget), expression, failed);
   const objections = policy.rules.flatMap((rule) => {
     const outcome = evaluate(rule.expression);
     if (outcome.type !== 'value') return failure(outcome.message);
@@ -138,8 +135,9 @@ function audit(
 }
 
 /** A failed variable only matters where it is used. */
-function evaluateVariables(
-  policy: CompiledPolicy,
+/** What the variables of a policy give, one after another, and which of them failed. */
+export function evaluateVariables(
+  policy: Pick<CompiledPolicy, 'variables'>,
   values: RequestValues,
   budget: CostBudget,
 ): {
@@ -158,6 +156,16 @@ function evaluateVariables(
       });
   }
   return { variables, failed };
+}
+
+/** A failure that is that of a variable says so. */
+export function blamed(
+  outcome: CelOutcome,
+  expression: RequestExpression,
+  failed: readonly { readonly name: string; readonly problem: string }[],
+): CelOutcome {
+  const cause = outcome.type === 'error' && failed.find(({ name }) => uses(expression, name));
+  return cause ? { type: 'error', message: cause.problem } : outcome;
 }
 
 function uses({ text }: RequestExpression, variable: string): boolean {

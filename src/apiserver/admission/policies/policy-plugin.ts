@@ -1,37 +1,26 @@
 import type { ValidatingAdmissionPolicyBinding } from '@rollkeeper/machinery/types/admissionregistration-v1';
-import { compileLabelSelector, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
-import type { KubernetesObject, Namespace } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { StatusError } from '../../errors/index.js';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
-import { errorMessage } from '@rollkeeper/machinery/errors';
-import type { Storage } from '../../storage/index.js';
 import { refused, SERVER } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import type { BrokenObject, FollowedObjects } from '../../storage/index.js';
 import { policyNameOf, selectionOfBinding, selectionOfPolicy } from '../salvage-selection.js';
-import { convertedOnce, reviewRequest } from '../webhooks/admission-review.js';
+import { convertedOnce } from '../webhooks/admission-review.js';
 import type { Conversion } from '../webhooks/admission-review.js';
-import { matchRequest } from '../webhooks/match-request.js';
-import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
 import type { CompiledPolicy, Objection, Policy, Verdict } from './decide-policy.js';
-import { authorizerFor } from '../request-authority.js';
-import type { AccessDecider } from '../request-authority.js';
+import { ConfigurationError, PolicyScope } from './policy-scope.js';
+import type { ScopeKnowledge } from './policy-scope.js';
 import { requestBudget } from '../request-expressions.js';
 import type { RequestValues } from '../request-expressions.js';
 
 export type PolicyBinding = ValidatingAdmissionPolicyBinding & KubernetesObject;
 
-export interface PolicyKnowledge {
+export interface PolicyKnowledge extends ScopeKnowledge {
   readonly policies: FollowedObjects<Policy>;
   readonly bindings: FollowedObjects<PolicyBinding>;
-  readonly namespaces: FollowedObjects<Namespace>;
-  readonly kinds: KindRegistry;
-  readonly storage: Storage;
-  readonly access: AccessDecider;
-  readonly convert: Conversion;
   /** Receives what a genuine server writes to its audit log. */
   readonly logger: Logger;
 }
@@ -42,9 +31,6 @@ const CODES: Readonly<Record<string, number>> = {
   RequestEntityTooLarge: 413,
   Unauthorized: 401,
 };
-
-/** A binding's parameters cannot be found, or the object cannot be converted for the policy. */
-class ConfigurationError extends Error {}
 
 /** A policy or binding as far as it decides what it is for. */
 interface Reach {
@@ -59,11 +45,12 @@ interface Reach {
  * failures.
  */
 export class PolicyPlugin {
-  private readonly selections = new WeakMap<object, Selection>();
+  private readonly scope: PolicyScope;
 
   constructor(private readonly known: PolicyKnowledge) {
+    this.scope = new PolicyScope(known);
     known.policies.prepareBy(compilePolicy);
-    known.bindings.prepareBy((binding) => this.selectionOf(binding));
+    known.bindings.prepareBy((binding) => this.scope.selectionOf(binding));
   }
 
   /** @throws StatusError the first objection of a binding that denies */
@@ -105,7 +92,7 @@ export class PolicyPlugin {
   }
 
   private reachOf(binding: Readonly<PolicyBinding>): Reach {
-    return { name: binding.metadata.name, selection: this.selectionOf(binding) };
+    return { name: binding.metadata.name, selection: this.scope.selectionOf(binding) };
   }
 
   private refuseWithin(
@@ -114,18 +101,14 @@ export class PolicyPlugin {
     attributes: Attributes,
     broken: 'policy' | 'binding',
   ): void {
-    const { kinds } = this.known;
     const isMeant = (selection: Selection): boolean =>
-      matchRequest(selection, attributes, kinds, this.labelsOf) !== undefined;
+      this.scope.shownTo(selection, attributes) !== undefined;
     if (!policy.selection || !isMeant(policy.selection)) return;
     if (binding.selection && !isMeant(binding.selection)) return;
     const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`;
     const message = `failed to configure ${broken}: what is in the store cannot be understood`;
-    throw denial(attributes, { message, reason: 'Invalid' }, `${names} denied request: ${message}`);
+    throw denial(attributes, { reason: 'Invalid' }, `${names} denied request: ${message}`);
   }
-
-  private readonly labelsOf = (namespace: string) =>
-    this.known.namespaces.get('', namespace)?.metadata.labels ?? {};
 
   private async ask(
     policy: CompiledPolicy,
@@ -133,10 +116,10 @@ export class PolicyPlugin {
     attributes: Attributes,
     convert: Conversion,
   ): Promise<void> {
-    const shown = this.shownTo(policy, binding, attributes);
+    const shown = this.scope.shownTo(policy.selection, attributes, binding);
     if (!shown) return;
     const { annotations, objections } = await this.verdictOf(policy, binding, attributes, () =>
-      this.valuesOf(attributes, shown, convert),
+      this.scope.valuesOf(attributes, shown, convert),
     );
     const actions = binding.spec.validationActions;
     const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.metadata.name}'`;
@@ -158,54 +141,6 @@ export class PolicyPlugin {
     this.known.logger.info(event, { ...fields, user, resource: kind.type.resource, namespace, name });
   }
 
-  /** @returns undefined if the request does not match */
-  private shownTo(
-    policy: CompiledPolicy,
-    binding: Readonly<PolicyBinding>,
-    attributes: Attributes,
-  ): KindDefinition | undefined {
-    const { kinds } = this.known;
-    const shown = matchRequest(policy.selection, attributes, kinds, this.labelsOf);
-    const own = this.selectionOf(binding);
-    return own && !matchRequest(own, attributes, kinds, this.labelsOf) ? undefined : shown;
-  }
-
-  private async valuesOf(
-    attributes: Attributes,
-    shown: KindDefinition,
-    convert: Conversion,
-  ): Promise<RequestValues> {
-    const { object, oldObject, ...request } = await this.converted(attributes, shown, convert);
-    const namespaceObject = this.known.namespaces.get('', attributes.namespace) ?? null;
-    const authorizer = authorizerFor(attributes, this.known.access);
-    return { object, oldObject, request, namespaceObject, authorizer };
-  }
-
-  /** @throws ConfigurationError */
-  private async converted(...args: Parameters<typeof reviewRequest>): ReturnType<typeof reviewRequest> {
-    try {
-      return await reviewRequest(...args);
-    } catch (error) {
-      throw new ConfigurationError(`failed to convert object version: ${errorMessage(error)}`, {
-        cause: error,
-      });
-    }
-  }
-
-  /** A binding without rules matches everything that its policy does, within its selectors. */
-  private selectionOf(binding: Readonly<PolicyBinding>): Selection | undefined {
-    const said = binding.spec.matchResources;
-    if (!said) return undefined;
-    const anything = [
-      { apiGroups: ['*'], apiVersions: ['*'], operations: ['*' as const], resources: ['*/*', '*'] },
-    ];
-    const known =
-      this.selections.get(binding) ??
-      compileSelection({ ...said, resourceRules: said.resourceRules ?? anything });
-    this.selections.set(binding, known);
-    return known;
-  }
-
   private async verdictOf(
     policy: CompiledPolicy,
     binding: Readonly<PolicyBinding>,
@@ -213,7 +148,7 @@ export class PolicyPlugin {
     valuesOf: () => Promise<RequestValues>,
   ): Promise<Verdict> {
     try {
-      const all = await this.paramsOf(policy, binding, attributes.namespace);
+      const all = await this.scope.paramsOf(policy.paramKind, binding.spec, attributes.namespace);
       const values = await valuesOf();
       const verdicts = all.map((params) => decidePolicy(policy, { ...values, params }, requestBudget()));
       return {
@@ -227,38 +162,6 @@ export class PolicyPlugin {
       return { objections, annotations: [] };
     }
   }
-
-  /** The parameter objects for the policy, one after another; `null` without parameters. */
-  private async paramsOf(
-    { paramKind }: CompiledPolicy,
-    { spec }: Readonly<PolicyBinding>,
-    requestNamespace: string,
-  ): Promise<readonly unknown[]> {
-    const ref = spec.paramRef;
-    if (!paramKind || !ref) return [null];
-    const { apiVersion = '', kind: word = '' } = paramKind;
-    const kind = this.known.kinds.findByKind(apiVersion, word);
-    if (!kind)
-      throw new ConfigurationError(
-        `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${word}'`,
-      );
-    const namespace = kind.type.namespaced ? ref.namespace || requestNamespace : '';
-    if (kind.type.namespaced && namespace === '')
-      throw new ConfigurationError(
-        'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
-      );
-    const resource = qualifiedResource(kind.type);
-    const found = ref.name
-      ? [await this.known.storage.get({ resource, namespace, name: ref.name })]
-      : (await this.known.storage.list(resource, { namespace })).items;
-    const isSelected = ref.name ? () => true : compileLabelSelector(ref.selector ?? {});
-    const params = found.flatMap((one) =>
-      one && isSelected(one.object.metadata.labels) ? [one.object] : [],
-    );
-    if (params.length === 0 && ref.parameterNotFoundAction !== 'Allow')
-      throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
-    return params;
-  }
 }
 
 function mayName({ object }: BrokenObject, policy: string): boolean {
@@ -269,7 +172,12 @@ function reachOfBroken({ name, object }: BrokenObject): Reach {
   return { name, selection: selectionOfBinding(object) };
 }
 
-function denial(attributes: Attributes, { reason }: Objection, message: string): StatusError {
+/** Why a policy refuses, in the form in which it answers. */
+export function denial(
+  attributes: Attributes,
+  { reason }: Pick<Objection, 'reason'>,
+  message: string,
+): StatusError {
   const { status } = refused(attributes, message);
   return new StatusError(CODES[reason] ?? 422, reason, status.message ?? message, {
     details: { ...status.details, causes: [{ message }] },

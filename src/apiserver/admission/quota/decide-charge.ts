@@ -1,4 +1,10 @@
-import { canonicalQuantity, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import {
+  addAmounts,
+  canonicalQuantity,
+  nanosOf,
+  pickAmounts,
+  subtractAmounts,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ResourceQuota as IResourceQuota } from '@rollkeeper/machinery/types/core-v1';
 import type {
   Amounts,
@@ -7,7 +13,6 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
-import { addAmounts, pickAmounts, subtractAmounts } from '@rollkeeper/machinery/kubernetes';
 import { isInScope } from './scopes.js';
 import { usageOf } from './usage.js';
 

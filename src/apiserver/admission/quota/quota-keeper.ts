@@ -1,12 +1,11 @@
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
+import { addAmounts, qualifiedResource, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isStorageConflict, isStorageNotFound, isStorageUnavailable, pagesOf } from '../../storage/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
-import { addAmounts } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import { differenceOf, excessOf, statusAfter, vaguenessOf } from './decide-charge.js';

@@ -1,19 +1,6 @@
 import type { PersistentVolumeClaimSpec, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import {
-  addAmounts,
-  containerAmounts,
-  isPodFinished,
-  isPodLevelResource,
-  pickAmounts,
-  qualifiedResource,
-} from '@rollkeeper/machinery/kubernetes';
-import type {
-  Amounts,
-  Pod,
-  PodSpec,
-  ResourceType,
-  UnstructuredObject,
-} from '@rollkeeper/machinery/kubernetes';
+import { isPodFinished, qualifiedResource, totalOfPod } from '@rollkeeper/machinery/kubernetes';
+import type { Amounts, Pod, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /** Kinds that are also counted by their plain name, as before there was `count/`. */
 const PLAIN = new Set([
@@ -55,22 +42,13 @@ export function resourceCountedBy(name: string): string | undefined {
 function usageOfPod({ spec, status }: Readonly<Pod>): Amounts {
   if (isPodFinished({ status })) return {};
   const used: Record<string, string | number> = { pods: 1 };
-  for (const [name, amount] of Object.entries(totalOf(spec, 'requests'))) {
+  for (const [name, amount] of Object.entries(totalOfPod(spec, 'requests'))) {
     if (COMPUTE.includes(name) || name.startsWith('hugepages-')) used[name] = amount;
     used[`requests.${name}`] = amount;
   }
-  for (const [name, amount] of Object.entries(totalOf(spec, 'limits')))
+  for (const [name, amount] of Object.entries(totalOfPod(spec, 'limits')))
     if (COMPUTE.includes(name)) used[`limits.${name}`] = amount;
   return used;
-}
-
-/** What a pod needs at any time, by what it says itself or else its containers. Source: PodRequests in pkg/api/v1/resource. */
-function totalOf(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
-  const own = spec.resources?.[part] ?? {};
-  const total = { ...containerAmounts(spec, part), ...pickAmounts(own, isPodLevelResource) };
-  const isAdded = (name: string): boolean => part === 'requests' || total[name] !== undefined;
-  const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => isAdded(name));
-  return overhead.length > 0 ? addAmounts(total, Object.fromEntries(overhead)) : total;
 }
 
 function usageOfService({

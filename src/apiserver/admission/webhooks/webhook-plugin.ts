@@ -20,6 +20,7 @@ import { convertedOnce, denialBy, readReview, reviewRequest } from './admission-
 import type { Conversion, Review, ReviewRequest, ReviewResponse } from './admission-review.js';
 import { keepType } from './keep-type.js';
 import { matchRequest } from './match-request.js';
+import { replaceContents } from './replace-contents.js';
 import { webhooksOf } from './webhook.js';
 import type { Selection, Webhook, WebhookConfiguration } from './webhook.js';
 
@@ -60,12 +61,17 @@ export class WebhookPlugin {
   /**
    * Lets the mutating webhooks change the object, one after the other.
    * @param complete runs after a webhook has changed the object: what is missing now is filled in again
+   * @param isChanged whether others have changed it before, so that it has to be completed anyway
    * @throws StatusError
    */
-  async mutate(attributes: Attributes, complete: () => Promise<void>): Promise<void> {
+  async mutate(
+    attributes: Attributes,
+    complete: () => Promise<void>,
+    { isChanged = false }: { readonly isChanged?: boolean } = {},
+  ): Promise<void> {
     this.refuseByBroken('MutatingWebhookConfiguration', this.known.mutating.broken, attributes);
     const configurations = this.known.mutating.list('');
-    if (configurations.length === 0) return;
+    if (configurations.length === 0) return isChanged ? complete() : undefined;
     const asked: Webhook[] = [];
     const again = new Set<Webhook>();
     let hasChanged = false;
@@ -77,7 +83,7 @@ export class WebhookPlugin {
       }
       if (one.webhook.isReinvoked) asked.push(one.webhook);
     }
-    if (!hasChanged) return;
+    if (!hasChanged && !isChanged) return;
     const before = cloneJson(attributes.object);
     await complete();
     if (!sameJson(before, attributes.object)) for (const webhook of asked) again.add(webhook);
@@ -257,10 +263,4 @@ function patchedOr(work: () => UnstructuredObject): UnstructuredObject {
 function problemOf(error: Error): string {
   const cause = error instanceof StatusError ? error.status.details?.causes?.[0]?.message : undefined;
   return cause ?? error.message;
-}
-
-/** Others hold on to the object. */
-function replaceContents(object: UnstructuredObject, contents: UnstructuredObject): void {
-  for (const field of Object.keys(object)) if (!(field in contents)) delete object[field];
-  Object.assign(object, contents);
 }

@@ -5,8 +5,15 @@ import { register } from './register.js';
 
 const TYPE = 'kubernetes.Quantity';
 
-class QuantityValue {
+export class QuantityValue {
   constructor(readonly nanos: bigint) {}
+
+  /** @throws EvaluationError where the text is no quantity */
+  static of(text: string): QuantityValue {
+    const quantity = parseQuantity(text);
+    if (!quantity) throw new EvaluationError('quantities must match the regular expression');
+    return new QuantityValue(quantity.nanos);
+  }
 }
 
 /** Source: apiserver/pkg/cel/library/quantity.go. */
@@ -17,11 +24,7 @@ export function registerQuantities(environment: Environment): void {
     (a: QuantityValue, b: QuantityValue) => a.nanos === b.nanos,
   );
   register(environment, {
-    [`quantity(string): ${TYPE}`]: (text: string) => {
-      const quantity = parseQuantity(text);
-      if (!quantity) throw new EvaluationError('quantities must match the regular expression');
-      return new QuantityValue(quantity.nanos);
-    },
+    [`quantity(string): ${TYPE}`]: (text: string) => QuantityValue.of(text),
     'isQuantity(string): bool': (text: string) => parseQuantity(text) !== undefined,
     [`${TYPE}.sign(): int`]: ({ nanos }: QuantityValue) => (nanos > 0n ? 1n : nanos < 0n ? -1n : 0n),
     [`${TYPE}.isInteger(): bool`]: ({ nanos }: QuantityValue) => nanos % NANOS === 0n,

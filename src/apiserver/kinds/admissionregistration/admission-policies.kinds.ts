@@ -1,10 +1,5 @@
-import {
-  checkDns1123Subdomain,
-  checkPathSegment,
-  checkQualifiedName,
-} from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type {
-  MatchResources,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicySpec,
@@ -13,20 +8,25 @@ import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/labels.js';
+import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
-import { ADMISSION_GROUP, validateRule } from './rules.js';
+import {
+  defaultMatch,
+  paramRefText,
+  validateFailureAndParams,
+  validateMatch,
+  validateParamRef,
+  validateVariables,
+} from './policy-parts.js';
+import { ADMISSION_GROUP } from './rules.js';
 
 type Policy = DecodedObject<ValidatingAdmissionPolicy>;
 type Binding = DecodedObject<ValidatingAdmissionPolicyBinding>;
 
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
-const NOT_FOUND = ['Deny', 'Allow'];
 
 /** Source: validateValidatingAdmissionPolicy in pkg/apis/admissionregistration/validation/validation.go. */
 export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
@@ -60,14 +60,6 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   validate: ({ spec }, errors) => validatePolicy(spec ?? {}, errors),
 });
 
-function defaultMatch(match: Decoded<MatchResources>): void {
-  match.matchPolicy ??= 'Equivalent';
-  match.namespaceSelector ??= {};
-  match.objectSelector ??= {};
-  for (const rule of [...(match.resourceRules ?? []), ...(match.excludeResourceRules ?? [])])
-    rule.scope ??= '*';
-}
-
 function validatePolicy(spec: Decoded<ValidatingAdmissionPolicySpec>, errors: FieldError[]): void {
   const {
     failurePolicy,
@@ -77,33 +69,13 @@ function validatePolicy(spec: Decoded<ValidatingAdmissionPolicySpec>, errors: Fi
     validations = [],
     auditAnnotations = [],
   } = spec;
-  if (failurePolicy === undefined) errors.push(required('spec.failurePolicy'));
-  else if (failurePolicy !== 'Fail' && failurePolicy !== 'Ignore')
-    errors.push(notSupported('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
-  if (paramKind) {
-    if (!paramKind.apiVersion) errors.push(required('spec.paramKind.apiVersion'));
-    if (!paramKind.kind) errors.push(required('spec.paramKind.kind'));
-  }
+  validateFailureAndParams({ failurePolicy, paramKind }, errors);
   if (!matchConstraints) errors.push(required('spec.matchConstraints'));
   else {
     validateMatch(matchConstraints, 'spec.matchConstraints', errors);
     if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
   }
-  const names = (variables ?? []).map(({ name = '' }) => name);
-  variables?.forEach(({ name, expression }, index) => {
-    const path = `spec.variables[${index}]`;
-    if (!name) errors.push(required(`${path}.name`, 'name is not specified'));
-    else if (!IDENTIFIER.test(name))
-      errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
-    if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
-    else
-      validateExpression(
-        compileRequestExpression(expression, { variables: names.slice(0, index) }),
-        `${path}.expression`,
-        undefined,
-        errors,
-      );
-  });
+  const names = validateVariables(variables, errors);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     errors.push(required('spec.validations', 'validations or auditAnnotations must be specified'));
     errors.push(required('spec.auditAnnotations', 'validations or auditAnnotations must be specified'));
@@ -159,16 +131,6 @@ function validateAudits(
   });
 }
 
-function validateMatch(match: Decoded<MatchResources>, path: string, errors: FieldError[]): void {
-  if (match.matchPolicy !== undefined && match.matchPolicy !== 'Equivalent' && match.matchPolicy !== 'Exact')
-    errors.push(notSupported(`${path}.matchPolicy`, match.matchPolicy, ['Equivalent', 'Exact']));
-  if (match.namespaceSelector)
-    validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`, errors);
-  if (match.objectSelector) validateLabelSelector(match.objectSelector, `${path}.objectSelector`, errors);
-  for (const field of ['resourceRules', 'excludeResourceRules'] as const)
-    match[field]?.forEach((rule, index) => validateRule(rule, `${path}.${field}[${index}]`, errors));
-}
-
 /** Source: validateValidatingAdmissionPolicyBinding. */
 export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
   type: {
@@ -187,11 +149,7 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
   ...printed<Binding>(
     NAME,
     shown('PolicyName', 'The policy that it puts into force.', ({ spec }) => spec?.policyName ?? ''),
-    shown('ParamRef', 'The parameters of the policy.', ({ spec }) => {
-      const ref = spec?.paramRef;
-      if (!ref) return '<unset>';
-      return ref.namespace ? `${ref.namespace}/${ref.name ?? '*'}` : (ref.name ?? '*');
-    }),
+    shown('ParamRef', 'The parameters of the policy.', ({ spec }) => paramRefText(spec?.paramRef)),
     AGE,
   ),
   applyDefaults({ spec }) {
@@ -219,19 +177,3 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
       );
   },
 });
-
-function validateParamRef(
-  ref: NonNullable<NonNullable<Decoded<ValidatingAdmissionPolicyBinding>['spec']>['paramRef']>,
-  path: string,
-  errors: FieldError[],
-): void {
-  const { name, selector, parameterNotFoundAction: action } = ref;
-  if (name) {
-    validateSyntax(name, checkPathSegment, `${path}.name`, errors);
-    if (selector) errors.push(forbidden(`${path}.name`, 'name and selector are mutually exclusive'));
-  } else if (!selector) errors.push(required(path, 'one of name or selector must be specified'));
-  if (selector) validateLabelSelector(selector, `${path}.selector`, errors);
-  if (!action) errors.push(required(`${path}.parameterNotFoundAction`));
-  else if (!NOT_FOUND.includes(action))
-    errors.push(notSupported(`${path}.parameterNotFoundAction`, action, NOT_FOUND));
-}

@@ -16,6 +16,8 @@ export interface RequestDeclarations {
   /** Whether there is `authorizer`. @default true */
   readonly hasAuthorizer?: boolean;
   readonly types?: RequestTypes;
+  /** Whether it may make objects and patches. @default false */
+  readonly hasLiterals?: boolean;
 }
 
 /** What is known of the objects. @default nothing */
@@ -27,10 +29,11 @@ export interface RequestTypes {
 
 export function compileRequestExpression(
   text: string,
-  { variables = [], hasAuthorizer = true, types }: RequestDeclarations = {},
+  { variables = [], hasAuthorizer = true, hasLiterals = false, types }: RequestDeclarations = {},
 ): RequestExpression {
   const fields = Object.fromEntries(variables.map((name): [string, CelType] => [name, ANY_VALUE]));
   const { problem, program } = compileExpression(text, {
+    hasLiterals,
     variables: {
       object: 'dyn',
       oldObject: 'dyn',

@@ -17,7 +17,7 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Namespace',
   shortNames: ['ns'],
-  subresources: ['status', 'finalize'],
+  subresources: ['finalize', 'status'],
   checkName: checkDns1123Label,
   ...printed<DecodedObject<Namespace>>(
     NAME,

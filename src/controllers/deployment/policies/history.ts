@@ -120,8 +120,8 @@ function beginningOf(draft: RolloutDraft, latest: ReplicaSetDraft, revision: str
 }
 
 /** Of a change that does not say what it is. */
-function guessTrigger({ observed }: ReplicaSetDraft, fields: readonly string[]): Trigger {
-  if (observed) return 'undo';
+function guessTrigger({ observed, template }: ReplicaSetDraft, fields: readonly string[]): Trigger {
+  if (observed && template === (observed.spec.template ?? template)) return 'undo';
   return fields.length > 0 && fields.every((field) => field === `annotation ${RESTARTED_AT}`)
     ? 'restart'
     : 'change';

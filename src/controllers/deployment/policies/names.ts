@@ -1,4 +1,9 @@
-import { FIRST_TO_GO, POD_REPLACEMENT_OF_OWNER, ZONE_FIRST } from '../../shared/index.js';
+import {
+  FIRST_TO_GO,
+  POD_REPLACEMENT_OF_OWNER,
+  SCALE_DOWN_OF_OWNER,
+  ZONE_FIRST,
+} from '../../shared/index.js';
 
 /** The annotations by which a rollout looks after itself, and those that keep what became of it (docs/ROLLOUTS.md). */
 const PREFIX = 'rollkeeper.dev/';
@@ -28,8 +33,11 @@ export const SETTINGS = [
   'pod-replacement',
   'zones',
   'zone-label',
+  'scale-down',
   'history',
   'fast-track',
+  'on-eviction',
+  'resize',
 ] as const;
 export type Setting = (typeof SETTINGS)[number];
 
@@ -72,11 +80,16 @@ export const CHANGED_BY = `${PREFIX}changed-by`;
 /** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
 export const REVISIONS = `${PREFIX}revisions`;
 
+/** On a ReplicaSet: since when its pods have been given other resources than they were started with, until all of them have those of its template. */
+export const RESIZING = `${PREFIX}resizing`;
+/** On a Deployment: the hash of a template whose resources the API did not let its pods have, a colon, and why. */
+export const RESIZE_REFUSED = `${PREFIX}resize-refused`;
+
 const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
-  ...[POD_REPLACEMENT_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
+  ...[POD_REPLACEMENT_OF_OWNER, SCALE_DOWN_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
-  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN],
+  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 

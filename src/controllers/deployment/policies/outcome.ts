@@ -7,8 +7,10 @@ export type StandingCode =
   | 'waits-in-step'
   | 'waits-for-termination'
   | 'waits-for-zone'
+  | 'waits-for-replacement'
   | 'waits-for-check'
   | 'check-failed'
+  | 'resizes-pods'
   | 'rollout-held'
   | 'waits-for-budget'
   | 'waits-for-turn'
@@ -34,6 +36,8 @@ export interface PolicyOutcome {
   recheckAfterMs?: number;
   /** What has to be read or measured for its checks. */
   checks?: CheckNeeds;
+  /** The ReplicaSet whose pods have to be read from the API, because caches do not have their resources. */
+  readsPodsOf?: string;
   /** A check that is measured all the way through lets no version take over. */
   isHeldByCheck?: boolean;
   /** The check that is taken for passed next, by a plan. */

@@ -1,3 +1,4 @@
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { WatchedNodes } from '../../shared/index.js';
 import type { RolloutDraft } from '../draft.js';
 import type { PodsOf } from '../recreate.js';
@@ -8,6 +9,13 @@ import type { Turns } from './turns.js';
 import type { PolicyOutcome } from './outcome.js';
 import type { RolloutPolicy } from './policy.js';
 import type { WatchedServices } from './selecting-services.js';
+
+/** The pods of a ReplicaSet as the API has them, in whole. */
+export interface LivePods {
+  /** Its name. */
+  readonly of: string;
+  readonly pods: readonly DeepReadonly<Pod>[];
+}
 
 /** A pass under a policy. */
 export interface Pass {
@@ -21,4 +29,5 @@ export interface Pass {
   readonly services?: WatchedServices;
   readonly nodes?: WatchedNodes;
   readonly checks: ChecksContext;
+  readonly livePods?: LivePods;
 }

@@ -22,7 +22,7 @@ import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
 import { lookAgainAfter, newOutcome } from './outcome.js';
-import type { Pass } from './pass.js';
+import type { LivePods, Pass } from './pass.js';
 import { letGoOfServices, playBlueGreen } from './blue-green.js';
 import { blueGreenTrouble } from './blue-green-trouble.js';
 import type { CompiledPolicy, RolloutPolicy } from './policy.js';
@@ -30,10 +30,13 @@ import { NO_POLICY, compilePolicy, renderProblems } from './policy.js';
 import { countEndingPods, noteReplacement, podReplacementOf, tellEnding } from './pod-replacement.js';
 import { takeRequests, tellRetry } from './requests.js';
 import { playZones, zonesTrouble } from './zones.js';
+import { surgeForEvictions } from './on-eviction.js';
+import { noteScaleDown } from './scale-down.js';
 import type { WatchedServices } from './selecting-services.js';
 import { maxSurgeOf } from './selecting-services.js';
 import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisions.js';
 import { budgetTrouble, respectBudgets } from './respect-budgets.js';
+import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
 import { runInstead } from './run-instead.js';
 import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import type { Problem } from './tell.js';
@@ -78,6 +81,8 @@ export interface PolicyContext {
   readonly nodes?: WatchedNodes;
   /** What is known of checks. @default their recorded results alone */
   readonly checks?: ChecksContext;
+  /** @default to be read, where they are needed */
+  readonly livePods?: LivePods;
   readonly podsOf: PodsOf;
 }
 
@@ -95,7 +100,7 @@ export type PlaySteps = () => void;
  * Without annotations it is the steps alone.
  */
 export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, play: PlaySteps): void {
-  const { budgets, checks = BY_RESULTS, configuration, nodes, podsOf, services, turns } = context;
+  const { budgets, checks = BY_RESULTS, configuration, livePods, nodes, podsOf, services, turns } = context;
   const shape = {
     isRollingUpdate: isRollingUpdate(draft.spec),
     maxSurge: maxSurgeOf(draft.spec),
@@ -108,7 +113,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   const replacement = podReplacementOf(draft, policy);
   countEndingPods(draft, replacement, podsOf);
   if (compiled.kind !== 'none' || policy || draft.podsOccupiedBy) draft.policy = outcome;
-  const known = { budgets, checks, configuration, nodes, podsOf, services, turns };
+  const known = { budgets, checks, configuration, livePods, nodes, podsOf, services, turns };
   const pass: Pass = { draft, policy: policy ?? NO_POLICY, outcome, ...known };
   if (draft.observed.metadata.deletionTimestamp !== undefined) play();
   else if (!letGoOfServices(pass)) {
@@ -117,6 +122,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   }
   if (draft.observed.metadata.deletionTimestamp === undefined) {
     noteReplacement(draft, replacement);
+    noteScaleDown(draft, policy);
     if (draft.podsOccupiedBy) tellEnding(draft, outcome);
   }
   if (!policy && turns !== undefined) giveTurnBack(draft);
@@ -140,9 +146,11 @@ function problemOf(
   if (unwatched !== undefined) return { reason: BUDGETS_NOT_WATCHED, message: unwatched };
   const unlimited = turnTrouble(compiled.policy, turns);
   if (unlimited !== undefined) return { reason: ROLLOUTS_NOT_LIMITED, message: unlimited };
-  const { blueGreen, zoneLabel } = compiled.policy;
+  const { blueGreen } = compiled.policy;
   return (
-    blueGreenTrouble(draft, blueGreen, services) ?? zonesTrouble(zoneLabel, nodes) ?? checkProblem(draft)
+    blueGreenTrouble(draft, blueGreen, services) ??
+    zonesTrouble(compiled.policy, nodes) ??
+    checkProblem(draft)
   );
 }
 
@@ -158,7 +166,7 @@ function policyOf(
 }
 
 function playUnder(pass: Pass, play: PlaySteps): void {
-  respectBudgets(pass, () => playVersions(pass, play));
+  surgeForEvictions(pass, () => respectBudgets(pass, () => playVersions(pass, play)));
 }
 
 /** Decides which version the steps are played for. */
@@ -204,8 +212,10 @@ function playVersions(pass: Pass, play: PlaySteps): void {
     runInstead(draft, served, play);
     return tellTurn(pass, wait.message);
   }
-  rollOut(pass, { before, current, failures }, play);
-  keepTurn(pass, latestOf(draft, draft.living));
+  if (!resizeInPlace(pass, before, play)) rollOut(pass, { before, current, failures }, play);
+  const latest = latestOf(draft, draft.living);
+  finishResize(pass, latest);
+  keepTurn(pass, latest);
 }
 
 /** What runs while a new version may not begin: the one before, or what was gone back to where that one failed. */

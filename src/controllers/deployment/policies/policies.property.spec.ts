@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../machinery/clock/index.js';
-import type { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   PODS,
@@ -46,10 +46,14 @@ import { readRevisionEntries } from './history.js';
  * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
  * 11. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
  *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
+ * 12. Pods have the resources that are asked for in the end, whether they were resized or replaced.
  */
 const runs = propertyRuns({ gate: 40 });
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
+
+/** What every third pod's node refuses. */
+const REFUSED_CPU = '400m';
 
 type BudgetSpec = Parameters<typeof aBudget>[0];
 
@@ -82,10 +86,12 @@ const scenario = fc.record({
   blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
   podReplacement: fc.constantFrom(undefined, 'terminated'),
   zones: fc.constantFrom(undefined, 'one-by-one'),
+  resize: fc.constantFrom(undefined, 'in-place'),
 });
 const change = fc.oneof(
   fc.record({ image: fc.constantFrom(...IMAGES) }),
   fc.record({ replicas: fc.integer({ min: 0, max: 12 }) }),
+  fc.record({ cpu: fc.constantFrom('100m', '200m', REFUSED_CPU) }),
   fc.record({ ask: fc.constantFrom('approve', 'abort', 'retry') }),
   fc.record({ freeze: fc.boolean() }),
   fc.record({ paused: fc.boolean() }),
@@ -102,7 +108,13 @@ const RETRY_AFTER_ALL: [Scenario, Change[]] = [
   {
     ...{ seed: -6785981, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
+    ...{
+      blueGreen: undefined,
+      budget: undefined,
+      podReplacement: undefined,
+      zones: undefined,
+      resize: undefined,
+    },
     steps: undefined,
   },
   [{ image: 'app:2' }, { ask: 'abort' }, { paused: true }, { ask: 'retry' }, { replicas: 0 }],
@@ -113,7 +125,13 @@ const HELD_AFTER_ABORT: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 1, maxSurge: 0, maxUnavailable: 0, refusals: 0, onFailure: 'hold' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
+    ...{
+      blueGreen: undefined,
+      budget: undefined,
+      podReplacement: undefined,
+      zones: undefined,
+      resize: undefined,
+    },
     steps: undefined,
   },
   [{ image: 'app:2' }, { freeze: true }, { ask: 'abort' }, { image: 'app:broken' }, { minutes: 1 }],
@@ -124,7 +142,13 @@ const GROWS_BEFORE_ROOM: [Scenario, Change[]] = [
   {
     ...{ seed: 0, replicas: 10, maxSurge: '25%', maxUnavailable: 0, refusals: 0, onFailure: 'none' },
     ...{ failAfter: undefined, bakeTime: undefined, checks: undefined, restartOn: undefined },
-    ...{ blueGreen: undefined, budget: undefined, podReplacement: undefined, zones: undefined },
+    ...{
+      blueGreen: undefined,
+      budget: undefined,
+      podReplacement: undefined,
+      zones: undefined,
+      resize: undefined,
+    },
     steps: '50%; wait 1m; 80%',
   },
   [{ replicas: 12 }, { image: 'app:2' }],
@@ -176,6 +200,8 @@ class PolicyWorld {
       },
     });
     this.world.nodeOf = (pod) => `node-${pod % 3}`;
+    this.world.resizeAnswer = (pod) =>
+      pod.spec.nodeName === 'node-0' && cpuOf(pod) === REFUSED_CPU ? { reason: 'Infeasible' } : undefined;
     this.world.zoneOf = (node) => node;
     for (const name of ['node-0', 'node-1', 'node-2']) this.world.api.seed(Node, aNode(name));
     if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
@@ -257,6 +283,7 @@ class PolicyWorld {
     const { deployment, replicaSets } = this.world;
     if (type === PodDisruptionBudget) return;
     if (type.resource === Service.resource) return this.judgeMove(write);
+    if (type.resource === PODS.resource) return;
     if (type !== REPLICA_SETS) {
       expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
       return;
@@ -310,6 +337,7 @@ function deploymentOf(drawn: Scenario): Deployment {
     'bake-time': bakeTime,
     'restart-on': restartOn,
     'pod-replacement': drawn.podReplacement,
+    resize: drawn.resize,
     zones: blueGreen || budget ? undefined : drawn.zones,
     'disruption-budgets': budget && 'respect',
     ...(blueGreen && {
@@ -331,13 +359,19 @@ function deploymentOf(drawn: Scenario): Deployment {
     strategy: { type: 'RollingUpdate', rollingUpdate },
   });
   const [container] = deployment.spec.template.spec?.containers ?? [];
-  if (container) container.envFrom = [{ configMapRef: { name: 'web', optional: true } }];
+  if (container)
+    Object.assign(container, {
+      envFrom: [{ configMapRef: { name: 'web', optional: true } }],
+      resources: { requests: { cpu: '100m' } },
+    });
   return deployment;
 }
 
 function applyTo(deployment: Deployment, change: Change): void {
   if ('image' in change) setImage(deployment, change.image);
   if ('replicas' in change) deployment.spec.replicas = change.replicas;
+  const [container] = deployment.spec.template.spec?.containers ?? [];
+  if ('cpu' in change && container) container.resources = { requests: { cpu: change.cpu } };
   if ('paused' in change) deployment.spec.paused = change.paused;
   if ('ask' in change) annotate(deployment, change.ask, 'alice');
   if ('freeze' in change) annotate(deployment, 'freeze', change.freeze ? 'for now' : undefined);
@@ -356,6 +390,10 @@ function aNode(name: string): Node {
 
 function hashOf({ metadata }: ReplicaSet): string | undefined {
   return metadata.labels?.[POD_TEMPLATE_HASH];
+}
+
+function cpuOf({ spec }: Pod): string | number | undefined {
+  return spec.containers[0]?.resources?.requests?.['cpu'];
 }
 
 function imageOf({ spec }: ReplicaSet): string {
@@ -437,6 +475,8 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const running = lab.world.availablePods.map((pod) => pod.spec.containers[0]?.image);
       expect(running).toEqual(Array(drawn.replicas).fill('app:last'));
       expect(lab.world.allPods).toHaveLength(drawn.replicas);
+      const asked = lab.world.deployment.spec.template.spec?.containers[0]?.resources?.requests?.['cpu'];
+      for (const pod of lab.world.allPods) expect(cpuOf(pod), 'rule 12').toBe(asked);
       expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
       if (drawn.restartOn) await restarts(lab);
     });
@@ -564,6 +604,7 @@ const PLAIN: Scenario = {
     budget: undefined,
     podReplacement: undefined,
     zones: undefined,
+    resize: undefined,
   },
 };
 
@@ -686,6 +727,24 @@ describe('a process that dies at any of its writes', () => {
         lab.world.breaks = () => false;
         await lab.apply({ minutes: 1 });
         await go();
+      },
+      image: 'app:1',
+      asks: 'app:1',
+    },
+    {
+      name: 'is gone on from in the middle of a resize in place, and of the way back',
+      settings: { resize: 'in-place', onFailure: 'none' },
+      act: async (lab, go) => {
+        const uids = (): unknown[] => lab.world.allPods.map(({ metadata }) => metadata.uid);
+        const before = uids();
+        for (const cpu of ['200m', '100m'] as const) {
+          await lab.apply({ cpu });
+          await go();
+          await lab.apply({ minutes: 1 });
+          await go();
+          expect(lab.world.allPods.map(cpuOf)).toEqual(Array(6).fill(cpu));
+        }
+        expect(uids()).toEqual(before);
       },
       image: 'app:1',
       asks: 'app:1',

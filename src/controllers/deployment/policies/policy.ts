@@ -1,6 +1,7 @@
 import type { Annotations } from '../annotations.js';
 import type { PodReplacement } from '../../shared/index.js';
-import { DEFAULT_ZONE_LABEL, POD_REPLACEMENTS } from '../../shared/index.js';
+import { DEFAULT_ZONE_LABEL, KEEP_SPREAD, POD_REPLACEMENTS } from '../../shared/index.js';
+import { SURGE } from '@rollkeeper/machinery/kubernetes';
 import { MAX_INT32 } from '../int32.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
 import { parseDuration } from './durations.js';
@@ -56,12 +57,18 @@ export interface RolloutPolicy {
   readonly blueGreen?: BlueGreen;
   /** The label of nodes by whose values the old pods go one after the other. @default old pods go in any order */
   readonly zoneLabel?: string;
+  /** Which pods go when it shrinks leaves the others spread. @default as in Kubernetes */
+  readonly keepsSpread: boolean;
   /** When new pods take the place of old ones. @default when those begin to end */
   readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
+  /** Pods of which only cpu and memory change are resized, and not replaced. */
+  readonly resizesInPlace: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
   readonly fastTrack: number;
+  /** A pod that is to be evicted goes when another one is available in its place. */
+  readonly surgesOnEviction: boolean;
 }
 
 /** What is wrong with an annotation. */
@@ -123,6 +130,12 @@ export function compilePolicy(
       value: ownLimit,
       why: 'belongs on the Namespace',
     });
+  const surge = fields.surgesOnEviction && surgeProblem(isRollingUpdate, maxSurge);
+  if (surge) {
+    const found = given.find(({ setting }) => setting === 'on-eviction');
+    const annotation = `${annotationOf('on-eviction')}${found?.where ?? ''}`;
+    problems.push({ annotation, value: found?.text ?? '', why: surge });
+  }
   if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
     const steps = given.find(({ setting }) => setting === 'steps');
     const why = 'needs spec.strategy.type RollingUpdate';
@@ -152,6 +165,12 @@ export function compilePolicy(
   return given.length === 0 && !reloader.selection
     ? NONE
     : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
+}
+
+function surgeProblem(isRollingUpdate: boolean, maxSurge: string | number | undefined): string | undefined {
+  if (!isRollingUpdate) return 'needs spec.strategy.type RollingUpdate';
+  const isNone = maxSurge !== undefined && Number.parseInt(String(maxSurge), 10) === 0;
+  return isNone ? 'needs spec.strategy.rollingUpdate.maxSurge above 0' : undefined;
 }
 
 function zoneProblems(
@@ -186,7 +205,10 @@ export const NO_POLICY: RolloutPolicy = {
   windows: [],
   respectsBudgets: false,
   history: false,
+  resizesInPlace: false,
   fastTrack: 0,
+  surgesOnEviction: false,
+  keepsSpread: false,
 };
 
 const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
@@ -254,6 +276,11 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   },
   zones: (text) => (text === 'one-by-one' ? undefined : 'is not one-by-one'),
   'zone-label': (text) => (LABEL_NAME.test(text) ? undefined : 'is not the name of a label'),
+  'scale-down': (text, fields) => {
+    if (text !== KEEP_SPREAD) return `is not ${KEEP_SPREAD}`;
+    fields.keepsSpread = true;
+    return undefined;
+  },
   'pod-replacement': (text, fields) => {
     const word = POD_REPLACEMENTS.find((known) => known === text);
     if (!word) return `is none of ${POD_REPLACEMENTS.join(', ')}`;
@@ -280,6 +307,16 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   history: (text, fields) => {
     if (text !== 'on' && text !== 'off') return 'is neither on nor off';
     fields.history = text === 'on';
+    return undefined;
+  },
+  'on-eviction': (text, fields) => {
+    if (text !== SURGE) return `is not ${SURGE}`;
+    fields.surgesOnEviction = true;
+    return undefined;
+  },
+  resize: (text, fields) => {
+    if (text !== 'in-place') return 'is not in-place';
+    fields.resizesInPlace = true;
     return undefined;
   },
   'fast-track': (text, fields) => {

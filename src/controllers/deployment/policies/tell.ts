@@ -17,6 +17,8 @@ export const WAITING_FOR_TERMINATION = 'WaitingForTermination';
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
 /** Progressing, and an Event: the rollout has not begun, because as many others roll out as may at once. */
 export const WAITING_FOR_TURN = 'WaitingForTurn';
+/** Progressing, and an Event: only cpu and memory have changed, and the pods that run get them. */
+export const RESIZING_PODS = 'ResizingPods';
 /** Progressing: a check has not passed, or holds the rollout. */
 export const WAITING_FOR_CHECK = 'WaitingForCheck';
 /** Of the condition {@link POLICY_CONDITION}, and an Event: a check failed, and nothing is gone back to. */
@@ -54,6 +56,7 @@ const WAIT_REASONS = [
   WAITING_FOR_BUDGET,
   WAITING_FOR_TURN,
   WAITING_FOR_CHECK,
+  RESIZING_PODS,
   ROLLOUT_RETRIED,
 ] as const;
 const WAITS: ReadonlySet<string> = new Set(WAIT_REASONS);

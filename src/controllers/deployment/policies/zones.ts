@@ -10,18 +10,19 @@ import { isHeld, stableOf } from './held-sizes.js';
 import { ZONE_BEGUN } from './names.js';
 import { lookAgainAfter } from './outcome.js';
 import type { Pass } from './pass.js';
+import type { RolloutPolicy } from './policy.js';
 import type { Problem } from './tell.js';
 import { NODES_NOT_WATCHED, normal, tellEvent } from './tell.js';
 
 /** Nodes come into the cache soon. */
 const STARTING_MS = 2000;
 
-/** Why a rollout does not go zone by zone, although it is asked to. */
+/** Why pods do not go by their zones, although they are asked to. */
 export function zonesTrouble(
-  zoneLabel: string | undefined,
+  { keepsSpread, zoneLabel }: Pick<RolloutPolicy, 'keepsSpread' | 'zoneLabel'>,
   nodes: WatchedNodes | undefined,
 ): Problem | undefined {
-  if (zoneLabel === undefined || nodes === undefined) return undefined;
+  if ((zoneLabel === undefined && !keepsSpread) || nodes === undefined) return undefined;
   const reason = NODES_NOT_WATCHED;
   if (nodes === 'off') return { reason, message: 'nodes are not watched: start the controller with --zones' };
   return nodes.availability === 'refused'

@@ -1,8 +1,8 @@
 --[[
-  Looks whether a job has waited since before a given time, or a delayed one has been due for as long. Only the next job
-  of each priority is looked at: it has waited longest of them.
+  Looks whether a job has waited since before a given time, or a delayed one has been due for as long. Of each
+  priority the next jobs are looked at: each has waited longest in its namespace.
 
-  Works on BullMQ 6.7's structures: the score of a prioritized job is priority * 2^32 + a counter, that of a delayed job is
+  Works on BullMQ 6.7's structures: the score of a prioritized job is priority * 2^32 + its turn, that of a delayed job is
   the time it is due * 0x1000 + a counter, and a job's hash holds `timestamp`.
 
   KEYS[1] BullMQ's wait         list of job ids, the next one at its end
@@ -29,7 +29,9 @@ local function anyIsOld()
   for priority = 1, 3 do
     local low = string.format('%.0f', priority * 0x100000000)
     local high = string.format('(%.0f', (priority + 1) * 0x100000000)
-    if isOld(redis.call('ZRANGEBYSCORE', prioritizedKey, low, high, 'LIMIT', 0, 1)[1]) then return true end
+    for _, jobId in ipairs(redis.call('ZRANGEBYSCORE', prioritizedKey, low, high, 'LIMIT', 0, 16)) do
+      if isOld(jobId) then return true end
+    end
   end
   return false
 end

@@ -5,23 +5,34 @@ import { STATES, chip, empty, miniBar, nameOf } from '/console/parts.js';
 const ROW = 74;
 const SPARE_ROWS = 6;
 
+/** What a policy waits for; the sentence names the budget, the check, or the rollout before. */
+const isWaiting = ({ cause }) => /^waits-|^rollout-held$|^resizes-pods$|^check-failed$/.test(cause ?? '');
+
 export const FILTERS = [
   ['all', 'All', () => true],
   ['moving', 'Moving', ({ state }) => state === 'progressing' || state === 'deleting'],
+  ['waiting', 'Waiting', isWaiting],
   ['stuck', 'Stuck', ({ state }) => state === 'blocked'],
   ['degraded', 'Degraded', ({ state }) => state === 'degraded'],
   ['paused', 'Paused', ({ state }) => state === 'paused'],
   ['settled', 'Settled', ({ state }) => state === 'complete' || state === 'scaled-to-zero'],
 ];
 
-/** Moving and stuck ones first, then by name. */
+/** Moving and stuck ones first, then by name; of those that wait, the ones that wait for the same are together. */
 export function visible({ deployments, filter, search }) {
   const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
   const wanted = search.trim().toLowerCase();
   return [...deployments.values()]
     .filter((item) => passes(item) && (wanted === '' || item.key.toLowerCase().includes(wanted)))
-    .sort((a, b) => STATES[a.state].rank - STATES[b.state].rank || (a.key < b.key ? -1 : 1));
+    .sort(
+      (a, b) =>
+        (filter === 'waiting'
+          ? waitOf(a).localeCompare(waitOf(b))
+          : STATES[a.state].rank - STATES[b.state].rank) || (a.key < b.key ? -1 : 1),
+    );
 }
+
+const waitOf = ({ cause, sentence }) => `${cause} ${shortly({ sentence })}`;
 
 export function rolloutList(state, actions) {
   const items = visible(state);

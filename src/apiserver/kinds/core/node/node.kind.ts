@@ -9,7 +9,7 @@ export const NODE_KIND = defineKind<DecodedObject<Node>>({
   type: NODES,
   schema: 'io.k8s.api.core.v1.Node',
   shortNames: ['no'],
-  subresources: ['status'],
+  subresources: ['proxy', 'status'],
   columns: NODE_COLUMNS,
   toRow: (object, nowMs) => nodeRow(object, nowMs),
   applyDefaults(object) {

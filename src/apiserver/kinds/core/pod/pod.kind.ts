@@ -6,6 +6,7 @@ import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { podWarnings } from '../../pod-template/pod-warnings.js';
 import { defaultPodLevelResources } from './pod-level-resources.js';
+import { keepEphemeralContainers, keepResize } from './pod.subresources.js';
 import { qosClassOf } from './qos-class.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -17,7 +18,10 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
   answersDeleted: true,
   shortNames: ['po'],
   categories: ['all'],
-  subresources: ['status', 'binding', 'eviction', 'log', 'exec', 'attach', 'portforward'],
+  subresources: [
+    ...['attach', 'binding', 'ephemeralcontainers', 'eviction', 'exec', 'log'],
+    ...['portforward', 'proxy', 'resize', 'status'],
+  ],
   columns: POD_COLUMNS,
   toRow: podRow,
   applyDefaults(object) {
@@ -39,14 +43,19 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     };
   },
   prepareForUpdate(object, old, subresource) {
-    if (subresource === '') {
-      carryOver(object, old, 'status');
-      return;
+    switch (subresource) {
+      case '':
+        carryOver(object, old, 'status');
+        return;
+      case 'resize':
+        keepResize(object, old);
+        return;
+      case 'ephemeralcontainers':
+        keepEphemeralContainers(object, old);
+        return;
+      default:
+        prepareStatus(object, old);
     }
-    carryOver(object, old, 'spec');
-    if (old.metadata.ownerReferences) object.metadata.ownerReferences = [...old.metadata.ownerReferences];
-    else delete object.metadata.ownerReferences;
-    if (old.status?.qosClass) (object.status ??= {}).qosClass ??= old.status.qosClass;
   },
   validate: (object, errors) => validatePod(object, errors),
   validateUpdate: validatePodUpdate,
@@ -80,4 +89,27 @@ function gatedCondition(since: string | undefined) {
     message: 'Scheduling is blocked due to non-empty scheduling gates',
     ...(since !== undefined && { lastTransitionTime: since }),
   };
+}
+
+function prepareStatus(object: DecodedObject<Pod>, old: Readonly<DecodedObject<Pod>>): void {
+  carryOver(object, old, 'spec');
+  if (old.metadata.ownerReferences) object.metadata.ownerReferences = [...old.metadata.ownerReferences];
+  else delete object.metadata.ownerReferences;
+  if (old.status?.qosClass) (object.status ??= {}).qosClass ??= old.status.qosClass;
+  keepObservedGenerations(object, old);
+}
+
+/** Clients that do not know of observed generations do not take them away. Source: preserveOldObservedGeneration. */
+function keepObservedGenerations(
+  { status }: DecodedObject<Pod>,
+  { status: before }: Readonly<DecodedObject<Pod>>,
+): void {
+  if (!status || !before) return;
+  if (before.observedGeneration) status.observedGeneration ||= before.observedGeneration;
+  const left = [...(before.conditions ?? [])];
+  for (const condition of status.conditions ?? []) {
+    const index = left.findIndex(({ type }) => type === condition.type);
+    const [old] = index < 0 ? [] : left.splice(index, 1);
+    if (old?.observedGeneration) condition.observedGeneration ||= old.observedGeneration;
+  }
 }

@@ -2,6 +2,8 @@ import type { Container, NodeSelectorTerm, Toleration } from '@rollkeeper/machin
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import { ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validateAddedContainers } from './ephemeral-containers.validation.js';
+import { isMirror, resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
@@ -30,6 +32,24 @@ export function validatePodUpdate(
   subresource: Subresource,
   errors: FieldError[],
 ): void {
+  if (subresource === 'resize') {
+    const obstacle = resizeObstacleOf(old);
+    if (obstacle !== undefined) {
+      errors.push(forbidden('', obstacle));
+      return;
+    }
+    validatePod(pod, errors, old);
+    validateResize(pod, old, errors);
+    return;
+  }
+  if (subresource === 'ephemeralcontainers') {
+    if (isMirror(old)) errors.push(forbidden('', 'static pods do not support ephemeral containers'));
+    else {
+      validatePod(pod, errors, old);
+      validateAddedContainers(pod, old, errors);
+    }
+    return;
+  }
   if (subresource !== '') {
     if (pod.spec?.nodeName !== old.spec?.nodeName) {
       errors.push(forbidden('status.nodeName', 'may not be changed directly'));

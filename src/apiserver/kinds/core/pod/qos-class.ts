@@ -8,7 +8,10 @@ const COMPUTE = ['cpu', 'memory'] as const;
  */
 export function qosClassOf(spec: Decoded<PodSpec>): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  const resources = all.map((container) => container.resources ?? {});
+  const { limits: ownLimits, requests: ownRequests } = spec.resources ?? {};
+  // What a pod asks for as a whole decides alone.
+  const resources =
+    ownLimits || ownRequests ? [spec.resources ?? {}] : all.map((container) => container.resources ?? {});
   const hasAny = resources.some(({ requests, limits }) =>
     COMPUTE.some((name) => requests?.[name] !== undefined || limits?.[name] !== undefined),
   );

@@ -21,6 +21,7 @@ export const SERVICE_KIND = defineKind<Service>({
   shortNames: ['svc'],
   categories: ['all'],
   hasStatus: true,
+  subresources: ['proxy'],
   createsOnUpdate: true,
   checkName: checkDns1123Label,
   ...printed<Service>(

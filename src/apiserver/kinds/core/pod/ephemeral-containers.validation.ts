@@ -1,0 +1,24 @@
+import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../../kind-definition.js';
+import { forbidden } from '../../validation/field-errors.js';
+
+/**
+ * Ephemeral containers can be added, and stay as they are from then on. Source: ValidatePodEphemeralContainersUpdate in
+ * pkg/apis/core/validation/validation.go.
+ */
+export function validateAddedContainers(
+  pod: DecodedObject<Pod>,
+  old: DecodedObject<Pod>,
+  errors: FieldError[],
+): void {
+  const path = 'spec.ephemeralContainers';
+  for (const before of old.spec?.ephemeralContainers ?? []) {
+    const name = JSON.stringify(before.name ?? '');
+    const container = pod.spec?.ephemeralContainers?.find((one) => one.name === before.name);
+    if (!container)
+      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
+    else if (!semanticEqual(container, before))
+      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be changed\n`));
+  }
+}

@@ -1,0 +1,148 @@
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceRequestAllocationResult,
+  ResourceClaim,
+} from '@rollkeeper/machinery/types/resource-v1';
+import {
+  FIELD_IMMUTABLE,
+  checkDns1123Subdomain,
+  sameJson,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
+import { validateNodeSelector } from '../validation/node-selectors.js';
+import { validateSyntax } from '../validation/words.js';
+import { validateCsiDriverName } from '../volumes/machine-sources.js';
+import {
+  MAX_CONFIGS,
+  requestNamesOf,
+  validateConfiguration,
+  validateRaw,
+  validateRequestRef,
+  validateRequestRefs,
+  validateTolerations,
+} from './device-claim.validation.js';
+import type { RequestNames } from './device-claim.validation.js';
+import { validateItems, validateLabelName, validateSetOf } from './lists.js';
+
+type Claim = DecodedObject<ResourceClaim>;
+
+const MAX_CONSUMERS = 256;
+const MAX_RESULTS = 32;
+const MAX_POOL_LENGTH = 253;
+const SOURCES = ['FromClaim', 'FromClass'];
+
+/** Source: validateResourceClaimStatusUpdate in pkg/apis/resource/validation/validation.go. */
+export function validateClaimStatus(
+  { metadata, spec, status = {} }: Readonly<Claim>,
+  { status: old = {} }: Readonly<Claim>,
+  errors: FieldError[],
+): void {
+  const { allocation, devices, reservedFor = [] } = status;
+  const names = requestNamesOf(spec?.devices ?? {});
+  validateSetOf(reservedFor, MAX_CONSUMERS, 'status.reservedFor', errors, {
+    check(consumer, at) {
+      for (const field of ['resource', 'name', 'uid'] as const)
+        if (!consumer[field]) errors.push(required(`${at}.${field}`));
+    },
+    keyOf: ({ uid = '' }) => uid,
+  });
+  const allocated = new Set(allocation?.devices?.results?.map(deviceKey));
+  validateSetOf(devices, Infinity, 'status.devices', errors, {
+    check: (device, at) => validateDeviceStatus(device, allocated, at, errors),
+    keyOf: deviceKey,
+  });
+  if (reservedFor.length > 0) {
+    if (!allocation)
+      errors.push(forbidden('status.reservedFor', 'may not be specified when `allocated` is not set'));
+    else if (
+      metadata.deletionTimestamp !== undefined &&
+      reservedFor.some((one) => !old.reservedFor?.some((known) => sameJson(known, one)))
+    )
+      errors.push(
+        forbidden(
+          'status.reservedFor',
+          'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
+        ),
+      );
+  }
+  if (!allocation) return;
+  if (old.allocation) {
+    if (!semanticEqual(allocation, old.allocation))
+      errors.push(invalid('status.allocation', allocation, FIELD_IMMUTABLE));
+  } else validateAllocation(allocation, names, 'status.allocation', errors);
+}
+
+function deviceKey({
+  driver,
+  pool,
+  device,
+  shareID,
+}: Pick<Decoded<AllocatedDeviceStatus>, 'driver' | 'pool' | 'device' | 'shareID'>): string {
+  return [driver, pool, device, shareID].filter((part) => part !== undefined).join('/');
+}
+
+function validateAllocation(
+  { devices = {}, nodeSelector }: Decoded<AllocationResult>,
+  names: RequestNames,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateItems(devices.results, MAX_RESULTS, `${path}.devices.results`, errors, (result, at) =>
+    validateResult(result, names, at, errors),
+  );
+  validateItems(devices.config, 2 * MAX_CONFIGS, `${path}.devices.config`, errors, (config, at) => {
+    if (!config.source) errors.push(required(`${at}.source`));
+    else if (!SOURCES.includes(config.source))
+      errors.push(notSupported(`${at}.source`, config.source, SOURCES));
+    validateRequestRefs(config.requests, names, `${at}.requests`, errors);
+    validateConfiguration(config.opaque, at, errors);
+  });
+  if (nodeSelector) validateNodeSelector(nodeSelector, `${path}.nodeSelector`, errors);
+}
+
+function validateResult(
+  result: Decoded<DeviceRequestAllocationResult>,
+  names: RequestNames,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateRequestRef(result.request ?? '', names, `${path}.request`, errors);
+  validateCsiDriverName(result.driver, `${path}.driver`, errors);
+  validatePoolName(result.pool, `${path}.pool`, errors);
+  validateLabelName(result.device, `${path}.device`, errors);
+  validateTolerations(result.tolerations, `${path}.tolerations`, errors);
+}
+
+/** Subdomains with slashes between them. Source: validatePoolName. */
+export function validatePoolName(name: string | undefined, path: string, errors: FieldError[]): void {
+  if (!name) {
+    errors.push(required(path));
+    return;
+  }
+  if (name.length > MAX_POOL_LENGTH) errors.push(tooLong(path, MAX_POOL_LENGTH));
+  for (const part of name.split('/')) validateSyntax(part, checkDns1123Subdomain, path, errors);
+}
+
+const MAX_CONDITIONS = 8;
+
+function validateDeviceStatus(
+  device: Decoded<AllocatedDeviceStatus>,
+  allocated: ReadonlySet<string>,
+  path: string,
+  errors: FieldError[],
+): void {
+  validateCsiDriverName(device.driver, `${path}.driver`, errors);
+  validatePoolName(device.pool, `${path}.pool`, errors);
+  validateLabelName(device.device, `${path}.device`, errors);
+  const key = deviceKey(device);
+  if (!allocated.has(key)) errors.push(invalid(path, key, 'must be an allocated device in the claim'));
+  validateItems(device.conditions, MAX_CONDITIONS, `${path}.conditions`, errors, ({ type }, at) => {
+    if (!type) errors.push(required(`${at}.type`));
+  });
+  if (device.data !== undefined && Object.keys(device.data).length > 0)
+    validateRaw(device.data, `${path}.data`, errors);
+}

@@ -1,0 +1,91 @@
+import type {
+  DeviceClaim,
+  ResourceClaim,
+  ResourceClaimTemplate,
+} from '@rollkeeper/machinery/types/resource-v1';
+import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import { invalid } from '../validation/field-errors.js';
+import { validateAnnotations, validateLabels } from '../validation/labels.js';
+import { validateClaimStatus } from './claim-status.validation.js';
+import { validateDeviceClaim } from './device-claim.validation.js';
+import { RESOURCE_GROUP } from './lists.js';
+
+type Claim = DecodedObject<ResourceClaim>;
+type Template = DecodedObject<ResourceClaimTemplate>;
+
+/** Source: pkg/registry/resource/resourceclaim, and ValidateResourceClaim in pkg/apis/resource/validation. */
+export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
+  type: {
+    group: RESOURCE_GROUP,
+    version: 'v1',
+    resource: 'resourceclaims',
+    kind: 'ResourceClaim',
+    namespaced: true,
+  },
+  schema: 'io.k8s.api.resource.v1.ResourceClaim',
+  hasStatus: true,
+  ...printed<Claim>(
+    NAME,
+    shown('State', 'A summary of the current state (allocated, pending, reserved, etc.).', (claim) =>
+      stateOf(claim),
+    ),
+    AGE,
+  ),
+  applyDefaults: ({ spec }) => defaultDevices(spec?.devices),
+  prepareForCreate(object) {
+    object.status = {};
+  },
+  validate: ({ spec }, errors) => validateDeviceClaim(spec?.devices ?? {}, 'spec.devices', errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === 'status') validateClaimStatus(object, old, errors);
+    else if (!semanticEqual(object.spec, old.spec))
+      errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+  },
+});
+
+/** Source: printResourceClaim in pkg/printers/internalversion. */
+function stateOf({ metadata, status }: Readonly<Claim>): string {
+  const states = [
+    ...(metadata.deletionTimestamp !== undefined ? ['deleted'] : []),
+    ...(!status?.allocation && metadata.deletionTimestamp === undefined ? ['pending'] : []),
+    ...(status?.allocation ? ['allocated'] : []),
+    ...(status?.allocation && status.reservedFor?.length ? ['reserved'] : []),
+  ];
+  return states.join(',');
+}
+
+/** Source: ValidateResourceClaimTemplate. */
+export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
+  type: {
+    group: RESOURCE_GROUP,
+    version: 'v1',
+    resource: 'resourceclaimtemplates',
+    kind: 'ResourceClaimTemplate',
+    namespaced: true,
+  },
+  schema: 'io.k8s.api.resource.v1.ResourceClaimTemplate',
+  ...printed<Template>(NAME, AGE),
+  applyDefaults: ({ spec }) => defaultDevices(spec?.spec?.devices),
+  validate({ spec = {} }, errors) {
+    validateLabels(spec.metadata?.labels, 'spec.metadata.labels', errors);
+    validateAnnotations(spec.metadata?.annotations, 'spec.metadata.annotations', errors);
+    validateDeviceClaim(spec.spec?.devices ?? {}, 'spec.spec.devices', errors);
+  },
+  validateUpdate(object, old, _subresource, errors) {
+    if (!semanticEqual(object.spec, old.spec)) errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+  },
+});
+
+/** Source: SetDefaults_ExactDeviceRequest and SetDefaults_DeviceSubRequest. */
+function defaultDevices(devices: Decoded<DeviceClaim> | undefined): void {
+  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
+    for (const request of exactly ? [exactly, ...firstAvailable] : firstAvailable) {
+      request.allocationMode ||= 'ExactCount';
+      if (request.allocationMode === 'ExactCount') request.count ||= 1;
+      for (const toleration of request.tolerations ?? []) toleration.operator ||= 'Equal';
+    }
+  }
+}

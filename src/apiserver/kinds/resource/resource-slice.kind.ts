@@ -1,0 +1,80 @@
+import type { ResourceSlice } from '@rollkeeper/machinery/types/resource-v1';
+import { FIELD_IMMUTABLE } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { validateCsiDriverName } from '../volumes/machine-sources.js';
+import { validatePoolName } from './claim-status.validation.js';
+import { validateDevices, validateNodes } from './devices.validation.js';
+import { RESOURCE_GROUP } from './lists.js';
+
+type Slice = DecodedObject<ResourceSlice>;
+
+/** Source: ValidateResourceSlice in pkg/apis/resource/validation/validation.go. */
+export const RESOURCE_SLICE_KIND = defineKind<Slice>({
+  type: {
+    group: RESOURCE_GROUP,
+    version: 'v1',
+    resource: 'resourceslices',
+    kind: 'ResourceSlice',
+    namespaced: false,
+  },
+  schema: 'io.k8s.api.resource.v1.ResourceSlice',
+  generationOf: ({ spec }) => spec,
+  ...printed<Slice>(
+    NAME,
+    shown('Node', 'The node whose devices it lists.', ({ spec }) => spec?.nodeName ?? '<unset>'),
+    shown('Driver', 'The driver of the devices.', ({ spec }) => spec?.driver ?? ''),
+    shown('Pool', 'The pool that the devices belong to.', ({ spec }) => spec?.pool?.name ?? ''),
+    AGE,
+  ),
+  validate,
+  validateUpdate(object, old, _subresource, errors) {
+    validate(object, errors);
+    const [{ spec = {} }, { spec: before = {} }] = [object, old];
+    if (spec.pool?.name !== before.pool?.name)
+      errors.push(invalid('spec.pool.name', spec.pool?.name ?? '', FIELD_IMMUTABLE));
+    if (spec.driver !== before.driver)
+      errors.push(invalid('spec.driver', spec.driver ?? '', FIELD_IMMUTABLE));
+    if (spec.nodeName !== before.nodeName)
+      errors.push(invalid('spec.nodeName', spec.nodeName, FIELD_IMMUTABLE));
+  },
+  selectableFields: ({ spec }) => ({
+    'spec.nodeName': spec?.nodeName ?? '',
+    'spec.driver': spec?.driver ?? '',
+  }),
+});
+
+const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+
+function validate({ spec = {} }: Readonly<Slice>, errors: FieldError[]): void {
+  validateCsiDriverName(spec.driver, 'spec.driver', errors);
+  const { pool = {} } = spec;
+  validatePoolName(pool.name, 'spec.pool.name', errors);
+  const { resourceSliceCount: count = 0, generation = 0 } = pool;
+  if (count <= 0) errors.push(invalid('spec.pool.resourceSliceCount', count, 'must be greater than zero'));
+  if (generation < 0)
+    errors.push(invalid('spec.pool.generation', generation, 'must be greater than or equal to zero'));
+  validateSelection(spec, errors);
+  validateDevices(spec, errors);
+}
+
+function validateSelection(spec: NonNullable<Slice['spec']>, errors: FieldError[]): void {
+  const { nodeSelector, perDeviceNodeSelection } = spec;
+  const found = validateNodes(spec, 'spec', errors, 'must be either unset or set to a non-empty string');
+  const terms = nodeSelector?.nodeSelectorTerms ?? [];
+  if (nodeSelector && terms.length !== 1)
+    errors.push(
+      invalid('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term'),
+    );
+  if (perDeviceNodeSelection === false)
+    errors.push(
+      invalid('spec.perDeviceNodeSelection', perDeviceNodeSelection, 'must be either unset or set to true'),
+    );
+  if (perDeviceNodeSelection) found.push('`perDeviceNodeSelection`');
+  if (found.length === 0) errors.push(required('spec', ONE_OF));
+  if (found.length > 1)
+    errors.push(invalid('spec', `{${found.join(', ')}}`, `${ONE_OF}, but multiple fields are set`));
+}

@@ -1,0 +1,25 @@
+/** The release of Kubernetes that the API is the same as: its types, defaults, default-on features and words. */
+export const KUBERNETES_VERSION = { major: '1', minor: '36', gitVersion: 'v1.36.2' } as const;
+
+/**
+ * `GET /version`. Clients compare `major` and `minor` with their own. How the server itself was built is not said: it is no build of
+ * Kubernetes.
+ */
+export function serverVersion(): object {
+  const { major, minor, gitVersion } = KUBERNETES_VERSION;
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: '35',
+    gitVersion,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'none',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}

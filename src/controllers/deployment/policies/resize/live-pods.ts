@@ -1,0 +1,24 @@
+import type { ApiClient } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { PODS, isControlledBy, selectorText } from '@rollkeeper/machinery/kubernetes';
+import type { Annotations } from '../../annotations.js';
+import { annotationOf } from '../names.js';
+import type { LivePods } from '../pass.js';
+
+/** Whether the Deployment, or its Namespace, asks for resizes at all. */
+export function mayResize(own: Annotations | undefined, namespace: Annotations | undefined): boolean {
+  const name = annotationOf('resize');
+  return (own?.[name] ?? namespace?.[name] ?? '') !== '';
+}
+
+/** The pods of a ReplicaSet, in whole. One request, in each pass that a resize needs. */
+export async function readLivePods(
+  client: ApiClient,
+  replicaSet: DeepReadonly<ReplicaSet>,
+  signal: AbortSignal,
+): Promise<LivePods> {
+  const { name, namespace } = replicaSet.metadata;
+  const labelSelector = selectorText(replicaSet.spec.selector);
+  const { items } = await client.list<Pod>(PODS, { namespace, labelSelector, signal });
+  return { of: name, pods: items.filter((pod) => isControlledBy(pod, replicaSet)) };
+}

@@ -1,0 +1,255 @@
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { isPodActive, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { POD_TEMPLATE_HASH } from '../../../shared/index.js';
+import { REVISION } from '../../annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../../draft.js';
+import { byCreation, isObserved } from '../../draft.js';
+import { isRollingUpdate, minAvailable } from '../../limits.js';
+import { equalIgnoringHash, withoutHash } from '../../pod-template.js';
+import {
+  CHECK_RESULTS,
+  COMPLETE_SINCE,
+  GOOD_SINCE,
+  RESIZE_REFUSED,
+  RESIZING,
+  REVISIONS,
+  TOLD,
+} from '../names.js';
+import { lookAgainAfter } from '../outcome.js';
+import type { Pass } from '../pass.js';
+import { hashOf, revisionInForce } from '../revisions.js';
+import { runInstead } from '../run-instead.js';
+import {
+  RESIZING_PODS,
+  asClause,
+  normal,
+  observedProgress,
+  tellEvent,
+  tellProgress,
+  warning,
+} from '../tell.js';
+import type { ResizeState } from './resized-pods.js';
+import { resizeStateOf, withResources } from './resized-pods.js';
+import type { ResourceChange } from './resource-changes.js';
+import { amountsOfTemplate, resourceChanges } from './resource-changes.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Nodes take some seconds, and pods are not watched for it. */
+const LOOK_AGAIN_MS = 1000;
+/** Of one pass. */
+const MOST_AT_ONCE = 100;
+/** What a ReplicaSet keeps of the revision that it had. */
+const OF_REVISION = [GOOD_SINCE, COMPLETE_SINCE, CHECK_RESULTS, TOLD, REVISIONS];
+
+/** The pods of a ReplicaSet whose template differs from what is asked for in cpu and memory alone. */
+interface Resize {
+  readonly served: ReplicaSetDraft;
+  readonly changes: readonly ResourceChange[];
+  readonly pods: readonly (readonly [ReadablePod, ResizeState])[];
+}
+
+/**
+ * Where only cpu and memory of containers have changed, gives them to the pods that run, and then the new template to their ReplicaSet:
+ * no pod is replaced. What a node refuses rolls as usual, and so does what the API does not let a pod have.
+ * @param before the ReplicaSet of what is asked for, if there is one
+ * @returns whether it has played the steps
+ */
+export function resizeInPlace(pass: Pass, before: ReplicaSetDraft | undefined, play: () => void): boolean {
+  const resize = pass.policy.resizesInPlace ? resizeOf(pass, before) : undefined;
+  if (!resize) return false;
+  const { draft } = pass;
+  const refusal = refusalOf(draft);
+  if (refusal !== undefined) {
+    if (!before) tellRefusal(pass, resize.served, refusal);
+    return false;
+  }
+  if (!resize.pods) {
+    pass.outcome.readsPodsOf = resize.served.name;
+    runInstead(draft, resize.served, play);
+    lookAgainAfter(pass.outcome, LOOK_AGAIN_MS);
+    return true;
+  }
+  return playResize(pass, { ...resize, pods: resize.pods }, before, play);
+}
+
+function playResize(
+  pass: Pass,
+  resize: Resize,
+  before: ReplicaSetDraft | undefined,
+  play: () => void,
+): boolean {
+  const { draft } = pass;
+  const obstacle = obstacleOf(draft, resize);
+  if (obstacle !== undefined) {
+    if (!before) tellRefusal(pass, resize.served, obstacle);
+    return false;
+  }
+  const { served } = resize;
+  if (isDone(resize)) {
+    if (keepRevision(draft, served)) moveAlong(pass, resize);
+    else runInstead(draft, served, play);
+    if (equalIgnoringHash(served.template, draft.spec.template)) play();
+    else lookAgainAfter(pass.outcome, LOOK_AGAIN_MS);
+    return true;
+  }
+  runInstead(draft, served, play);
+  askFor(pass, resize);
+  return true;
+}
+
+/**
+ * Once the ReplicaSet has the template that its pods were given, or has it again: a pod that its controller started in between, or that was resized
+ * for a template which was taken back, is resized as well. The mark goes when none is left.
+ */
+export function finishResize(pass: Pass, latest: ReplicaSetDraft | undefined): void {
+  const { draft, livePods, outcome, policy } = pass;
+  if (!policy.resizesInPlace || latest?.annotations[RESIZING] === undefined) return;
+  // Its controller goes on starting pods from the template before until it has seen this one.
+  const isSeen = isObserved(latest) && latest.template === latest.observed?.spec.template;
+  if (!isSeen || livePods?.of !== latest.name) {
+    if (isSeen) outcome.readsPodsOf = latest.name;
+    return lookAgainAfter(outcome, LOOK_AGAIN_MS);
+  }
+  const changes = amountsOfTemplate(latest.template);
+  const pods = livePods.pods
+    .filter(isPodActive)
+    .map((pod) => [pod, resizeStateOf(pod, changes)] as const)
+    // Its node has said that it never will; it is replaced with its ReplicaSet.
+    .filter(([, { kind }]) => kind !== 'refused');
+  if (pods.every(([, { kind }]) => kind === 'done')) {
+    const { [RESIZING]: _since, ...others } = latest.annotations;
+    return draft.annotate(latest, others);
+  }
+  ask(draft, { served: latest, changes, pods });
+  lookAgainAfter(outcome, LOOK_AGAIN_MS);
+}
+
+/** Without pods while they are to be read. */
+type Sought = Omit<Resize, 'pods'> & Partial<Pick<Resize, 'pods'>>;
+
+function resizeOf({ draft, livePods }: Pass, before: ReplicaSetDraft | undefined): Sought | undefined {
+  const served = revisionInForce(draft);
+  if (!served || served === before || served.replicas === 0) return undefined;
+  // A way back: the oldest ReplicaSet of a template counts.
+  const isFree =
+    !before || (before.replicas === 0 && !before.status.replicas && byCreation(served, before) < 0);
+  const changes = isFree ? resourceChanges(served.template, draft.spec.template) : undefined;
+  if (!changes) return undefined;
+  if (livePods?.of !== served.name) return { served, changes };
+  const pods = livePods.pods.filter(isPodActive);
+  return { served, changes, pods: pods.map((pod) => [pod, resizeStateOf(pod, changes)] as const) };
+}
+
+/** Why the API has refused this template; kept on the Deployment, so that every replica knows. */
+function refusalOf(draft: RolloutDraft): string | undefined {
+  const [hash, ...why] = draft.annotations[RESIZE_REFUSED]?.split(': ') ?? [];
+  return hash === hashOf(draft) ? why.join(': ') : undefined;
+}
+
+function tellRefusal({ draft, outcome }: Pass, { name }: ReplicaSetDraft, why: string): void {
+  const message = `Pods of ${name} are replaced, because they cannot be resized in place: ${why}`;
+  tellEvent(draft, outcome, warning('ResizeRefused', message));
+}
+
+function obstacleOf(draft: RolloutDraft, { changes, pods }: Resize): string | undefined {
+  const patienceMs = (draft.spec.progressDeadlineSeconds ?? 600) * 1000;
+  for (const [{ metadata }, state] of pods) {
+    const isOver =
+      state.kind === 'refused' || (state.kind === 'deferred' && state.sinceMs + patienceMs <= draft.nowMs);
+    if (isOver) return `${metadata.name}: ${state.why}`;
+  }
+  const restarts = changes.some((change) => change.restarts);
+  if (restarts && isRollingUpdate(draft.spec) && minAvailable(draft.spec) >= draft.replicas)
+    return 'containers would restart, and maxUnavailable is 0';
+  return undefined;
+}
+
+function isDone({ pods, served }: Resize): boolean {
+  return pods.length >= served.replicas && pods.every(([, { kind }]) => kind === 'done');
+}
+
+function askFor({ draft, outcome }: Pass, resize: Resize): void {
+  const { pods, served } = resize;
+  ask(draft, resize);
+  const done = pods.filter(([, { kind }]) => kind === 'done').length;
+  const deferred = pods.find(([, { kind }]) => kind === 'deferred');
+  const waits = deferred ? `; ${deferred[0].metadata.name} waits for room on its node` : '';
+  const message = `Pods of ${served.name} are resized in place: ${done} of ${served.replicas} done${waits}`;
+  if (observedProgress(draft)?.reason !== RESIZING_PODS)
+    tellEvent(draft, outcome, normal(RESIZING_PODS, `Resizing the pods of ${served.name} in place`));
+  tellProgress(draft, { status: 'Unknown', reason: RESIZING_PODS, message });
+  outcome.isWaiting = true;
+  outcome.standing = {
+    code: 'resizes-pods',
+    sentence: asClause(message),
+    unblockedBy: [
+      'the nodes, which give the pods what they ask for; what they refuse is rolled out as usual',
+    ],
+    endsByItself: true,
+  };
+  lookAgainAfter(outcome, LOOK_AGAIN_MS);
+}
+
+/** The mark is written before the first pod is resized. */
+function ask(draft: RolloutDraft, resize: Resize): void {
+  const { changes, pods, served } = resize;
+  const due = pods.filter(([, { kind }]) => kind === 'to-do').map(([pod]) => pod);
+  draft.podResizes.push(...due.slice(0, roomFor(draft, resize)).map((pod) => withResources(pod, changes)));
+  if (due.length > 0 && served.annotations[RESIZING] === undefined)
+    draft.annotate(served, { ...served.annotations, [RESIZING]: draft.now });
+}
+
+/** Containers that restart are missing for a moment: so many pods at once as a rolling update may take. */
+function roomFor(draft: RolloutDraft, { changes, pods }: Resize): number {
+  if (!changes.some(({ restarts }) => restarts) || !isRollingUpdate(draft.spec)) return MOST_AT_ONCE;
+  const settled = pods.filter(([pod, { kind }]) => isPodReady(pod) && kind !== 'under-way');
+  return Math.max(0, settled.length - minAvailable(draft.spec));
+}
+
+/**
+ * The revision that the ReplicaSet had is kept in one without pods, so that there is a way back to it. First of all: the process may die
+ * before the next write.
+ * @returns whether it is there
+ */
+function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
+  if (draft.spec.revisionHistoryLimit === 0) return true;
+  const isKept = draft.living.some(
+    (set) => set !== served && equalIgnoringHash(set.template, served.template),
+  );
+  if (isKept) return true;
+  const hash = `${served.labels[POD_TEMPLATE_HASH]}-${served.annotations[REVISION]}`;
+  const labels = { ...served.labels, [POD_TEMPLATE_HASH]: hash };
+  const { [RESIZING]: _since, ...annotations } = served.annotations;
+  const { selector, template } = served;
+  draft.add({
+    ...served,
+    name: `${served.name}-${served.annotations[REVISION]}`,
+    observed: undefined,
+    labels,
+    selector: { ...selector, matchLabels: { ...selector.matchLabels, [POD_TEMPLATE_HASH]: hash } },
+    template: {
+      ...template,
+      metadata: {
+        ...template.metadata,
+        labels: { ...template.metadata?.labels, [POD_TEMPLATE_HASH]: hash },
+      },
+    },
+    annotations,
+    status: {},
+    replicas: 0,
+  });
+  return false;
+}
+
+/** From here on Kubernetes' controller finds a ReplicaSet of what is asked for, with all of its pods. */
+function moveAlong({ draft, outcome }: Pass, { pods, served }: Resize): void {
+  const hash = served.template.metadata?.labels?.[POD_TEMPLATE_HASH];
+  const template = withoutHash(draft.spec.template);
+  const labels = { ...template.metadata?.labels, ...(hash !== undefined && { [POD_TEMPLATE_HASH]: hash }) };
+  const annotations = { ...served.annotations };
+  for (const name of OF_REVISION) delete annotations[name];
+  draft.giveTemplate(served, { ...template, metadata: { ...template.metadata, labels } }, annotations);
+  const message = `Resized ${pods.length} pods of ${served.name} in place`;
+  tellEvent(draft, outcome, normal('ResizedInPlace', message));
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import {
+  compileConfiguration,
+  defaultConfiguration,
+  readConfiguration,
+  translatePolicy,
+} from '@rollkeeper/scheduler';
+import type { SchedulerConfiguration, SchedulerPluginDefinition } from '@rollkeeper/scheduler';
+
+/** Where a scheduler's settings are. */
+export interface SchedulerFiles {
+  /** A `KubeSchedulerConfiguration`. @default kube-scheduler's default profile */
+  readonly config?: string | undefined;
+  /** The old policy file, in place of `config`. */
+  readonly policyConfigFile?: string | undefined;
+  /** A module whose default export is a plug-in, or a list of them. */
+  readonly plugins?: string | undefined;
+  /** Of pods that are scheduled here, where the configuration has no profiles. */
+  readonly schedulerName?: string | undefined;
+}
+
+export interface SchedulerSettings {
+  readonly configuration: SchedulerConfiguration;
+  readonly plugins: readonly SchedulerPluginDefinition[];
+}
+
+/** @throws InvalidOptionError naming the option, or the field of the file */
+export async function readSchedulerSettings(
+  files: SchedulerFiles,
+  logger: Logger,
+): Promise<SchedulerSettings> {
+  const configuration = named(await configurationOf(files, logger), files.schedulerName);
+  for (const each of configuration.withoutEffect)
+    logger.warn('a field of the configuration has no effect here', { field: each });
+  return { configuration, plugins: files.plugins === undefined ? [] : await loadPlugins(files.plugins) };
+}
+
+async function configurationOf(
+  { config, policyConfigFile }: SchedulerFiles,
+  logger: Logger,
+): Promise<SchedulerConfiguration> {
+  if (config !== undefined && policyConfigFile !== undefined)
+    throw new InvalidOptionError('policy-config-file', 'is not possible beside config');
+  if (config !== undefined) return readConfiguration(await textOf('config', config));
+  if (policyConfigFile === undefined) return defaultConfiguration();
+  const { configuration, warnings } = translatePolicy(await textOf('policy-config-file', policyConfigFile));
+  for (const warning of warnings) logger.warn(warning);
+  return compileConfiguration(configuration);
+}
+
+function named(configuration: SchedulerConfiguration, name: string | undefined): SchedulerConfiguration {
+  if (name === undefined) return configuration;
+  const [profile, another] = configuration.profiles;
+  if (!profile || another)
+    throw new InvalidOptionError('scheduler-name', 'the configuration names its profiles itself');
+  return { ...configuration, profiles: [{ ...profile, schedulerName: name }] };
+}
+
+async function textOf(option: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new InvalidOptionError(option, errorMessage(error), { cause: error });
+  }
+}
+
+async function loadPlugins(file: string): Promise<readonly SchedulerPluginDefinition[]> {
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(resolve(file)).href)) as typeof loaded;
+  } catch (error) {
+    throw new InvalidOptionError('plugins', `${file}: ${errorMessage(error)}`, { cause: error });
+  }
+  const found: readonly unknown[] = Array.isArray(loaded.default) ? loaded.default : [loaded.default];
+  if (!found.every(isDefinition))
+    throw new InvalidOptionError(
+      'plugins',
+      `the default export of ${file} is neither what defineSchedulerPlugin returns nor a list of that`,
+    );
+  return found;
+}
+
+function isDefinition(value: unknown): value is SchedulerPluginDefinition {
+  const { create, name, weight } = (value ?? {}) as Partial<SchedulerPluginDefinition>;
+  return typeof create === 'function' && typeof name === 'string' && typeof weight === 'number';
+}

@@ -1,0 +1,48 @@
+import type { ReadableNode } from '../framework/node-info.js';
+
+/** Nodes in the order of their search: one of each zone in turn, zones and their nodes as they came. */
+export class NodeOrder {
+  private readonly zones = new Map<string, Set<string>>();
+  private readonly zoneOf = new Map<string, string>();
+
+  /** @returns whether this changed the order */
+  set(node: ReadableNode): boolean {
+    const { name } = node.metadata;
+    const zone = zoneKey(node);
+    if (this.zoneOf.get(name) === zone) return false;
+    this.remove(name);
+    this.zoneOf.set(name, zone);
+    const members = this.zones.get(zone);
+    if (members) members.add(name);
+    else this.zones.set(zone, new Set([name]));
+    return true;
+  }
+
+  remove(name: string): void {
+    const zone = this.zoneOf.get(name);
+    if (zone === undefined) return;
+    this.zoneOf.delete(name);
+    const members = this.zones.get(zone);
+    members?.delete(name);
+    if (members?.size === 0) this.zones.delete(zone);
+  }
+
+  names(): string[] {
+    const zones = [...this.zones.values()].map((members) => [...members]);
+    const names: string[] = [];
+    for (let round = 0; names.length < this.zoneOf.size; round++)
+      for (const members of zones) {
+        const name = members[round];
+        if (name !== undefined) names.push(name);
+      }
+    return names;
+  }
+}
+
+/** Region and zone together, by the labels of today or those of old; empty where the node has neither. */
+function zoneKey({ metadata: { labels = {} } }: ReadableNode): string {
+  const region =
+    labels['topology.kubernetes.io/region'] ?? labels['failure-domain.beta.kubernetes.io/region'];
+  const zone = labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'];
+  return region === undefined && zone === undefined ? '' : `${region ?? ''}\0${zone ?? ''}`;
+}

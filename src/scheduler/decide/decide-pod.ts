@@ -1,0 +1,189 @@
+import type { RandomSource } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type { ClusterView } from '../framework/cluster-view.js';
+import type { NodeInfo, NominatedPods, PodInfo, Snapshot } from '../framework/node-info.js';
+import type { Profile } from '../framework/profile.js';
+import type { Status } from '../framework/status.js';
+import { unresolvable } from '../framework/status.js';
+import { Attempt } from './attempt.js';
+import type { Chosen, Decision, Failed, Refused } from './decision.js';
+import type { Feasible } from './find-feasible.js';
+import { findFeasible } from './find-feasible.js';
+import { NO_NODES, refusalMessage } from './message.js';
+import { postFilter } from './post-filter.js';
+import { preFilter } from './pre-filter.js';
+import { pickBest, scoreNodes } from './score-nodes.js';
+
+export interface PodDecisionInput {
+  readonly pod: PodInfo;
+  readonly snapshot: Snapshot;
+  readonly nominated: NominatedPods;
+  readonly view: ClusterView;
+  readonly profile: Profile;
+  readonly random: RandomSource;
+  /** `nextStartIndex` of the decision before; 0 for the first. */
+  readonly startIndex: number;
+}
+
+/** Nodes that passed all filters, not scored yet. */
+export interface Found {
+  readonly kind: 'found';
+  readonly nodes: readonly NodeInfo[];
+  readonly attempt: Attempt;
+  readonly input: PodDecisionInput;
+  readonly refusals: ReadonlyMap<string, Status>;
+  readonly isOutside?: Status | undefined;
+  readonly nextStartIndex: number;
+}
+
+/** What HTTP extenders say of the nodes that were found. */
+export interface ExtendersWord {
+  /** Why they refuse some of the nodes, by node name. */
+  readonly refusals?: ReadonlyMap<string, Status>;
+  /** Weighted scores on top of the plug-ins', by node name. */
+  readonly scores?: ReadonlyMap<string, number>;
+}
+
+/** Decides on which node the pod should run, or why on none, and which pods would have to go. Pure but for `random`. */
+export function decidePod(input: PodDecisionInput): Decision {
+  const found = findNodes(input);
+  return found.kind === 'found' ? chooseNode(found) : found;
+}
+
+/** The first half of {@link decidePod}: everything that comes before extenders are asked. */
+export function findNodes(input: PodDecisionInput): Found | Refused | Failed {
+  const { nominated, pod, profile, snapshot, view } = input;
+  const attempt = new Attempt({ context: { pod, snapshot, view }, nominated, profile });
+  return guarded(attempt, () => find(attempt, input));
+}
+
+/** The second half of {@link decidePod}: scores, or PostFilter where extenders left nothing. */
+export function chooseNode(found: Found, { refusals, scores }: ExtendersWord = {}): Decision {
+  const { attempt } = found;
+  return guarded(attempt, () => {
+    if (!refusals || refusals.size === 0) return chosen(found, found.nodes, scores);
+    const left = found.nodes.filter(({ name }) => !refusals.has(name));
+    const all = new Map([...found.refusals, ...refusals]);
+    return left.length > 0
+      ? chosen({ ...found, refusals: all }, left, scores)
+      : refused(attempt, found.input, { ...found, refusals: all });
+  });
+}
+
+function guarded<T>(attempt: Attempt, run: () => T): T | Failed {
+  try {
+    return run();
+  } catch (error) {
+    return { kind: 'failed', plugin: attempt.asking, message: errorMessage(error) };
+  }
+}
+
+function find(attempt: Attempt, input: PodDecisionInput): Found | Refused {
+  const { nodes } = input.snapshot;
+  if (nodes.length === 0) return noNodes();
+  const startIndex = input.startIndex % nodes.length;
+  const { narrowed, refusal } = preFilter(attempt);
+  if (refusal) return refused(attempt, input, { preFilterRefusal: refusal, nextStartIndex: startIndex });
+
+  const common = { kind: 'found', attempt, input } as const;
+  const onNominated = filterNominated(attempt, input);
+  if (onNominated && onNominated.nodes.length > 0)
+    return { ...common, ...onNominated, nextStartIndex: startIndex };
+
+  const candidates = narrowed ? nodes.filter(({ name }) => narrowed.names.has(name)) : nodes;
+  const found = findFeasible(attempt, candidates, startIndex);
+  const looked = found.nodes.length + found.refusals.size;
+  const nextStartIndex = (startIndex + looked) % nodes.length;
+  const isOutside: Status | undefined = narrowed && {
+    ...unresolvable(`node(s) didn't satisfy plugin(s) [${[...narrowed.by].sort().join(' ')}]`),
+    plugin: narrowed.by[0] ?? '',
+  };
+  return found.nodes.length > 0
+    ? { ...common, ...found, isOutside, nextStartIndex }
+    : refused(attempt, input, { refusals: found.refusals, isOutside, nextStartIndex });
+}
+
+/** The node that an earlier attempt made room on is tried before any other, and taken if it fits. */
+function filterNominated(attempt: Attempt, { pod, snapshot }: PodDecisionInput): Feasible | undefined {
+  const name = pod.pod.status?.nominatedNodeName;
+  const node = name ? snapshot.get(name) : undefined;
+  return node && findFeasible(attempt, [node], 0);
+}
+
+function chosen(
+  { attempt, input, nextStartIndex, refusals }: Found,
+  feasible: readonly NodeInfo[],
+  extra: ReadonlyMap<string, number> | undefined,
+): Chosen {
+  const common = { kind: 'chosen', feasible, refusals, nextStartIndex } as const;
+  if (feasible.length === 1) return { ...common, node: feasible[0]! };
+  const scores = scoreNodes(attempt, feasible, extra);
+  return { ...common, node: feasible[pickBest(scores.totals, input.random)]!, scores };
+}
+
+interface RefusalParts {
+  readonly nextStartIndex: number;
+  readonly preFilterRefusal?: Status;
+  readonly refusals?: ReadonlyMap<string, Status>;
+  /** Why nodes that PreFilter left out are. */
+  readonly isOutside?: Status | undefined;
+}
+
+function refused(attempt: Attempt, { random, snapshot }: PodDecisionInput, parts: RefusalParts): Refused {
+  const { isOutside, nextStartIndex, preFilterRefusal, refusals = NONE } = parts;
+  const ofAll = refusalsOfAll(snapshot.nodes, refusals, preFilterRefusal ?? isOutside);
+  const { deallocate, message, nomination, victims } = postFilter(attempt, {
+    refusals: ofAll,
+    preFilterRefusal,
+    random,
+  });
+  return {
+    kind: 'refused',
+    message: refusalMessage({
+      nodes: snapshot.nodes.length,
+      refusals: ofAll.values(),
+      preFilterRefusal,
+      postFilter: message,
+    }),
+    refusals: ofAll,
+    ...(preFilterRefusal && { preFilterRefusal }),
+    ...(nomination && { nomination }),
+    ...(deallocate && { deallocate }),
+    victims,
+    unschedulablePlugins: pluginsOf(ofAll.values(), false),
+    pendingPlugins: pluginsOf(ofAll.values(), true),
+    nextStartIndex,
+  };
+}
+
+const NONE: ReadonlyMap<string, Status> = new Map();
+
+/** Every node with why it was refused, those that were not asked with `others`. */
+function refusalsOfAll(
+  nodes: readonly NodeInfo[],
+  refusals: ReadonlyMap<string, Status>,
+  others: Status | undefined,
+): ReadonlyMap<string, Status> {
+  if (!others) return refusals;
+  return new Map(nodes.map(({ name }) => [name, refusals.get(name) ?? others]));
+}
+
+function pluginsOf(statuses: Iterable<Status>, isPending: boolean): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { code, plugin } of statuses)
+    if (plugin && (code === 'Pending') === isPending) names.add(plugin);
+  return names;
+}
+
+function noNodes(): Refused {
+  return {
+    kind: 'refused',
+    message: NO_NODES,
+    refusals: NONE,
+    nomination: { node: undefined },
+    victims: [],
+    unschedulablePlugins: new Set(),
+    pendingPlugins: new Set(),
+    nextStartIndex: 0,
+  };
+}

@@ -1,0 +1,72 @@
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { CompileDeviceSelector, SelectableDevice } from '../../framework/device-selector.js';
+import type { PooledCandidate } from './gather-pools.js';
+import type { DeviceClass, DeviceToleration, ReadableClaim, WantedDevices } from './resource-api.js';
+
+type Selectors = WantedDevices['selectors'];
+
+/** Whether devices are what a request asks for, by the selectors of its class and its own. Each question is evaluated once. */
+export class DeviceMatcher {
+  private readonly known = new Map<unknown, Map<WantedDevices, boolean>>();
+
+  constructor(private readonly compile: CompileDeviceSelector) {}
+
+  /** @throws Error where an expression cannot be compiled, or fails on the device */
+  matches(
+    { device, pool }: PooledCandidate,
+    { deviceClass, wanted }: { readonly deviceClass: DeviceClass; readonly wanted: WantedDevices },
+    claim: ReadableClaim,
+  ): boolean {
+    let answers = this.known.get(device);
+    if (!answers) this.known.set(device, (answers = new Map<WantedDevices, boolean>()));
+    let answer = answers.get(wanted);
+    if (answer === undefined) {
+      const selectable: SelectableDevice = {
+        driver: pool.driver,
+        attributes: device.attributes ?? {},
+        capacity: device.capacity ?? {},
+        allowMultipleAllocations: device.allowMultipleAllocations === true,
+      };
+      answer =
+        this.areMet(deviceClass.spec.selectors, selectable, `class ${deviceClass.metadata.name}`) &&
+        this.areMet(wanted.selectors, selectable, `claim ${keyOf(claim.metadata)}`);
+      answers.set(wanted, answer);
+    }
+    return answer;
+  }
+
+  private areMet(selectors: Selectors, device: SelectableDevice, where: string): boolean {
+    return (selectors ?? []).every(({ cel }, index) => {
+      if (!cel)
+        throw new Error(`${where}: selector #${index}: CEL expression empty (unsupported selector type?)`);
+      try {
+        return this.compile(cel.expression)(device);
+      } catch (error) {
+        throw new Error(`${where}: selector #${index}: CEL error: ${errorMessage(error)}`, { cause: error });
+      }
+    });
+  }
+}
+
+/** Whether a taint of the device keeps the request away from it. */
+export function isTainted(
+  { device }: Pick<PooledCandidate, 'device'>,
+  { tolerations = [] }: WantedDevices,
+): boolean {
+  return (device.taints ?? []).some(
+    (taint) =>
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
+      !tolerations.some((toleration) => tolerates(toleration, taint)),
+  );
+}
+
+type DeviceTaint = NonNullable<PooledCandidate['device']['taints']>[number];
+
+function tolerates({ effect, key, operator, value = '' }: DeviceToleration, taint: DeviceTaint): boolean {
+  return (
+    (!effect || effect === taint.effect) &&
+    (!key || key === taint.key) &&
+    (operator === 'Exists' || value === (taint.value ?? ''))
+  );
+}

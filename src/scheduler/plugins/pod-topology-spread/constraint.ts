@@ -1,0 +1,125 @@
+import {
+  compileLabelSelector,
+  compileNodeSelection,
+  isEmptySelector,
+  isTerminating,
+  ownField,
+  tryCompileLabelSelector,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
+import type { LabelMatcher, NodeMatcher } from '@rollkeeper/machinery/kubernetes';
+import type { NodeInfo, PodInfo, ReadableNode, ReadablePod } from '../../framework/node-info.js';
+import { EveryNode, PerNode } from '../per-node.js';
+import { hasUntoleratedTaint } from '../taint-toleration.js';
+
+type Stated = NonNullable<ReadablePod['spec']['topologySpreadConstraints']>[number];
+
+/** The label of a node that has a domain of its own. */
+export const HOSTNAME = 'kubernetes.io/hostname';
+
+export interface Constraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly selects: LabelMatcher;
+  /** Constraints with the same key select the same pods. */
+  readonly selectorKey: string;
+  /** A selector without requirements selects the pod itself and counts no other. */
+  readonly countsNone: boolean;
+  /** Nodes that the pod does not tolerate do not count. */
+  readonly honorsTaints: boolean;
+  /** Whether pods on such nodes count, and the nodes' domains. */
+  readonly includes: (node: ReadableNode) => boolean;
+}
+
+export interface ConstraintParts {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains?: number;
+  readonly selects: LabelMatcher;
+  readonly selectorKey: string;
+  readonly countsNone?: boolean;
+  readonly nodeAffinityPolicy?: string;
+  readonly nodeTaintsPolicy?: string;
+}
+
+/** The pod's own constraints of one kind. */
+export function statedConstraints({ pod }: PodInfo, whenUnsatisfiable: string): Constraint[] {
+  const stated = pod.spec.topologySpreadConstraints ?? [];
+  return stated
+    .filter((constraint) => constraint.whenUnsatisfiable === whenUnsatisfiable)
+    .map((constraint) => compileConstraint({ ...constraint, ...selectorOf(constraint) }, pod));
+}
+
+function selectorOf({
+  labelSelector,
+}: Stated): Pick<ConstraintParts, 'countsNone' | 'selectorKey' | 'selects'> {
+  return {
+    selects: tryCompileLabelSelector(labelSelector) ?? NOTHING,
+    selectorKey: stringifyJson(labelSelector ?? null),
+    countsNone: labelSelector !== undefined && isEmptySelector(labelSelector),
+  };
+}
+
+const NOTHING = compileLabelSelector(undefined);
+
+export function compileConstraint(parts: ConstraintParts, pod: ReadablePod): Constraint {
+  const { countsNone = false, maxSkew, minDomains = 1, selectorKey, selects, topologyKey } = parts;
+  const { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' } = parts;
+  const isSelected: NodeMatcher | undefined =
+    nodeAffinityPolicy === 'Honor' && hasNodeSelection(pod) ? compileNodeSelection(pod.spec) : undefined;
+  const honorsTaints = nodeTaintsPolicy === 'Honor';
+  return {
+    topologyKey,
+    maxSkew,
+    minDomains,
+    selects,
+    selectorKey,
+    countsNone,
+    honorsTaints,
+    includes: (node) =>
+      (!isSelected || isSelected(node)) &&
+      (!honorsTaints || !hasUntoleratedTaint(node.spec?.taints, pod.spec.tolerations)),
+  };
+}
+
+function hasNodeSelection({ spec: { affinity, nodeSelector } }: ReadablePod): boolean {
+  return (
+    nodeSelector !== undefined ||
+    affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined
+  );
+}
+
+/** Whether the node is in some domain of every constraint. */
+export function hasAllKeys({ metadata }: ReadableNode, constraints: readonly Constraint[]): boolean {
+  return constraints.every(({ topologyKey }) => ownField(metadata.labels, topologyKey) !== undefined);
+}
+
+const counts = new PerNode<number>();
+const countsOfAll = new EveryNode<number>(({ pods }) => pods);
+
+/** How many of a node's pods the constraint counts: those of the namespace that it selects, unless they are being deleted. */
+export function countPods(pods: readonly PodInfo[], constraint: Constraint, namespace = ''): number {
+  if (constraint.countsNone) return 0;
+  return counts.of(pods, keyOf(constraint, namespace), counterOf(constraint, namespace));
+}
+
+/** {@link countPods} for each node, in their order; only valid until it is called again. */
+export function countPodsOnAll(
+  nodes: readonly NodeInfo[],
+  constraint: Constraint,
+  namespace = '',
+): readonly number[] {
+  if (constraint.countsNone) return nodes.map(() => 0);
+  return countsOfAll.of(nodes, keyOf(constraint, namespace), counterOf(constraint, namespace));
+}
+
+function keyOf({ selectorKey }: Constraint, namespace: string): string {
+  return `${namespace} ${selectorKey}`;
+}
+
+function counterOf({ selects }: Constraint, namespace: string): (pods: readonly PodInfo[]) => number {
+  const isCounted = ({ pod }: PodInfo): boolean =>
+    pod.metadata.namespace === namespace && !isTerminating(pod) && selects(pod.metadata.labels);
+  return (pods) => pods.filter(isCounted).length;
+}

@@ -1,0 +1,98 @@
+import { NAMESPACE_INDEX, SharedInformer, dropManagedFields } from '@rollkeeper/client/informer';
+import type { Informer } from '@rollkeeper/client/informer';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  Node,
+  ObjectRef,
+  Pod,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import { NODES, PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ApiClient } from '@rollkeeper/runtime';
+import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
+
+export interface ClusterCachesOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** What plug-ins read beside pods and nodes, as far as it is served. */
+  readonly served: ReadonlyMap<ViewedResource, ResourceType>;
+  /** Caches of whole objects that run already, to be shared. @default none */
+  readonly given?: { readonly pods: Informer<Pod>; readonly nodes: Informer<Node> };
+}
+
+/** Of these only the selectors are read. */
+const SELECTING: ReadonlySet<ViewedResource> = new Set<ViewedResource>([
+  'services',
+  'replicationcontrollers',
+  'apps/replicasets',
+  'apps/statefulsets',
+]);
+
+/** A dead connection of these costs a late retry at worst, and there are many of them. */
+const VIEWED_WATCH_SECONDS = 60;
+
+/** The caches of a scheduler: pods, nodes, and what plug-ins read beside them. */
+export class ClusterCaches implements ClusterView {
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly viewed: ReadonlyMap<ViewedResource, Informer>;
+  private readonly own: readonly Informer[];
+
+  constructor({ given, served, ...shared }: ClusterCachesOptions) {
+    const own = { ...shared, trim: dropManagedFields };
+    this.pods = given?.pods ?? new SharedInformer<Pod>({ ...own, type: PODS });
+    this.nodes = given?.nodes ?? new SharedInformer<Node>({ ...own, type: NODES });
+    this.viewed = new Map(
+      [...served].map(([name, type]) => {
+        const trim = SELECTING.has(name) ? trimToSelector : dropManagedFields;
+        const watchTimeoutSeconds = VIEWED_WATCH_SECONDS;
+        return [name, new SharedInformer<KubernetesObject>({ ...shared, trim, type, watchTimeoutSeconds })];
+      }),
+    );
+    const leading = given ? [] : ([this.pods, this.nodes] as readonly Informer[]);
+    this.own = [...leading, ...this.viewed.values()];
+  }
+
+  /** Those that this scheduler runs itself. */
+  get informers(): readonly Informer[] {
+    return this.own;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.own.map((informer) => informer.run(signal)));
+  }
+
+  /**
+   * Resolves once nodes and pods are known, and of everything else either the objects or that there is no list for us.
+   * @returns the resources that may not be listed: plug-ins see none of them
+   */
+  async settle(signal: AbortSignal): Promise<readonly string[]> {
+    const needed = [this.pods, this.nodes].map((informer) => informer.waitForSync(signal));
+    const others = [...this.viewed.values()].map((informer) => informer.waitUntilSettled(signal));
+    await Promise.all([...needed, ...others]);
+    return [...this.viewed].filter(([, { hasSynced }]) => !hasSynced).map(([name]) => name);
+  }
+
+  get<T extends KubernetesObject>(resource: ViewedResource, ref: ObjectRef): DeepReadonly<T> | undefined {
+    return this.viewed.get(resource)?.lister.get(keyOf(ref)) as DeepReadonly<T> | undefined;
+  }
+
+  list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
+    const lister = this.viewed.get(resource)?.lister;
+    const objects = namespace === undefined ? lister?.list() : lister?.byIndex(NAMESPACE_INDEX, namespace);
+    return (objects ?? []) as readonly DeepReadonly<T>[];
+  }
+}
+
+function trimToSelector(object: KubernetesObject): KubernetesObject {
+  const { apiVersion, kind, metadata } = object;
+  const { labels, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
+  const { selector } = (object as { spec?: { selector?: unknown } }).spec ?? {};
+  const kept = { name, namespace, uid, resourceVersion, labels, ownerReferences };
+  return { apiVersion, kind, metadata: kept, spec: { selector } } as KubernetesObject;
+}

@@ -1,0 +1,25 @@
+import type { PluginCatalog } from '../config/build-profiles.js';
+import type { PluginFactory } from '../framework/plugin.js';
+import { DEFAULT_PLUGINS } from '../plugins/default-plugins.js';
+import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
+
+/** The default plug-ins and those of the user, which are on unless the configuration says otherwise. */
+export function catalogOf(
+  added: readonly SchedulerPluginDefinition[],
+  withInput: ReadonlyMap<string, (base: PluginFactory) => PluginFactory>,
+  more: ReadonlyMap<string, PluginFactory>,
+): PluginCatalog {
+  const base = DEFAULT_PLUGINS.map(({ create, name, weight }) => {
+    const wrap = withInput.get(name);
+    return { name, weight: weight || 1, create: wrap ? wrap(create) : create };
+  });
+  const names = new Set(base.map(({ name }) => name));
+  const rest = [...more]
+    .filter(([name]) => !names.has(name))
+    .map(([name, create]) => ({ name, weight: 1, create }));
+  const all = [...base, ...rest, ...added];
+  return {
+    factories: new Map(all.map(({ create, name }) => [name, create])),
+    defaults: all.map(({ name, weight }) => ({ name, weight })),
+  };
+}

@@ -1,0 +1,130 @@
+import { isAborted } from '@rollkeeper/machinery/cancellation';
+import { pause, doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import { PODS, transitionTime } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import type { ApiClient } from '@rollkeeper/runtime';
+import { isConflict, isInvalid, isNotFound } from '@rollkeeper/runtime';
+import type { ReadablePod } from '../framework/node-info.js';
+import { queueKeyOf } from '../queue/queued-pod.js';
+
+/** What an attempt says of its pod. */
+export interface PodNews {
+  /** PodScheduled is false. @default the condition stays */
+  readonly refusal?: { readonly reason: 'Unschedulable' | 'SchedulerError'; readonly message: string };
+  /** Undefined as a value: none any more. @default it stays */
+  readonly nomination?: { readonly node: string | undefined };
+}
+
+export interface PodStatusWriterParts {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const WRITES_AT_ONCE = 16;
+const RETRY = { firstMs: 250, longestMs: 10_000 };
+
+/**
+ * Writes conditions and nominations of pods beside the attempts: of one pod one after the other, and only the latest. What failed is
+ * written again, with a growing pause, until it succeeds, something newer takes its place, or the pod is gone.
+ */
+export class PodStatusWriter {
+  private readonly limit = new ConcurrencyLimit(WRITES_AT_ONCE);
+  private readonly pending = new Map<string, { readonly pod: ReadablePod; readonly news: PodNews }>();
+  private readonly running = new Map<string, Promise<void>>();
+
+  constructor(private readonly parts: PodStatusWriterParts) {}
+
+  /** Does nothing where the pod says so already. Newer news of a pod replaces what has not been written. */
+  write(pod: ReadablePod, news: PodNews, signal: AbortSignal): void {
+    const key = queueKeyOf(pod);
+    const before = this.pending.get(key)?.news;
+    if (!before && !this.running.has(key) && isKnown(pod, news)) return;
+    this.pending.set(key, { pod, news: { ...before, ...news } });
+    if (!this.running.has(key)) this.running.set(key, this.run(key, signal));
+  }
+
+  /** The pod is gone or bound: what has not been written does not matter any more. */
+  forget(pod: ReadablePod): void {
+    this.pending.delete(queueKeyOf(pod));
+  }
+
+  /** Resolves when nothing is being written. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running.values());
+  }
+
+  private async run(key: string, signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    for (let next = this.pending.get(key); next && !signal.aborted; next = this.pending.get(key)) {
+      const { news, pod } = next;
+      this.pending.delete(key);
+      try {
+        await this.limit.run(() => this.patch(pod, news, signal));
+        failures = 0;
+      } catch (error) {
+        if (isAborted(signal) || isNotFound(error) || isConflict(error)) break;
+        const delayMs = doublingDelayMs(failures++, RETRY);
+        const facts = { pod: nameOf(pod), error: errorMessage(error), delayMs };
+        this.parts.logger.warn('could not write the status of a pod; trying again', facts);
+        // What the server finds invalid stays so.
+        if (isInvalid(error)) continue;
+        if (!this.pending.has(key)) this.pending.set(key, next);
+        await pause(this.parts.clock, delayMs, signal);
+      }
+    }
+    this.running.delete(key);
+  }
+
+  private async patch(
+    pod: ReadablePod,
+    { nomination, refusal }: PodNews,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock } = this.parts;
+    const { name, namespace, uid } = pod.metadata;
+    const status = {
+      ...(refusal && { conditions: [conditionOf(pod, refusal, toRfc3339(clock.now()))] }),
+      ...(nomination && { nominatedNodeName: nomination.node ?? null }),
+    };
+    // The UID makes another pod of that name refuse it.
+    const body = { metadata: { uid }, status };
+    await client.patch(
+      PODS,
+      { namespace, name },
+      { type: 'strategic', body },
+      { subresource: 'status', signal },
+    );
+  }
+}
+
+function conditionOf(pod: ReadablePod, { message, reason }: NonNullable<PodNews['refusal']>, now: string) {
+  const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const { generation } = pod.metadata;
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    reason,
+    message,
+    lastProbeTime: null,
+    lastTransitionTime: transitionTime(before, 'False', now),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+}
+
+function isKnown({ status }: ReadablePod, { nomination, refusal }: PodNews): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const isSaid =
+    !refusal ||
+    (condition?.status === 'False' &&
+      condition.reason === refusal.reason &&
+      condition.message === refusal.message);
+  return isSaid && (!nomination || (status?.nominatedNodeName ?? '') === (nomination.node ?? ''));
+}
+
+export function nameOf({ metadata: { name, namespace = '' } }: ReadablePod): string {
+  return `${namespace}/${name}`;
+}

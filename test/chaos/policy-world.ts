@@ -1,0 +1,63 @@
+import type { ApiClient } from '../../src/client/api-client/index.js';
+import { isAlreadyExists } from '../../src/client/api-client/index.js';
+import type { KubernetesObject, Node, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { NAMESPACES, NODES, SERVICES } from '../../src/machinery/kubernetes/index.js';
+import { PodDisruptionBudget } from '../../src/controllers/shared/index.js';
+
+/** So many Deployments of the load may roll out at once. */
+export const MAX_ROLLOUTS = 12;
+
+/** Flags of a replica that keeps all policies. */
+export const POLICY_FLAGS = [
+  '--zones',
+  '--blue-green',
+  '--respect-disruption-budgets',
+  ...['--max-rollouts', '0'],
+] as const;
+
+/** What the policies of a Deployment are about, beside itself. */
+export type PolicyNeed = 'service' | 'budget';
+
+/** Puts what policies are about into the cluster: zones of nodes, the limit of the namespace, Services and budgets. */
+export async function makePolicyWorld(
+  client: ApiClient,
+  namespace: string,
+  needs: ReadonlyMap<string, PolicyNeed>,
+): Promise<void> {
+  const { items: nodes } = await client.list<Node>(NODES, {});
+  for (const [index, { metadata }] of nodes.entries()) {
+    const body = { metadata: { labels: { 'topology.kubernetes.io/zone': `zone-${index}` } } };
+    await client.patch(NODES, { name: metadata.name }, { type: 'merge', body });
+  }
+  const annotations = { 'rollkeeper.dev/max-rollouts': String(MAX_ROLLOUTS) };
+  await client.patch(NAMESPACES, { name: namespace }, { type: 'merge', body: { metadata: { annotations } } });
+  for (const [name, need] of needs) await createNeeded(client, namespace, name, need);
+}
+
+async function createNeeded(
+  client: ApiClient,
+  namespace: string,
+  name: string,
+  need: PolicyNeed,
+): Promise<void> {
+  const metadata = { name, namespace };
+  if (need === 'service') {
+    const spec = { selector: { app: name }, ports: [{ port: 80 }] };
+    return create(client, SERVICES, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+  }
+  const spec = { maxUnavailable: 1, selector: { matchLabels: { app: name } } };
+  const apiVersion = 'policy/v1';
+  return create(client, PodDisruptionBudget, { apiVersion, kind: 'PodDisruptionBudget', metadata, spec });
+}
+
+async function create(
+  client: ApiClient,
+  type: ResourceType,
+  object: KubernetesObject & { readonly spec: object },
+): Promise<void> {
+  try {
+    await client.create(type, object);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
