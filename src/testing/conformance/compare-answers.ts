@@ -204,6 +204,9 @@ export function exactDifferences(expected: Json | undefined, found: Json | undef
     return wanted.flatMap((item, index) => exactDifferences(item, got[index], `${path}[${index}]`));
   }
   if (typeof expected === 'string' && found !== undefined && CHOSEN[expected]?.(found)) return [];
+  // An annotation may hold a whole list of conditions.
+  if (typeof expected === 'string' && typeof found === 'string' && found.replace(TIME, 'TIME') === expected)
+    return [];
   return [`${path}: expected ${shown(expected)}, got ${shown(found)}`];
 }
 
