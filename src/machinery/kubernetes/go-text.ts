@@ -51,7 +51,7 @@ export function goJsonEscapes(json: string): string {
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
-  if (typeof value !== 'object') return String(value as string | number | bigint | boolean);
+  if (typeof value !== 'object') return `${value as string | number | bigint | boolean}`;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([name, field]) => `${name}:${goValue(field)}`).join(' ')}]`;
 }

@@ -19,6 +19,7 @@ export const SERVED_GROUPS: ReadonlySet<string> = new Set([
   'networking.k8s.io',
   'node.k8s.io',
   'rbac.authorization.k8s.io',
+  'resource.k8s.io',
   'scheduling.k8s.io',
   'storage.k8s.io',
 ]);
