@@ -96,7 +96,7 @@ describe.each(kinds.filter((kind) => partsOf(kind).length > 0))(
           [[], JSON_PATCH],
           [{}, MERGE],
           [{}, STRATEGIC],
-          [config, APPLY],
+          [{ ...config, metadata: { name: manifest.metadata.name } }, APPLY],
         ] as const;
         for (const [patch, type] of tries) {
           const query = type === APPLY ? '?fieldManager=me&force=true' : '';

@@ -163,7 +163,7 @@ describe('What identifies an object', () => {
 
   it.each([
     ['/metadata/namespace', 'kube-system', 400, MISMATCH],
-    ['/metadata/resourceVersion', '1', 400, 'resourceVersion should not be set on objects to be created'],
+    ['/metadata/resourceVersion', '1', 500, 'resourceVersion should not be set on objects to be created'],
     [
       '/kind',
       'Nothing',
@@ -312,7 +312,11 @@ describe('A validating webhook', () => {
     ['number 1.5', { code: 1.5 }, 'Go struct field Status.response.status.code of type int32'],
     ['string', { code: '400' }, 'Go struct field Status.response.status.code of type int32'],
     ['array', { message: [] }, 'Go struct field Status.response.status.message of type string'],
-    ['object', { reason: { toString: 5 } }, 'Go struct field Status.response.status.reason of type string'],
+    [
+      'object',
+      { reason: { toString: 5 } },
+      'Go struct field Status.response.status.reason of type v1.StatusReason',
+    ],
     [
       'string',
       { details: { causes: 'abc' } },

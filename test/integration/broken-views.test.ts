@@ -30,7 +30,7 @@ const verbose = async (): Promise<string> => (await server!.call('GET', '/readyz
 
 describe('an object that cannot be shown in another version than it is stored in', () => {
   const SCALERS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
-  const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'web' } };
+  const spec = { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } };
 
   it('costs itself: lists, watches and the others go on, and it is deleted by its name', async () => {
     const storage = new MemoryStorage({ clock: new SystemClock() });

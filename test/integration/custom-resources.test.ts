@@ -320,7 +320,7 @@ describe('custom resources', () => {
     const path = await defined(group);
     const named = (...finalizers: string[]): Body => ({ metadata: { finalizers } });
     const warning = (name: string): string =>
-      `299 - "metadata.finalizers: \\"${name}\\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"`;
+      `299 - "metadata.finalizers: \\"${name}\\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"`;
     const object = aCronTab(group, 'a');
     object.metadata.finalizers = ['resources-finalizer.argocd.argoproj.io', 'example.com/keep', 'orphan'];
     const created = await server.call('POST', path, object);

@@ -66,6 +66,7 @@ export const ADMISSION_PLUGINS = [
   'ResourceQuota',
   'ServiceAccount',
   'StorageObjectInUseProtection',
+  'TaintNodesByCondition',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ] as const;

@@ -5,7 +5,7 @@ import {
   VOLUME_PROTECTION,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
-import type { Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
+import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { refused } from './attributes.js';
 import type { WriteAttributes } from './attributes.js';
@@ -27,6 +27,7 @@ import type { PriorityClass } from './plugins/priority.js';
 import { admitServiceAccount } from './plugins/service-account.js';
 import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
 import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
+import { taintNewNode } from './plugins/taint-nodes.js';
 import type { AccessDecider } from './request-authority.js';
 
 /** A plug-in for writes of one resource, or of one of its subresources. */
@@ -137,6 +138,11 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       name: 'StorageObjectInUseProtection',
       resource: 'persistentvolumeclaims',
       mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
+    },
+    {
+      name: 'TaintNodesByCondition',
+      resource: 'nodes',
+      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
     },
     {
       name: 'PersistentVolumeClaimResize',

@@ -73,14 +73,11 @@ export async function handleComponentStatuses(
     all.map(async ([known, probe]) => statusOf(known, await probe(context, request.signal))),
   );
   const selected = found.filter((object) => selection.matches(object));
-  if (name === '') return warned(await respondWithList(context, view, onePage(selected), () => ({})));
+  request.warn(WARNING);
+  if (name === '') return respondWithList(context, view, onePage(selected), () => ({}));
   const [only] = selected;
   if (!only) throw notFound(COMPONENT_STATUSES.type, name);
-  return ok(presentObject(only, COMPONENT_STATUSES, view, context.clock.now()), [WARNING]);
-}
-
-function warned(answer: ApiResponse): ApiResponse {
-  return 'raw' in answer || 'body' in answer ? { ...answer, warnings: [WARNING] } : answer;
+  return ok(presentObject(only, COMPONENT_STATUSES, view, context.clock.now()));
 }
 
 type Probe = (context: RegistryContext, signal: AbortSignal) => Promise<ComponentHealth>;

@@ -17,15 +17,20 @@ export interface DecodeBodyOptions {
 }
 
 const APPLY_MEDIA_TYPE = 'application/apply-patch+yaml';
-const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
-const TEXT_TYPES = new Set([
+/** The media types of bodies that are objects. */
+export const ACCEPTED_MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
+const TEXT_TYPES: ReadonlySet<string> = new Set([
   '',
   'application/json',
   'application/yaml',
   'application/x-yaml',
   'text/yaml',
-  APPLY_MEDIA_TYPE,
 ]);
+
+/** Whether a body of this media type is JSON or YAML; one without a type is. */
+export function isTextType(contentType: string): boolean {
+  return TEXT_TYPES.has(contentType);
+}
 
 /**
  * Reads a body as an object of a kind.
@@ -36,8 +41,8 @@ export async function decodeBody(
   options: DecodeBodyOptions,
 ): Promise<{ readonly object: UnstructuredObject; readonly warnings: readonly string[] }> {
   const { contentType, kind } = options;
-  if (contentType !== PROTOBUF_MEDIA_TYPE && !TEXT_TYPES.has(contentType)) {
-    throw unsupportedMediaType(contentType, ACCEPTED);
+  if (![PROTOBUF_MEDIA_TYPE, APPLY_MEDIA_TYPE].includes(contentType) && !isTextType(contentType)) {
+    throw unsupportedMediaType(ACCEPTED_MEDIA_TYPES);
   }
   const text =
     contentType === PROTOBUF_MEDIA_TYPE
@@ -49,7 +54,12 @@ export async function decodeBody(
       isYaml(contentType, text) ? 'application/yaml' : 'application/json',
       options.schemas,
       options.schema,
-      { fieldValidation: options.fieldValidation, isYaml: contentType === APPLY_MEDIA_TYPE },
+      {
+        fieldValidation: options.fieldValidation,
+        isYaml: contentType === APPLY_MEDIA_TYPE,
+        // Who applies says nothing of what is left out.
+        empties: contentType === APPLY_MEDIA_TYPE ? 'absent' : 'written',
+      },
     );
     return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
   } catch (error) {

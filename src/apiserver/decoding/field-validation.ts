@@ -1,24 +1,8 @@
-import { badRequest, invalid, requestTooLarge } from '../errors/index.js';
+import { badRequest, requestTooLarge } from '../errors/index.js';
 import { describeFinding, DocumentLimitError } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
-
-/**
- * What the request wants done about unknown and duplicate fields.
- * @throws StatusError 422 for a level that Kubernetes does not know
- */
-export function fieldValidationOf(query: URLSearchParams): FieldValidation {
-  const level = query.get('fieldValidation') || 'Warn';
-  if (level === 'Ignore' || level === 'Warn' || level === 'Strict') return level;
-  throw invalid({ group: 'meta.k8s.io', kind: 'CreateOptions' }, '', [
-    {
-      type: 'FieldValueNotSupported',
-      field: 'fieldValidation',
-      message: `Unsupported value: ${JSON.stringify(level)}: supported values: "Ignore", "Strict", "Warn"`,
-    },
-  ]);
-}
 
 const MAX_SHOWN = 200;
 

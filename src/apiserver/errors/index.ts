@@ -24,6 +24,8 @@ export {
   severalBudgets,
   tooManyRequests,
   unauthorized,
+  unexpected,
+  unknownPatchType,
   unknownPath,
   unprocessable,
   unsupportedMediaType,

@@ -96,11 +96,15 @@ export function invalid(
   });
 }
 
-/** A patch that is well-formed and cannot be carried out. */
-export function unprocessable(problem: string): StatusError {
-  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-    details: { causes: [{ reason: 'UnexpectedServerResponse', message: problem }] },
-  });
+/** A patch that is well-formed and cannot be carried out. A genuine server keeps to itself why. */
+export function unprocessable(cause: unknown): StatusError {
+  const message = 'the server rejected our request due to an error in our request';
+  return new StatusError(422, 'Invalid', message, { details: {}, cause });
+}
+
+/** What a genuine server answers without a reason: an error that its own code does not expect. */
+export function unexpected(problem: string): StatusError {
+  return new StatusError(500, '', problem);
 }
 
 export function badRequest(message: string, cause?: unknown): StatusError {
@@ -125,12 +129,19 @@ export function notAcceptable(): StatusError {
   );
 }
 
-export function unsupportedMediaType(what: string, accepted: readonly string[]): StatusError {
+/** @param what what is in the way, where it is not the media type itself */
+export function unsupportedMediaType(accepted: readonly string[], what = ''): StatusError {
+  const format = `an unknown format${what === '' ? '' : ` (${what})`}`;
   return new StatusError(
     415,
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format (${what}) - accepted media types include: ${accepted.join(', ')}`,
+    `the body of the request was in ${format} - accepted media types include: ${accepted.join(', ')}`,
   );
+}
+
+/** No patch at all has this media type. */
+export function unknownPatchType(): StatusError {
+  return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type');
 }
 
 export function expired(message: string, continueToken?: string): StatusError {

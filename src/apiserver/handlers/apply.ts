@@ -1,5 +1,4 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { checkWriteOptions, decodeApplied } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
@@ -9,15 +8,21 @@ import { isDryRun, callerOf } from './write-options.js';
 import { applyManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
-import { checkName, readObject } from './read-object.js';
+import { checkPatchedIdentity } from './read-object.js';
 
 /** `PATCH` with `application/apply-patch+yaml`: server-side apply of an object or of its status. */
 export async function handleApply(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const manager = applyManagerOf(call);
-  const { object: config, warnings } = await readObject(context, call, checkVersion);
-  checkName(config, call.name);
-  checkUnmanaged(config);
-  const { caller, warned } = callerOf(call);
+  const { kind, name, namespace, request } = call;
+  const fieldValidation = checkWriteOptions(request);
+  const { object: config, warnings } = await decodeApplied(await request.readBody(), {
+    ...{ schemas: context.schemas, schema: kind.schema, kind: kind.type },
+    ...{ fieldValidation, name, namespace },
+  });
+  config.metadata.name ||= name;
+  checkPatchedIdentity(config, call);
+  for (const warning of warnings) request.warn(warning);
+  const { caller } = callerOf(call);
   const applied = await applyObject(context, call, config, {
     manager,
     caller,
@@ -27,17 +32,7 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   });
   return respondWithObject(context, call, applied, {
     status: applied.created ? 201 : 200,
-    warnings: [...warnings, ...warned],
   });
-}
-
-function checkVersion(apiVersion: string | undefined, { kind }: ResourceCall): void {
-  checkAppliedVersion(apiVersion, apiVersionOf(kind.type));
-}
-
-/** @throws StatusError 400: who owns fields is the server's to say */
-export function checkUnmanaged({ metadata }: UnstructuredObject): void {
-  if (metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
 }
 
 /** @throws StatusError 400 */

@@ -2,13 +2,13 @@ import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { badRequest, conflict } from '../errors/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace, checkType } from './read-object.js';
+import { checkNamespace, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -26,14 +26,15 @@ interface Binding extends UnstructuredObject {
  */
 export async function handleBinding(context: RegistryContext, asked: ResourceCall): Promise<ApiResponse> {
   const call = { ...asked };
-  const { object } = await decodeBody(await call.request.readBody(), {
+  const { object, warnings } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: BINDING.schema,
     kind: BINDING_TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
-  checkType(object, BINDING_TYPE);
+  for (const warning of warnings) call.request.warn(warning);
+  checkType(object, BINDING_TYPE, isKnownType(context));
   const binding = object as Binding;
   checkNamespace(binding, call);
   const isOfOld = call.name === '';
@@ -54,10 +55,7 @@ export async function handleBinding(context: RegistryContext, asked: ResourceCal
     subresource: 'binding',
     admission: 'done',
   });
-  return created(
-    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
-    options.warned,
-  );
+  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
 function bound(

@@ -10,7 +10,7 @@ import type { ResourceCall } from './handler.js';
 import { listPages } from './list-pages.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
 import { respondWithList } from './list-response.js';
-import { checkListOptions, parseNumber } from './list-options.js';
+import { checkListOptions, parseLimit } from './list-options.js';
 import { callerOf } from './write-options.js';
 
 /** How many deletions are under way at once. */
@@ -24,7 +24,7 @@ export async function handleDeleteCollection(
   checkListOptions(call.request.query);
   const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
-  const limit = parseNumber(call.request.query, 'limit');
+  const limit = parseLimit(call.request.query);
   const pages = deletedPages(context, call, listPages(context, call, selection, { limit }), options);
   return respondWithList(context, call, pages, ({ revision }) => ({ resourceVersion: String(revision) }));
 }

@@ -1,18 +1,18 @@
-import { exactInteger, parseInt64 } from '@rollkeeper/machinery/kubernetes';
+import { exactInteger, goQuote, parseInt64 } from '@rollkeeper/machinery/kubernetes';
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
-import { badRequest, invalid } from '../errors/index.js';
-import { decodeDeleteOptions } from '../decoding/index.js';
+import { badRequest } from '../errors/index.js';
+import type { FieldError } from '../errors/index.js';
+import { decodeDeleteOptions, dryRunProblems, invalidOptions, notAnInteger } from '../decoding/index.js';
 import type { DeleteOptionsBody } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import { isDryRun } from './write-options.js';
 
 export interface ReadDeleteOptions extends DeletionRequest {
   readonly dryRun: boolean;
 }
 
-const POLICIES = ['Background', 'Foreground', 'Orphan'];
+const POLICIES: readonly string[] = ['Foreground', 'Background', 'Orphan'];
 
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
 export async function readDeleteOptions(
@@ -27,17 +27,19 @@ export async function readDeleteOptions(
   return checkDeleteOptions(options, request.query);
 }
 
-/** @throws StatusError 400, 422 */
+/** @throws StatusError 422 */
 export function checkDeleteOptions(options: DeleteOptionsBody, query: URLSearchParams): ReadDeleteOptions {
-  const grace = options.gracePeriodSeconds;
-  if (grace !== undefined && grace < 0) {
-    throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);
-  }
+  const { dryRun = [], gracePeriodSeconds: grace } = options;
+  const inQuery = query.getAll('dryRun').filter((value) => value !== '');
+  const problems = [...policyProblems(options), ...dryRunProblems(dryRun.length > 0 ? dryRun : inQuery)];
+  if (problems.length > 0) throw invalidOptions('DeleteOptions', problems);
   return {
-    gracePeriodSeconds: grace,
+    // Less than nothing is as good as at once.
+    gracePeriodSeconds: grace !== undefined && grace < 0 ? 1 : grace,
     propagationPolicy: policyOf(options),
     preconditions: options.preconditions,
-    dryRun: isDryRun(query, options.dryRun),
+    // A genuine server does not look at the query where there is a body: who asks for a dry run gets one here.
+    dryRun: dryRun.length + inQuery.length > 0,
   };
 }
 
@@ -54,22 +56,24 @@ function graceOf(text: string): Int64 | undefined {
   if (text === '') return undefined;
   const grace = parseInt64(text);
   if (grace !== undefined) return exactInteger(grace);
-  throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(text)}: must be an int64`);
+  throw badRequest(notAnInteger(text));
 }
 
-function policyOf(options: DeleteOptionsBody): PropagationPolicy | undefined {
-  const { propagationPolicy, orphanDependents } = options;
-  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    throw badRequest('Invalid value: orphanDependents and deletionPropagation cannot be both set');
-  }
+function policyOf({ orphanDependents, propagationPolicy }: DeleteOptionsBody): PropagationPolicy | undefined {
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background';
-  if (propagationPolicy === undefined) return undefined;
-  if (POLICIES.includes(propagationPolicy)) return propagationPolicy as PropagationPolicy;
-  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-    {
-      type: 'FieldValueNotSupported',
-      field: 'propagationPolicy',
-      message: `Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Background", "Foreground", "Orphan"`,
-    },
-  ]);
+  return propagationPolicy as PropagationPolicy | undefined;
+}
+
+function policyProblems({ orphanDependents, propagationPolicy }: DeleteOptionsBody): FieldError[] {
+  if (propagationPolicy === undefined) return [];
+  const field = 'propagationPolicy';
+  const shown = goQuote(propagationPolicy);
+  const both = `Invalid value: ${shown}: orphanDependents and deletionPropagation cannot be both set`;
+  const unknown = `Unsupported value: ${shown}: supported values: ${POLICIES.map(goQuote).join(', ')}, "nil"`;
+  return [
+    ...(orphanDependents === undefined ? [] : [{ type: 'FieldValueInvalid' as const, field, message: both }]),
+    ...(POLICIES.includes(propagationPolicy)
+      ? []
+      : [{ type: 'FieldValueNotSupported' as const, field, message: unknown }]),
+  ];
 }

@@ -10,24 +10,22 @@ import { callerOf } from './write-options.js';
 /** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
-  const { caller, warned } = callerOf(call);
+  const { caller } = callerOf(call);
+  const orphaning = call.kind.orphansByDefault?.warning;
+  if (orphaning !== undefined && options.propagationPolicy === undefined) caller.warn(orphaning);
   const outcome = await deleteObject(context, call, options, { dryRun: options.dryRun, caller });
   const { type } = call.kind;
-  if (!outcome.removed || type.kind === 'Pod')
-    return respondWithObject(context, call, outcome, { warnings: warned });
-  return ok(
-    {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Success',
-      details: {
-        name: call.name,
-        ...(type.group !== '' && { group: type.group }),
-        kind: type.resource,
-        uid: outcome.object.metadata.uid,
-      },
+  if (!outcome.removed || call.kind.answersDeleted) return respondWithObject(context, call, outcome);
+  return ok({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: call.name,
+      ...(type.group !== '' && { group: type.group }),
+      kind: type.resource,
+      uid: outcome.object.metadata.uid,
     },
-    warned,
-  );
+  });
 }

@@ -11,15 +11,15 @@ import type { RegistryContext } from '../registry/index.js';
 import { JsonSyntaxError, readJsonText } from '../schema/index.js';
 import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace, checkType } from './read-object.js';
+import { checkNamespace, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { callerOf } from './write-options.js';
 
 /** `POST` to a pod's `eviction`: a deletion, where the pod's disruption budget allows it. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const eviction = await readEviction(context, call.request);
-  checkType(eviction as UnstructuredObject, EVICTION.type, FORMER_VERSIONS);
-  const { caller, warned } = callerOf(call);
+  checkType(eviction as UnstructuredObject, EVICTION.type, isKnownType(context), FORMER_VERSIONS);
+  const { caller } = callerOf(call);
   const asked = await deleteOptionsOf(context, call, eviction);
   const attributes = sentAttributes(call, EVICTION, objectOf(eviction, call), { ...asked, caller });
   const { object } = attributes;
@@ -30,7 +30,7 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
   const options = await deleteOptionsOf(context, call, object);
   await context.admission.validate(attributes);
   await evictPod(context, call, { ...options, caller });
-  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, warned);
+  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
 /** As webhooks and policies see it. A namespace that is left out is that of the path; the name has to be there. */

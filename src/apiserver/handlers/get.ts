@@ -5,9 +5,12 @@ import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { ObjectState } from '../storage/index.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
+import { parseVersion } from './list-options.js';
 
 /** `GET` of one object, or of its `status`, which shows the whole object. */
 export async function handleGet(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { query } = call.request;
+  if (query.size > 0) parseVersion(query, call.kind.isListedFromStore ? 'list' : 'other');
   return respondWithObject(context, call, await getState(context, call));
 }
 

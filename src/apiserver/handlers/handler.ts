@@ -8,8 +8,6 @@ import { presentObject } from '../table.js';
 interface ObjectResponseOptions {
   /** @default 200 */
   readonly status?: number;
-  /** Texts of `Warning` headers. @default none */
-  readonly warnings?: readonly string[];
 }
 
 /**
@@ -19,12 +17,12 @@ export function respondWithObject(
   context: RegistryContext,
   call: ResourceCall,
   state: ObjectState,
-  { status = 200, warnings }: ObjectResponseOptions = {},
+  { status = 200 }: ObjectResponseOptions = {},
 ): ApiResponse {
   const { accept, kind } = call;
   if (state.json && accept.as === undefined && accept.format === 'json')
-    return { status, raw: state.json.whole(), contentType: 'application/json', warnings };
-  return { status, body: presentObject(state.object, kind, call, context.clock.now()), warnings };
+    return { status, raw: state.json.whole(), contentType: 'application/json' };
+  return { status, body: presentObject(state.object, kind, call, context.clock.now()) };
 }
 
 /** A request whose path was found to lead to a kind. */

@@ -8,7 +8,7 @@ import type { StorageCursor } from '../storage/index.js';
 import { decodeContinueToken, encodeContinueToken } from './continue-token.js';
 import type { ListPosition, ListScope } from './continue-token.js';
 import type { ResourceCall } from './handler.js';
-import { checkListOptions, parseNumber } from './list-options.js';
+import { checkListOptions, parseLimit, parseVersion } from './list-options.js';
 import { listPages } from './list-pages.js';
 import { respondWithList } from './list-response.js';
 
@@ -17,7 +17,7 @@ export async function handleList(context: RegistryContext, call: ResourceCall): 
   const { query } = call.request;
   checkListOptions(query);
   const selection = parseSelection(query, call.kind);
-  const limit = parseNumber(query, 'limit');
+  const limit = parseLimit(query);
   // A list without a limit never ends early.
   const tokens = limit || query.get('continue') ? await continueTokens(context, call) : undefined;
   const start = await startOf(context, query, tokens);
@@ -72,7 +72,7 @@ async function startOf(
       throw badRequest('specifying resource version is not allowed when using continue');
     return startAt(context, position, tokens);
   }
-  const version = parseNumber(query, 'resourceVersion');
+  const version = parseVersion(query, 'list');
   if (!version) return {};
   const current = await context.storage.currentRevision();
   if (version > current) throw resourceVersionTooLarge(version, current);

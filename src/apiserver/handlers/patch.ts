@@ -1,16 +1,23 @@
-import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { badRequest, invalid, shortened } from '../errors/index.js';
+import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, goValue, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
-import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
-import type { FieldValidation } from '../decoding/index.js';
+import { checkWriteOptions, notRegistered, strictErrorText } from '../decoding/index.js';
+import type { FieldValidation, NamedType } from '../decoding/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
-import { applyPatch, patchTypeOf } from '../patch/index.js';
+import { applyPatch, patchTypeOf, readPatch } from '../patch/index.js';
+import type { PatchType } from '../patch/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { DecodeError, describeFinding, normalizeObject } from '../schema/index.js';
-import type { FieldFinding, SchemaRegistry } from '../schema/index.js';
+import {
+  conversionProblem,
+  DecodeError,
+  describeFinding,
+  normalizeObject,
+  problemOf,
+} from '../schema/index.js';
+import type { FieldFinding } from '../schema/index.js';
 import { handleApply } from './apply.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
@@ -25,19 +32,16 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   const { request, kind } = call;
   const type = patchTypeOf(request.contentType, kind);
   if (type === 'apply') return handleApply(context, call);
-  if (request.query.has('force')) throw forceForbidden();
-  const fieldValidation = fieldValidationOf(request.query);
+  const fieldValidation = checkWriteOptions(request);
   const options = writeOptionsOf(call);
   const patch = (await request.readBody()).toString('utf8');
-  let warnings: string[] = [];
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
-    const patched = applyPatch(current, { type, patch, schemas: context.schemas, schema: kind.schema });
-    warnings = checkFindings(
-      normalizePatched(patched, patch, context.schemas, kind.schema),
-      patch,
-      fieldValidation,
-    );
-    checkIdentity(patched, call);
+    const made = patchedObject(context, { type, patch, current, kind: kind.type, schema: kind.schema });
+    const patched = made.object;
+    for (const warning of checkFindings(made, fieldValidation)) request.warn(warning);
+    patched.apiVersion = current.apiVersion;
+    patched.kind = current.kind;
+    checkPatchedIdentity(patched, call);
     // Only a version that the patch itself brought is a precondition.
     if (patched.metadata.resourceVersion === current.metadata.resourceVersion) {
       patched.metadata.resourceVersion = undefined;
@@ -47,56 +51,68 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   const updated = await updateObject(context, call, tryUpdate, {
     ...options,
     subresource: call.subresource as Subresource,
+    isPatch: true,
   });
-  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+  return respondWithObject(context, call, updated);
 }
 
-function forceForbidden(): StatusError {
-  return invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-    {
-      type: 'FieldValueForbidden',
-      field: 'force',
-      message: 'Forbidden: may not be specified for non-apply patch',
-    },
-  ]);
+export interface Patching {
+  readonly type: Exclude<PatchType, 'apply'>;
+  /** The body of the request. */
+  readonly patch: string;
+  readonly current: Readonly<UnstructuredObject>;
+  readonly kind: ResourceType;
+  readonly schema: string;
+}
+
+export interface PatchedObject {
+  readonly object: UnstructuredObject;
+  readonly findings: readonly FieldFinding[];
+  /** A refusal that says what is wrong with it. */
+  readonly refuse: (problem: string) => StatusError;
 }
 
 /**
- * Makes of a patched object what the type named `schema` makes of it; answers the unknown fields.
+ * What a patch makes of an object, as its type has it.
  * @throws StatusError 422 for a value of a wrong type, as the genuine server does: the request itself was well-formed
  */
-export function normalizePatched(
-  patched: UnstructuredObject,
-  patch: string,
-  schemas: SchemaRegistry,
-  schema: string,
-): readonly FieldFinding[] {
+export function patchedObject(context: RegistryContext, patching: Patching): PatchedObject {
+  const { current, kind, patch, schema, type } = patching;
+  const { schemas } = context;
+  const object = applyPatch(current, { type, patch, schemas, schema });
+  // Refusals show what was made of the object, and of strategic merges the patch.
+  const made = type === 'strategic' ? undefined : stringifyJson(object);
+  const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(readPatch(patch)), problem);
+  checkPatchedType(object, current, refuse, kind);
   try {
-    return normalizeObject(patched, schemas, schema);
+    const found = normalizeObject(object, schemas, schema);
+    const findings = found.length < 2 ? found : [...found].sort((a, b) => (a.path < b.path ? -1 : 1));
+    return { object, findings, refuse };
   } catch (error) {
-    throw error instanceof DecodeError ? invalidPatch(patch, error.message) : error;
+    if (!(error instanceof DecodeError)) throw error;
+    throw refuse(type === 'strategic' ? conversionProblem(error) : problemOf(error));
   }
 }
 
-function checkFindings(findings: readonly FieldFinding[], patch: string, level: FieldValidation): string[] {
+/** A patch may leave out what the object calls itself, and not change it. */
+function checkPatchedType(
+  patched: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  refuse: (problem: string) => StatusError,
+  { group }: ResourceType,
+): void {
+  const { apiVersion = current.apiVersion, kind = current.kind }: NamedType = patched;
+  if (apiVersion !== current.apiVersion || kind !== current.kind)
+    throw refuse(notRegistered({ apiVersion, kind }, group));
+}
+
+function checkFindings({ findings, refuse }: PatchedObject, level: FieldValidation): string[] {
   if (findings.length === 0 || level === 'Ignore') return [];
   if (level === 'Warn') return findings.map(describeFinding);
-  throw invalidPatch(patch, strictErrorText(findings));
+  throw refuse(strictErrorText(findings));
 }
 
-function invalidPatch(patch: string, problem: string): StatusError {
-  const shown = shortened(JSON.stringify(patch), MAX_SHOWN_PATCH);
-  const message = `Invalid value: ${shown}: ${problem}`;
+function invalidPatch(shown: string, problem: string): StatusError {
+  const message = `Invalid value: ${goQuote(shortened(shown, MAX_SHOWN_PATCH))}: ${problem}`;
   return invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', message }]);
-}
-
-function checkIdentity(patched: UnstructuredObject, call: ResourceCall): void {
-  const { kind } = call;
-  const expected = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
-  if (patched.apiVersion !== expected.apiVersion || patched.kind !== expected.kind) {
-    throw badRequest(
-      `the patched object would be a ${patched.apiVersion} ${patched.kind}, not a ${expected.apiVersion} ${expected.kind}`,
-    );
-  }
-  checkPatchedIdentity(patched, call);
 }

@@ -1,40 +1,38 @@
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { checkWriteOptions, decodeBody, typeProblem } from '../decoding/index.js';
+import type { NamedType } from '../decoding/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-
-export interface ReadObject {
-  readonly object: UnstructuredObject;
-  readonly warnings: readonly string[];
-}
 
 /**
  * Reads the body as an object of the call's kind, and checks it against the path.
  * @throws StatusError 400 and 415
  */
-export async function readObject(
-  context: RegistryContext,
-  call: ResourceCall,
-  checkVersion: (apiVersion: string | undefined, call: ResourceCall) => void = () => undefined,
-): Promise<ReadObject> {
+export async function readObject(context: RegistryContext, call: ResourceCall): Promise<UnstructuredObject> {
   const { request, kind } = call;
   const body = await request.readBody();
-  const decoded = await decodeBody(body, {
+  const { object, warnings } = await decodeBody(body, {
     contentType: request.contentType,
     schemas: context.schemas,
     schema: kind.schema,
     kind: kind.type,
-    fieldValidation: fieldValidationOf(request.query),
+    fieldValidation: checkWriteOptions(request),
   });
-  const { object } = decoded;
-  checkVersion(object.apiVersion, call);
-  checkType(object, kind.type);
+  for (const warning of warnings) request.warn(warning);
+  checkType(object, kind.type, isKnownType(context));
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;
   checkNamespace(object, call);
-  return decoded;
+  return object;
+}
+
+/** Tells whether there is such a type. */
+export type IsKnownType = (named: NamedType) => boolean;
+
+export function isKnownType({ kinds }: Pick<RegistryContext, 'kinds'>): IsKnownType {
+  return ({ apiVersion = '', kind = '' }) => kinds.findByKind(apiVersion, kind) !== undefined;
 }
 
 /**
@@ -45,17 +43,19 @@ export async function readObject(
 export function checkType(
   { apiVersion, kind }: UnstructuredObject,
   type: Pick<ResourceType, 'group' | 'kind' | 'version'>,
+  isKnown: IsKnownType,
   alsoAccepted: readonly string[] = [],
 ): void {
   const expected = apiVersionOf(type);
-  if (apiVersion && apiVersion !== expected && !alsoAccepted.includes(apiVersion)) {
+  const named = { apiVersion: apiVersion || expected, kind: kind || type.kind };
+  const isSameKind = named.kind === type.kind;
+  if (isSameKind && (named.apiVersion === expected || alsoAccepted.includes(named.apiVersion))) return;
+  if (isSameKind && isKnown(named)) {
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      `the API version in the data (${named.apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind && kind !== type.kind) {
-    throw badRequest(`${kind} in version ${JSON.stringify(expected)} cannot be handled as a ${type.kind}`);
-  }
+  throw badRequest(typeProblem(named, type, isKnown(named)));
 }
 
 /** @throws StatusError 400 when the body names another namespace than the path */
@@ -70,12 +70,13 @@ export function checkNamespace(
 
 /** @throws StatusError 400 when the body names another object than the path */
 export function checkName(object: UnstructuredObject, name: string): void {
-  if (!object.metadata.name) object.metadata.name = name;
-  else if (object.metadata.name !== name) {
+  const own = object.metadata.name;
+  if (!own)
     throw badRequest(
-      `the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`,
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
     );
-  }
+  if (own !== name)
+    throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
 }
 
 /** @throws StatusError 400 when a patch made another object's name or namespace of it (checkName in handlers/rest.go) */
@@ -83,14 +84,8 @@ export function checkPatchedIdentity(
   object: UnstructuredObject,
   { name, namespace }: Pick<ResourceCall, 'name' | 'namespace'>,
 ): void {
-  if (!object.metadata.name)
-    throw badRequest(
-      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
-    );
   checkName(object, name);
   const own = object.metadata.namespace;
   if (own && namespace !== '' && own !== namespace)
-    throw badRequest(
-      `the namespace of the object (${own}) does not match the namespace on the request (${namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }

@@ -1,21 +1,21 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { conflict, invalid, unknownPath } from '../errors/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { applyPatch, patchTypeOf } from '../patch/index.js';
+import { patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
-import { checkAppliedVersion, checkUnmanaged } from './apply.js';
+import { checkAppliedVersion } from './apply.js';
 import { applyManagerOf } from './field-manager.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
-import { normalizePatched } from './patch.js';
-import { checkName, checkNamespace, checkPatchedIdentity, checkType } from './read-object.js';
+import { patchedObject } from './patch.js';
+import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -84,15 +84,16 @@ async function readScale(
   body: Buffer,
   checkVersion: (apiVersion: string | undefined) => void = () => undefined,
 ): Promise<UnstructuredObject> {
-  const { object } = await decodeBody(body, {
+  const { object, warnings } = await decodeBody(body, {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: SCALE_SCHEMA,
     kind: SCALE_TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
+  for (const warning of warnings) call.request.warn(warning);
   checkVersion(object.apiVersion);
-  checkType(object, SCALE_TYPE);
+  checkType(object, SCALE_TYPE, isKnownType(context));
   checkNamespace(object, call);
   checkName(object, call.name);
   return object;
@@ -104,16 +105,17 @@ async function replacement(context: RegistryContext, call: ResourceCall, body: B
 }
 
 function patched(
-  { schemas }: RegistryContext,
+  context: RegistryContext,
   call: ResourceCall,
   body: Buffer,
   type: Exclude<PatchType, 'apply'>,
 ): ScaleChange {
   const patch = body.toString();
   return (current) => {
-    const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
-    normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
-    checkType(scale, SCALE_TYPE);
+    const { findings: _findings, object: scale } = patchedObject(context, {
+      ...{ type, patch, current },
+      ...{ kind: SCALE_TYPE, schema: SCALE_SCHEMA },
+    });
     checkPatchedIdentity(scale, call);
     return { scale };
   };
@@ -180,6 +182,6 @@ function toScale(object: Readonly<UnstructuredObject>, mapping: ScaleMapping): U
     apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     spec: specReplicas === 0 ? {} : { replicas: specReplicas },
-    status: { replicas: statusReplicas, selector },
+    status: { replicas: statusReplicas, ...(selector !== '' && { selector }) },
   };
 }

@@ -2,7 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { ISSUER } from '../auth/index.js';
 import type { BoundObject } from '../auth/index.js';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { badRequest, conflict, invalid, notFound } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
@@ -13,7 +13,7 @@ import { sentAttributes } from './sent-attributes.js';
 import { callerOf, isDryRun } from './write-options.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace, checkType } from './read-object.js';
+import { checkNamespace, checkType, isKnownType } from './read-object.js';
 
 const TYPE = {
   group: 'authentication.k8s.io',
@@ -52,11 +52,12 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
     schemas: context.schemas,
     schema: TOKEN_REQUEST.schema,
     kind: TYPE,
-    fieldValidation: fieldValidationOf(call.request.query),
+    fieldValidation: checkWriteOptions(call.request),
   });
-  checkType(object, TYPE);
+  for (const warning of warnings) call.request.warn(warning);
+  checkType(object, TYPE, isKnownType(context));
   const request = object as TokenRequest;
-  const { caller, warned } = callerOf(call);
+  const { caller } = callerOf(call);
   const dryRun = isDryRun(call.request.query);
   checkNamespace(request, call);
   complete(request, call);
@@ -71,20 +72,15 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   if (problems.length > 0) throw invalid(TYPE, '', problems);
   await context.admission.validate(attributes);
   const bound = boundObjectRef && (await findBound(context, call, boundObjectRef));
-  const { expiresAtMs, token } = dryRun
-    ? { token: '', expiresAtMs: context.clock.now() + expirationSeconds * 1000 }
-    : await context.tokens.issue({ account, audiences, expirationSeconds, bound });
+  const { expiresAtMs, token } = await context.tokens.issue({ account, audiences, expirationSeconds, bound });
   const { creationTimestamp, name, namespace } = { ...request.metadata, ...call };
-  return created(
-    {
-      kind: TYPE.kind,
-      apiVersion: 'authentication.k8s.io/v1',
-      metadata: { name, namespace, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
-      spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
-      status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
-    },
-    [...warnings, ...warned],
-  );
+  return created({
+    kind: TYPE.kind,
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name, namespace, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
+    spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
+    status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
+  });
 }
 
 /** What is left out follows from the path, or has a default. */

@@ -12,17 +12,18 @@ import { writeOptionsOf } from './write-options.js';
 
 /** `PUT` of an object or of its status. */
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   checkName(object, call.name);
   const options = writeOptionsOf(call);
   const subresource = call.subresource as Subresource;
   const replace = (): UnstructuredObject => {
-    if (call.kind.needsVersionOnUpdate && !object.metadata.resourceVersion) throw versionMissing(call);
+    if (call.kind.needsVersionOnUpdate && (object.metadata.resourceVersion ?? '0') === '0')
+      throw versionMissing(call);
     return cloneJson<UnstructuredObject>(object);
   };
   try {
     const updated = await updateObject(context, call, replace, { ...options, subresource });
-    return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+    return respondWithObject(context, call, updated);
   } catch (error) {
     const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
     if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
@@ -31,14 +32,14 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
     const made = await createObject(context, call, object, options);
     return respondWithObject(context, call, made, {
       status: 201,
-      warnings: [...warnings, ...options.warned],
     });
   }
 }
 
 /** Some kinds are only replaced by those who know what they replace. */
 function versionMissing({ kind, name }: ResourceCall): StatusError {
-  return invalid(kind.type, name, [
+  const { group, resource } = kind.type;
+  return invalid({ group, kind: resource }, name, [
     {
       type: 'FieldValueInvalid',
       field: 'metadata.resourceVersion',
@@ -47,38 +48,34 @@ function versionMissing({ kind, name }: ResourceCall): StatusError {
   ]);
 }
 
-/** `PUT /api/v1/namespaces/NAME/finalize`: nothing but `spec.finalizers` is taken. */
+/** `PUT /api/v1/namespaces/NAME/finalize`: of the spec its finalizers are taken, and metadata as in every update. */
 export async function handleFinalize(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   checkName(object, call.name);
-  const finalizers = (object.spec as { finalizers?: string[] } | undefined)?.finalizers ?? [];
-  const asked = object.metadata.resourceVersion;
   const options = writeOptionsOf(call);
-  const updated = await updateObject(context, call, (current) => finalized(current, finalizers, asked), {
+  const updated = await updateObject(context, call, (current) => finalized(current, object), {
     ...options,
     subresource: 'finalize',
   });
-  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
+  return respondWithObject(context, call, updated);
 }
 
 function finalized(
   current: Readonly<UnstructuredObject>,
-  finalizers: readonly string[],
-  resourceVersion: string | undefined,
+  sent: Readonly<UnstructuredObject>,
 ): UnstructuredObject {
-  const candidate = cloneJson(current) as UnstructuredObject;
-  candidate.spec = { ...(candidate.spec as object), finalizers: [...finalizers] };
-  candidate.metadata.resourceVersion = resourceVersion;
+  const candidate = cloneJson(sent) as UnstructuredObject;
+  const finalizers = (candidate.spec as { finalizers?: string[] } | undefined)?.finalizers;
+  candidate.spec = { ...(cloneJson(current.spec) as object), finalizers };
   return candidate;
 }
 
 /** `POST` to a collection. */
 export async function handleCreate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object, warnings } = await readObject(context, call);
+  const object = await readObject(context, call);
   const options = writeOptionsOf(call);
   const stored = await createObject(context, call, object, options);
   return respondWithObject(context, call, stored, {
     status: 201,
-    warnings: [...warnings, ...options.warned],
   });
 }

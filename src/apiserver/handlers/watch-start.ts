@@ -1,9 +1,9 @@
 import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { invalid, resourceVersionTooLarge } from '../errors/index.js';
+import { resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { parseNumber } from './list-options.js';
+import { checkListOptions, parseVersion } from './list-options.js';
 
 /** Where a watch begins. */
 export interface WatchStart {
@@ -22,9 +22,9 @@ export interface WatchStart {
  * @throws StatusError 422 for what does not go together, 504 for a version that the store has not reached
  */
 export async function watchStart(context: RegistryContext, query: URLSearchParams): Promise<WatchStart> {
+  checkListOptions(query, { isWatch: true });
   const asked = query.get('sendInitialEvents');
-  const version = parseNumber(query, 'resourceVersion') ?? 0;
-  checkMatch(asked !== null, query.get('resourceVersionMatch') ?? '');
+  const version = parseVersion(query, 'other') ?? 0;
   if (asked === null) return { initialEvents: version === 0, markEnd: false, after: version };
   const current = await context.storage.currentRevision();
   if (version > current) throw resourceVersionTooLarge(version, current);
@@ -35,21 +35,6 @@ export async function watchStart(context: RegistryContext, query: URLSearchParam
 
 function isTrue(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0';
-}
-
-function checkMatch(sendInitialEvents: boolean, match: string): void {
-  if (sendInitialEvents && match !== 'NotOlderThan') {
-    throw forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  }
-  if (!sendInitialEvents && match !== '') {
-    throw forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-  }
-}
-
-function forbidden(problem: string) {
-  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-    { type: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${problem}` },
-  ]);
 }
 
 /** An object that only carries the watch's resourceVersion. */

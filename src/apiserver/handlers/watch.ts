@@ -15,7 +15,7 @@ import { presentObject } from '../table.js';
 import type { SharedEvent } from '../shared-events.js';
 import type { ResourceCall } from './handler.js';
 import { listPages, PAGE_ROOM } from './list-pages.js';
-import { parseNumber } from './list-options.js';
+import { parseInteger } from './list-options.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
@@ -295,8 +295,8 @@ function timeLimited(
   context: RegistryContext,
   call: ResourceCall,
 ): { readonly signal: AbortSignal; readonly release: () => void } {
-  const asked = parseNumber(call.request.query, 'timeoutSeconds');
-  const seconds = asked || DEFAULT_TIMEOUT_SECONDS * (1 + context.random.next());
+  const asked = parseInteger(call.request.query, 'timeoutSeconds') ?? 0;
+  const seconds = asked > 0 ? asked : DEFAULT_TIMEOUT_SECONDS * (1 + context.random.next());
   const controller = new AbortController();
   const end = (): void => controller.abort();
   const timer = context.clock.setTimeout(end, Math.min(seconds * 1000, MAX_TIMER_MS));

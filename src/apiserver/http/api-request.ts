@@ -31,6 +31,8 @@ export interface RequestHost {
   onClose(callback: () => void): void;
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
 /** One request, as handlers see it. */
 export class ApiRequest implements Holder {
   /** Upper case. */
@@ -44,6 +46,7 @@ export class ApiRequest implements Holder {
   /** It may be answered for as long as the client likes. */
   readonly isWatch: boolean;
   private readonly room: ByteBudget<ApiRequest>;
+  private warnings: string[] | undefined;
   private ownSignal: AbortSignal | undefined;
   private body: Promise<Buffer> | undefined;
 
@@ -72,6 +75,17 @@ export class ApiRequest implements Holder {
     const header = this.headers['content-type'] ?? '';
     const end = header.indexOf(';');
     return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+  }
+
+  /** Texts of `Warning` headers, which go with any answer, a refusal as well. */
+  get warned(): readonly string[] {
+    return this.warnings ?? NO_WARNINGS;
+  }
+
+  /** Says something to the client beside the answer, once. */
+  warn(text: string): void {
+    this.warnings ??= [];
+    if (!this.warnings.includes(text)) this.warnings.push(text);
   }
 
   /** A query parameter that Kubernetes reads as a boolean. */

@@ -4,8 +4,6 @@ import type { Reservation } from './byte-budget.js';
 export interface ObjectResponse {
   readonly status: number;
   readonly body: object;
-  /** Texts of `Warning` headers. */
-  readonly warnings?: readonly string[];
   /** Held for it already; otherwise it is asked for when the answer is large. Given back once it has been sent. */
   readonly room?: Reservation;
 }
@@ -16,8 +14,6 @@ export interface RawResponse {
   readonly raw: string | Buffer;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Texts of `Warning` headers. */
-  readonly warnings?: readonly string[];
   /** As that of an object. */
   readonly room?: Reservation;
 }
@@ -50,10 +46,10 @@ export interface MessageConnection {
 
 export type ApiResponse = ObjectResponse | RawResponse | StreamResponse | UpgradeResponse;
 
-export function ok(body: object, warnings?: readonly string[]): ObjectResponse {
-  return { status: 200, body, warnings };
+export function ok(body: object): ObjectResponse {
+  return { status: 200, body };
 }
 
-export function created(body: object, warnings?: readonly string[]): ObjectResponse {
-  return { status: 201, body, warnings };
+export function created(body: object): ObjectResponse {
+  return { status: 201, body };
 }

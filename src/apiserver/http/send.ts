@@ -59,7 +59,7 @@ export function commonHeaders(auditId: string | string[] | undefined): OutgoingH
   };
 }
 
-type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
+type Requester = Pick<ApiRequest, 'reserve' | 'onClose' | 'warned'>;
 
 /** Writes an answer; resolves when it has been handed to the socket. */
 export async function send(
@@ -68,21 +68,33 @@ export async function send(
   answer: Exclude<ApiResponse, UpgradeResponse>,
   options: SendOptions,
 ): Promise<void> {
+  warn(response, request.warned);
   if ('stream' in answer) return sendStream(response, answer, options);
   return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
+}
+
+function warn(response: ServerResponse, texts: readonly string[]): void {
+  const headers = texts.length === 0 ? [] : warningHeaders(texts);
+  if (headers.length > 0) response.setHeader('Warning', headers);
+}
+
+export interface RefusalOptions extends Pick<SendOptions, 'format' | 'toProtobuf' | 'common'> {
+  /** Texts of warnings. @default none */
+  readonly warned?: readonly string[];
 }
 
 /** Writes a refusal. @param options how the client wants it. @default JSON */
 export function sendError(
   response: ServerResponse,
   error: StatusError,
-  options: Pick<SendOptions, 'format' | 'toProtobuf' | 'common'> = { format: 'json' },
+  options: RefusalOptions = { format: 'json' },
 ): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
   const { contentType, raw } = encoded(status, options);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
+  warn(response, options.warned ?? []);
   response.writeHead(status.code, {
     ...(options.common ?? commonHeaders(undefined)),
     'Content-Type': contentType,
@@ -92,8 +104,8 @@ export function sendError(
   response.end(raw);
 }
 
-function rawOf({ body, room, status, warnings }: ObjectResponse, options: SendOptions): RawResponse {
-  return { status, ...encoded(body, options), room, warnings };
+function rawOf({ body, room, status }: ObjectResponse, options: SendOptions): RawResponse {
+  return { status, ...encoded(body, options), room };
 }
 
 function encoded(
@@ -114,8 +126,6 @@ async function sendWhole(
   options: SendOptions,
 ): Promise<void> {
   let body = answer.raw;
-  const warnings = warningHeaders(answer.warnings ?? []);
-  if (warnings.length > 0) response.setHeader('Warning', warnings);
   const room = answer.room ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
   if (room) request.onClose(() => room.release());
   if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {

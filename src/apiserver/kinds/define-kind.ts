@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
@@ -21,6 +21,10 @@ type Identity = Pick<
   | 'garbageCollection'
   | 'refusesCreation'
   | 'hasStrategicMerge'
+  | 'isListedFromStore'
+  | 'answersDeleted'
+  | 'deprecation'
+  | 'orphansByDefault'
 >;
 
 /**
@@ -61,7 +65,9 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   /** @default nothing */
   prepareForCreate?(object: T): void;
   /** What an update of this subresource may not change is carried over from `old`. @default nothing */
-  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource): void;
+  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource, nowMs: number): void;
+  /** After the generation has been counted: what a client may send, and nothing keeps. @default nothing */
+  completeUpdate?(object: T): void;
   /** Beyond `metadata`. @default nothing is wrong */
   validate?(object: Readonly<T>, errors: FieldError[]): void;
   /** Beyond `metadata`. @default as `validate` for the object, nothing for a subresource */
@@ -79,6 +85,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
   selectableFields?(object: Readonly<T>): Record<string, string>;
+  /** @default words that depend on whether the kind has selectable fields */
+  unknownField?(field: string): string;
 }
 
 /** Completes the rules of one kind with the behaviour that all kinds share. */
@@ -116,16 +124,17 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
-      clearSystemFields(object);
+      clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;
       if (rules.generationOf) object.metadata.generation = 1;
       rules.prepareForCreate?.(object);
     },
-    prepareForUpdate(object, old, subresource) {
+    prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
-      rules.prepareForUpdate?.(object, old, subresource);
+      rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
+      rules.completeUpdate?.(object);
     },
     validateCreate(object) {
       return collectErrors((errors) => {
@@ -135,7 +144,8 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     },
     validateUpdate(object, old, subresource) {
       return collectErrors((errors) => {
-        validateObjectMeta(object, meta, errors);
+        // The name is that of an object that is there.
+        validateObjectMeta(object, meta, errors, 'known name');
         validateObjectMetaUpdate(object, old, errors);
         if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
         else if (subresource === '') rules.validate?.(object, errors);
@@ -146,9 +156,20 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     }),
     selectableFields: (object) => ({
       'metadata.name': object.metadata.name,
-      ...(type.namespaced && { 'metadata.namespace': object.metadata.namespace ?? '' }),
+      ...((type.namespaced || !rules.selectableFields) && {
+        'metadata.namespace': object.metadata.namespace ?? '',
+      }),
       ...rules.selectableFields?.(object),
     }),
+    unknownField(field) {
+      if (rules.unknownField) return rules.unknownField(field);
+      if (rules.selectableFields) return `field label not supported: ${field}`;
+      return `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+    },
+    ...(rules.isListedFromStore && { isListedFromStore: true }),
+    ...(rules.answersDeleted && { answersDeleted: true }),
+    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
+    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
   };
 }
 
@@ -188,8 +209,9 @@ export function carryOver<T extends object>(object: T, old: Readonly<T>, field: 
 }
 
 /** What a creation may not bring along in `metadata`. */
-function clearSystemFields({ metadata }: UnstructuredObject): void {
-  delete metadata.generation;
+function clearSystemFields({ metadata }: UnstructuredObject, hasGeneration: boolean): void {
+  // A kind without a generation keeps the one that it is given.
+  if (hasGeneration) delete metadata.generation;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
 }

@@ -54,11 +54,15 @@ export interface KindDefinition {
   applyDefaults(object: UnstructuredObject): void;
   /** Before a creation is validated: clears what users may not set (status), sets generation. */
   prepareForCreate(object: UnstructuredObject): void;
-  /** Before an update is validated: carries over what this subresource may not change, raises generation when the spec changed. */
+  /**
+   * Before an update is validated: carries over what this subresource may not change, raises generation when the spec
+   * changed. @param nowMs wall clock, for what says when it was written
+   */
   prepareForUpdate(
     object: UnstructuredObject,
     old: Readonly<UnstructuredObject>,
     subresource: Subresource,
+    nowMs?: number,
   ): void;
   validateCreate(object: Readonly<UnstructuredObject>): FieldError[];
   validateUpdate(
@@ -76,12 +80,22 @@ export interface KindDefinition {
   readonly refusesCreation?: string;
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
+  /** What every request about the kind is told. @default nothing */
+  readonly deprecation?: string;
+  /** A deletion that removes an object answers with it, in place of a Status. @default false */
+  readonly answersDeleted?: boolean;
+  /** A deletion that does not say what becomes of dependents leaves them alone, and warns of that. @default they go as well */
+  readonly orphansByDefault?: { readonly warning?: string };
   /** A `PUT` to an object that is not there creates it. */
   readonly createsOnUpdate: boolean;
   /** A `PUT` has to name the version that it replaces. */
   readonly needsVersionOnUpdate: boolean;
   /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
   selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
+  /** The complaint about a field that `fieldSelector` may not ask for. */
+  unknownField(field: string): string;
+  /** A genuine server keeps no cache of its objects, and answers a wrong `resourceVersion` otherwise. @default false */
+  readonly isListedFromStore?: boolean;
   /** One cell a column. @param nowMs wall clock, for ages */
   toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */

@@ -25,7 +25,7 @@ class Recorder {
   }
 }
 
-/** What Go always writes, be there something in it or not, and what therefore never comes or goes. */
+/** The same where Go knows no type. */
 const ALWAYS_THERE = new Set(['metadata', 'spec', 'status', 'strategy', 'template', 'containers']);
 
 /** Source of the rules: `compareWalker` of structured-merge-diff. */
@@ -56,6 +56,16 @@ function walk(before: unknown, after: unknown, declared: Shape, found: Recorder,
   else walkItems(before, after, shape, found);
 }
 
+function isAlwaysThere(shape: Shape, name: string): boolean {
+  const always = shape.kind === 'struct' ? shape.always : undefined;
+  return always ? Object.hasOwn(always, name) : ALWAYS_THERE.has(name);
+}
+
+/** Whether it is written as `{}`, not as null. */
+function isEmptyStruct(shape: Shape, name: string): boolean {
+  return shape.kind === 'struct' && isJsonObject(ownField(shape.always, name));
+}
+
 function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
   if (isNothing(before)) found.note('added');
   else if (isNothing(after)) found.note('removed');
@@ -76,8 +86,11 @@ function walkFields(
     if (was === is) return;
     const field = shape.kind === 'map' ? shape.item : shape.field(name);
     if (!field) return;
-    const isValue = valued && field.kind !== 'atomic' && ALWAYS_THERE.has(name);
-    walkBelow(`f:${name}`, was, is, field, found, isValue);
+    // What is always written never comes or goes.
+    const isAlways = valued && isAlwaysThere(shape, name);
+    if (isAlways && field.kind === 'atomic' && isEmptyStruct(shape, name) && isHollow(was) && isHollow(is))
+      return;
+    walkBelow(`f:${name}`, was, is, field, found, isAlways && field.kind !== 'atomic');
   };
   for (const name in now) visit(name);
   for (const name in old) if (!Object.hasOwn(now, name)) visit(name);

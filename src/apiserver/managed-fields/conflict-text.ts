@@ -1,3 +1,4 @@
+import { goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { ApplyOutcome } from './apply.js';
 import { pathsOf } from './field-set.js';
 import { pathText } from './fields-v1.js';
@@ -9,10 +10,10 @@ export interface ApplyConflict {
 }
 
 /** The words of a refused apply. Source: `NewConflictError` of apimachinery's managedfields. */
-export function describeConflicts(conflicts: ApplyOutcome['conflicts'], timeOf: TimeOf): ApplyConflict {
+export function describeConflicts(conflicts: ApplyOutcome['conflicts']): ApplyConflict {
   const owners = conflicts
     .map(({ manager, fields }) => ({
-      text: managerText(manager, timeOf(manager)),
+      text: managerText(manager),
       paths: pathsOf(fields).map(pathText),
     }))
     .sort((a, b) => (a.text < b.text ? -1 : 1));
@@ -30,14 +31,7 @@ export function describeConflicts(conflicts: ApplyOutcome['conflicts'], timeOf: 
   return { message: `Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`, causes };
 }
 
-/** When a manager last changed its fields; only shown for updaters. */
-export type TimeOf = (manager: Manager) => string | undefined;
-
-function managerText(
-  { name, operation, apiVersion, subresource }: Manager,
-  time: string | undefined,
-): string {
-  const who = JSON.stringify(name) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : '');
-  if (operation === 'Apply') return who;
-  return `${who} using ${apiVersion}${time ? ` at ${time}` : ''}`;
+function managerText({ name, operation, apiVersion, subresource }: Manager): string {
+  const who = goQuote(name) + (subresource ? ` with subresource ${goQuote(subresource)}` : '');
+  return operation === 'Apply' ? who : `${who} using ${apiVersion}`;
 }

@@ -1,3 +1,4 @@
+export { typedProblems, typedProblemText } from './typed-config.js';
 export { applyConfig } from './apply.js';
 export type { ApplyOutcome, AppliedConfig } from './apply.js';
 export { describeConflicts } from './conflict-text.js';

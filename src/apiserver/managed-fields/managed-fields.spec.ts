@@ -179,12 +179,12 @@ describe('server-side apply', () => {
       'T',
     );
     const one = apply({ spec: { replicas: 3, selector: { a: 'b' } } }, { spec: { replicas: 4 } }, owners);
-    expect(describeConflicts(one.conflicts, () => 'T')).toEqual({
-      message: 'Apply failed with 1 conflict: conflict with "kubectl-edit" using v1 at T: .spec.replicas',
+    expect(describeConflicts(one.conflicts)).toEqual({
+      message: 'Apply failed with 1 conflict: conflict with "kubectl-edit" using v1: .spec.replicas',
       causes: [
         {
           reason: 'FieldManagerConflict',
-          message: 'conflict with "kubectl-edit" using v1 at T',
+          message: 'conflict with "kubectl-edit" using v1',
           field: '.spec.replicas',
         },
       ],
@@ -194,7 +194,7 @@ describe('server-side apply', () => {
       { spec: { replicas: 4, selector: { c: 'd' } } },
       owners,
     );
-    expect(describeConflicts(two.conflicts, () => undefined).message).toBe(
+    expect(describeConflicts(two.conflicts).message).toBe(
       'Apply failed with 2 conflicts: conflicts with "kubectl-edit" using v1:\n- .spec.replicas\n- .spec.selector',
     );
   });

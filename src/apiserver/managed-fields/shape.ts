@@ -4,7 +4,12 @@ import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/i
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */
 export type Shape =
   | { readonly kind: 'atomic' }
-  | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
+  | {
+      readonly kind: 'struct';
+      readonly field: (name: string) => Shape | undefined;
+      /** What Go always writes, be there something in it or not. Absent where Go knows no type. */
+      readonly always?: Readonly<Record<string, unknown>>;
+    }
   /** `deduced`: not declared as a map, so a value that is none counts as a whole. */
   | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
@@ -25,11 +30,15 @@ export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   if (!schema) return ATOMIC;
   let shape = known.get(schema);
-  if (!shape) known.set(schema, (shape = makeShape(schemas, schema)));
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, schemas.goFacts(name).always)));
   return shape;
 }
 
-function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): Shape {
+function makeShape(
+  schemas: SchemaRegistry,
+  schema: ObjectSchema | undefined,
+  always?: Readonly<Record<string, unknown>>,
+): Shape {
   if (!schema || schema.mapType === 'atomic') return ATOMIC;
   switch (schema.type) {
     case 'ref':
@@ -37,7 +46,10 @@ function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): S
     case 'object':
       if (schema.structural) return customShape(schemas, schema, schema.structural);
       return schema.properties
-        ? structShape((field) => makeShape(schemas, field), schema.properties)
+        ? {
+            ...structShape((field) => makeShape(schemas, field), schema.properties),
+            ...(always && { always }),
+          }
         : ATOMIC;
     case 'map':
       return { kind: 'map', item: makeShape(schemas, schema.items) };

@@ -39,6 +39,7 @@ const types: Readonly<Record<string, ObjectSchema>> = {
 };
 const schemas: SchemaRegistry = {
   get: (name) => types[name],
+  goFacts: () => ({}),
   describe: () => ({}),
   names: Object.keys(types),
   put: () => undefined,

@@ -88,23 +88,22 @@ describe('applyPatch', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it.each<[string, unknown, RegExp]>([
-    ['long', 'x'.repeat(MAX_COPIED / 2), /size increase of copy is 3145822, exceeding the limit 3145728$/],
-    ['many', '1', /have more than 200000 names and values$/],
-  ])(
-    'stops copies of an object into itself before they are too %s, and says which',
-    (_name, label, limit) => {
-      const copies = Array.from({ length: 40 }, (_, index) => ({
-        op: 'copy',
-        from: '/metadata',
-        path: `/metadata/labels/${index}`,
-      }));
-      const patch = [{ op: 'add', path: '/metadata/labels/a', value: label }, ...copies];
-      const status = refusalStatus('json', patch);
-      expect(status?.code).toBe(422);
-      expect(status?.details?.causes?.[0]?.message).toMatch(limit);
-    },
-  );
+  it.each<[string, unknown]>([
+    ['long', 'x'.repeat(MAX_COPIED / 2)],
+    ['many', '1'],
+  ])('stops copies of an object into itself before they are too %s', (_name, label) => {
+    const copies = Array.from({ length: 40 }, (_, index) => ({
+      op: 'copy',
+      from: '/metadata',
+      path: `/metadata/labels/${index}`,
+    }));
+    const patch = [{ op: 'add', path: '/metadata/labels/a', value: label }, ...copies];
+    // A genuine server does not say which.
+    expect(refusalStatus('json', patch)).toMatchObject({
+      code: 422,
+      message: 'the server rejected our request due to an error in our request',
+    });
+  });
 
   it('refuses more operations than one patch may have', () => {
     const tests = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'Pod' }));
@@ -115,6 +114,6 @@ describe('applyPatch', () => {
 describe('patchTypeOf', () => {
   it('knows server-side apply, and names what it has when it refuses', () => {
     expect(patchTypeOf('application/apply-patch+yaml')).toBe('apply');
-    expect(() => patchTypeOf('text/plain')).toThrow(/text\/plain.*apply-patch\+yaml/);
+    expect(() => patchTypeOf('text/plain')).toThrow('415: Unsupported Media Type');
   });
 });

@@ -29,35 +29,43 @@ const MAX_OPERATIONS = 10_000;
  *   too much of it
  */
 export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
-  const patch = parse(options.patch);
+  const patch = parse(options.patch, options.type);
   const copy = cloneJson(current) as unknown as JsonObject;
   switch (options.type) {
     case 'json':
       return jsonPatched(copy, patch) as unknown as UnstructuredObject;
     case 'merge':
-      return mergePatch(copy, checkedObject(patch)) as UnstructuredObject;
+      return mergePatch(copy, checkedObject(patch, MERGE)) as UnstructuredObject;
     default:
-      return strategicMerge(copy, checkedObject(patch), options) as unknown as UnstructuredObject;
+      return strategicMerge(copy, checkedObject(patch, ''), options) as unknown as UnstructuredObject;
   }
 }
 
-function parse(text: string): unknown {
+/** What refusals begin with; strategic merges say nothing of the kind. */
+const MERGE = 'error decoding patch: ';
+
+/** A patch as it was sent, which has been applied. */
+export function readPatch(text: string): unknown {
+  return readJsonText(text);
+}
+
+function parse(text: string, type: PatchOptions['type']): unknown {
   try {
     return readJsonText(text);
   } catch (error) {
     throw error instanceof JsonSyntaxError
-      ? badRequest(`error decoding patch: ${errorMessage(error)}`, error)
+      ? badRequest(`${type === 'strategic' ? '' : MERGE}${errorMessage(error)}`, error)
       : error;
   }
 }
 
-function checkedObject(patch: unknown): JsonObject {
+function checkedObject(patch: unknown, before: string): JsonObject {
   if (isJsonObject(patch)) return patch;
-  throw notUnmarshalled(patch, 'map[string]interface {}');
+  throw notUnmarshalled(patch, 'map[string]interface {}', before);
 }
 
 function jsonPatched(object: JsonObject, patch: unknown): JsonObject {
-  if (!Array.isArray(patch)) throw notUnmarshalled(patch, 'jsonpatch.Patch');
+  if (!Array.isArray(patch)) throw notUnmarshalled(patch, '[]handlers.jsonPatchOp', MERGE);
   if (patch.length > MAX_OPERATIONS) {
     throw requestTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
@@ -75,18 +83,17 @@ function jsonPatched(object: JsonObject, patch: unknown): JsonObject {
 
 function checkedOperation(operation: unknown, index: number): JsonObject {
   if (isJsonObject(operation)) return operation;
-  throw notUnmarshalled(operation, `jsonpatch.Operation of index ${index}`);
+  throw notUnmarshalled(operation, `jsonpatch.Operation of index ${index}`, MERGE);
 }
 
-function notUnmarshalled(value: unknown, goType: string): StatusError {
+function notUnmarshalled(value: unknown, goType: string, before: string): StatusError {
   const what = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-  return badRequest(`error decoding patch: json: cannot unmarshal ${what} into Go value of type ${goType}`);
+  return badRequest(`${before}json: cannot unmarshal ${what} into Go value of type ${goType}`);
 }
 
 /** What the document has to do with: another state of the object might have led elsewhere. */
 function refusalOf(error: unknown): unknown {
-  if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
-    return unprocessable(error.message);
+  if (error instanceof JsonPatchError || error instanceof CopyBudgetError) return unprocessable(error);
   if (!(error instanceof DocumentLimitError)) return error;
-  return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
+  return error.limit === 'depth' ? unprocessable(error) : requestTooLarge(error.message);
 }

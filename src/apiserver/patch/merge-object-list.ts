@@ -1,5 +1,5 @@
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { badRequest } from '../errors/index.js';
+import { goValue, isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { badRequest, unexpected } from '../errors/index.js';
 import type { JsonObject } from './json-pointer.js';
 
 export interface ObjectListMerge {
@@ -34,18 +34,19 @@ export function mergeObjectList(
     keyed.put(item[key], existing ? mergeItem(existing, item) : plain(item));
   }
   const merged = keyed.items();
-  if (!order) return merged;
-  const keys = checkedItems(order, '$setElementOrder').map((item) => item[key]);
+  // Without an order of its own, the patch has that of its items: what is new comes before what only the server has.
+  const ordering = order ?? items.filter(({ $patch }) => $patch === undefined);
+  const keys = checkedItems(ordering, '$setElementOrder').map((item) => item[key]);
   // The genuine merge writes into the list that it takes the former order from, so that what was added has the place of what was
   // deleted in it.
   const formerOrder = merged.slice(0, before.length).map((item) => item[key]);
   return orderMerged(merged, formerOrder, keys, (item) => item[key]);
 }
 
-/** @throws StatusError 400 */
+/** @throws StatusError 500, as the genuine server */
 function assertKeyed(item: JsonObject, key: string): void {
   if (item[key] === undefined)
-    throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
+    throw unexpected(`map: ${goValue(item)} does not contain declared merge key: ${key}`);
 }
 
 /** A list whose items are found by their key, the first of several with the same. */
@@ -99,6 +100,26 @@ function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
 }
 
 /**
+ * The items of a patch have to be in the order that the patch itself says.
+ * @throws StatusError 500, as the genuine server
+ */
+export function checkOrder(
+  patch: readonly unknown[],
+  order: readonly unknown[],
+  key: string | undefined,
+): void {
+  if (order.length === 0 || patch.length === 0) return;
+  const keyOf = (item: unknown): unknown => (key === undefined || !isJsonObject(item) ? item : item[key]);
+  const kept = patch.filter((item) => !isJsonObject(item) || item.$patch !== 'delete');
+  let next = 0;
+  for (const ordered of order) if (next < kept.length && keyOf(kept[next]) === keyOf(ordered)) next++;
+  if (next < kept.length)
+    throw unexpected(
+      `The order in patch list:\n${goValue(patch)}\n doesn't match $setElementOrder list:\n${goValue(order)}\n`,
+    );
+}
+
+/**
  * Puts a merged list in order: the items that the patch's order names, in that order, those of one key together where it names the
  * key first; items that only the server has stay behind the neighbour that they had before.
  * Source: `normalizeElementOrder` and `mergeSortedSlice`, as above.
@@ -145,7 +166,7 @@ export function mergeScalarList(
   { order, removed = [] }: ScalarListDirectives,
 ): unknown[] {
   const merged = without([...new Set([...original, ...patch])], removed);
-  return order ? orderMerged(merged, original, order, (item) => item) : merged;
+  return orderMerged(merged, original, order ?? patch, (item) => item);
 }
 
 /** `list` without the items that `removed` names. */

@@ -1,4 +1,4 @@
-import { unsupportedMediaType } from '../errors/index.js';
+import { unknownPatchType, unsupportedMediaType } from '../errors/index.js';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
@@ -29,5 +29,5 @@ export function patchTypeOf(contentType: string, patchable: Patchable = {}): Pat
   const accepted = patchMediaTypes(patchable);
   const type = BY_MEDIA_TYPE.get(contentType);
   if (type && accepted.includes(contentType)) return type;
-  throw unsupportedMediaType(contentType || 'no Content-Type', accepted);
+  throw type ? unsupportedMediaType(accepted) : unknownPatchType();
 }

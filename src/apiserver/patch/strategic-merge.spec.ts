@@ -28,10 +28,11 @@ describe('strategicMerge', () => {
       result: { containers: [a, { name: 'b', image: 'b:2' }] },
     },
     {
-      name: 'appends items that are new',
+      // The list of the patch says the order: what it does not name comes after.
+      name: 'puts items that are new first',
       original: { containers: [a] },
       patch: { containers: [b] },
-      result: { containers: [a, b] },
+      result: { containers: [b, a] },
     },
     {
       name: 'keeps of a patch that replaces a list what only says what is to be there',
@@ -129,8 +130,8 @@ describe('strategicMerge', () => {
           {
             name: 'a',
             env: [
-              { name: 'X', value: '3' },
               { name: 'Y', value: '2' },
+              { name: 'X', value: '3' },
             ],
           },
         ],
@@ -151,7 +152,7 @@ describe('strategicMerge', () => {
     const options = { schemas, schema: 'io.k8s.api.core.v1.Pod' };
     const pod = () => ({ metadata: { finalizers: ['x', 'y'] } });
     expect(strategicMerge(pod(), { metadata: { finalizers: ['z', 'x'] } }, options)).toEqual({
-      metadata: { finalizers: ['x', 'y', 'z'] },
+      metadata: { finalizers: ['z', 'x', 'y'] },
     });
     const removal = { metadata: { '$deleteFromPrimitiveList/finalizers': ['x'] } };
     expect(strategicMerge(pod(), removal, options)).toEqual({ metadata: { finalizers: ['y'] } });
@@ -179,7 +180,7 @@ describe('strategicMerge', () => {
       fc.property(list, list, list, (original, patch, order) => {
         const change = {
           containers: patch,
-          '$setElementOrder/containers': [...new Set([...order, ...patch].map(({ name }) => name))].map(
+          '$setElementOrder/containers': [...new Set([...patch, ...order].map(({ name }) => name))].map(
             (name) => ({ name }),
           ),
         };

@@ -1,8 +1,8 @@
-import { ownField, setField, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import { badRequest } from '../errors/index.js';
+import { goValue, ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { badRequest, unexpected } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import type { JsonObject } from './json-pointer.js';
-import { mergeObjectList, mergeScalarList, without } from './merge-object-list.js';
+import { checkOrder, mergeObjectList, mergeScalarList, without } from './merge-object-list.js';
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
 export type MergeObject = (
@@ -26,7 +26,7 @@ const SET_ORDER = '$setElementOrder/';
  * Applies a strategic merge patch: like a JSON merge patch, but lists whose schema says so are merged by a key, and
  * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) steer it. Behaviour as
  * described in Kubernetes' "strategic merge patch" contributor page. May change `original`.
- * @throws StatusError 400 for a directive that cannot be followed
+ * @throws StatusError 400 or 500 for a directive that cannot be followed, as the genuine server
  */
 export function strategicMerge(
   original: JsonObject,
@@ -58,7 +58,7 @@ function mergeObject(
     case 'delete':
       return {};
     default:
-      throw badRequest(`unknown patch type: ${stringifyJson(patch[DIRECTIVE])} in map`);
+      throw unexpected(`unknown patch type: ${goValue(patch[DIRECTIVE])} in map: ${goValue(patch)}`);
   }
   if (Object.hasOwn(patch, RETAIN_KEYS)) retainOnly(original, patch);
   for (const field of fieldsOf(patch)) {
@@ -98,6 +98,12 @@ function mergeListField(
     return;
   }
   const key = place?.patchMergeKey ?? list?.patchMergeKey;
+  if (changed && order) checkOrder(changed, order, key);
+  // Where there was nothing, nothing is merged either.
+  if (old === undefined && changed && !order) {
+    setField(original, field, plain(changed));
+    return;
+  }
   const mergedList =
     key === undefined
       ? mergeScalarList(before, changed ?? [], { order, removed })
@@ -148,11 +154,14 @@ function retainOnly(original: JsonObject, patch: JsonObject): void {
   for (const name of Object.keys(original)) if (!keys.has(name)) delete original[name];
 }
 
-/** A value of a patch as it is stored where there was nothing before: no directives, no nulls that delete. */
+/**
+ * A value of a patch as it is stored where there was nothing before: nothing with a `$patch`, no nulls that delete. Other
+ * directives stay, as in a genuine server, and are unknown fields then.
+ */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith('$') || value === null) continue;
+    if (name === DIRECTIVE || value === null) continue;
     if (isJsonObject(value) && value[DIRECTIVE] === 'delete') continue;
     setField(result, name, plain(value));
   }

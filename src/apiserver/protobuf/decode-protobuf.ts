@@ -289,8 +289,8 @@ function readInt64(reader: protobuf.Reader): Int64 {
 }
 
 function notUnderstood(what: string): Error {
-  return unsupportedMediaType(`${PROTOBUF_MEDIA_TYPE}: ${what} is not supported in this encoding`, [
-    'application/json',
-    'application/yaml',
-  ]);
+  return unsupportedMediaType(
+    ['application/json', 'application/yaml'],
+    `${PROTOBUF_MEDIA_TYPE}: ${what} is not supported in this encoding`,
+  );
 }

@@ -10,7 +10,6 @@ import {
   isEmptySet,
   LAST_APPLIED,
   lastAppliedOf,
-  managerKey,
   ownersBeforeFirstApply,
   readOwners,
   shapeOfType,
@@ -78,12 +77,13 @@ async function tryApply(
   }
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject =>
     appliedTo(current, context, target, config, options);
-  const updated = await updateObject(context, target, tryUpdate, { subresource, dryRun, caller }).catch(
-    (error: unknown) => {
-      const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
-      throw isGone ? new OvertakenError('gone', { cause: error }) : error;
-    },
-  );
+  const updated = await updateObject(context, target, tryUpdate, {
+    ...{ subresource, dryRun, caller },
+    isPatch: true,
+  }).catch((error: unknown) => {
+    const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
+    throw isGone ? new OvertakenError('gone', { cause: error }) : error;
+  });
   return { object: updated.object, json: updated.json, created: false };
 }
 
@@ -170,7 +170,7 @@ function refuseConflicts(
     }))
     .filter(({ fields }) => !isEmptySet(fields));
   if (refused.length === 0) return;
-  const { message, causes } = describeConflicts(refused, (other) => owners.get(managerKey(other))?.time);
+  const { message, causes } = describeConflicts(refused);
   throw applyConflict(message, causes);
 }
 

@@ -9,7 +9,9 @@ import { identifyNew, refuseVersion, wipeSystemFields } from './object-identity.
 import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { dropRepeatedOwners } from './repeated-owners.js';
 import { reserve } from './reservations.js';
+import { writeEmpties } from '../schema/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
@@ -39,7 +41,8 @@ export async function createObject(
   options: CreateOptions,
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
-  prepare(target, object);
+  prepare(target, object, options);
+  dropRepeatedOwners(object, options.caller ?? SERVER);
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const attributes: WriteAttributes = {
     ...target,
@@ -52,7 +55,7 @@ export async function createObject(
   };
   const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
   await context.admission.mutate(attributes);
-  identifyNew(target, object, context);
+  identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
@@ -83,6 +86,7 @@ async function tryCreate(
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, name, errors);
   for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  writeEmpties(object, context.schemas, kind.schema);
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };
@@ -127,8 +131,12 @@ export async function ensureDefaultServiceAccount(
 }
 
 /** Prepares an object before admission. As in a genuine server it has no UID yet. */
-function prepare({ kind, namespace }: Omit<ObjectTarget, 'name'>, object: UnstructuredObject): void {
-  refuseVersion(object);
+function prepare(
+  { kind, namespace }: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+  options: CreateOptions,
+): void {
+  refuseVersion(object, options);
   wipeSystemFields(object);
   if (namespace !== '') object.metadata.namespace = namespace;
   else delete object.metadata.namespace;

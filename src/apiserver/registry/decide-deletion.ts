@@ -32,9 +32,23 @@ export function decideDeletion(
   const changedFinalizers = applyPropagation(marked, kind, request.propagationPolicy);
   const changedMark = applyMark(marked, kind, request, nowMs);
   const changedPhase = applyTerminatingPhase(marked);
-  if (isReadyToGo(marked)) return { action: 'remove', object: marked };
+  if (isReadyToGo(marked))
+    return { action: 'remove', object: isGraceful(kind) ? marked : unmarked(marked, object) };
   if (!changedFinalizers && !changedMark && !changedPhase) return { action: 'keep' };
   return { action: 'mark', object: marked };
+}
+
+/** Only pods end gracefully, and namespaces when they are empty. */
+function isGraceful({ type: { kind } }: KindDefinition): boolean {
+  return kind === 'Pod' || kind === 'Namespace';
+}
+
+/** What goes at once is not marked before. */
+function unmarked(object: UnstructuredObject, before: Readonly<UnstructuredObject>): UnstructuredObject {
+  if (before.metadata.deletionTimestamp !== undefined) return object;
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _in, ...metadata } = object.metadata;
+  const { generation } = before.metadata;
+  return { ...object, metadata: { ...metadata, ...(generation !== undefined && { generation }) } };
 }
 
 /** A copy of what a deletion changes, which is the metadata unless the kind has more to say. */
@@ -49,12 +63,14 @@ function changeable(object: Readonly<UnstructuredObject>, kind: KindDefinition):
  */
 function applyPropagation(
   object: UnstructuredObject,
-  { garbageCollection }: KindDefinition,
+  { garbageCollection, orphansByDefault }: KindDefinition,
   policy: PropagationPolicy | undefined,
 ): boolean {
-  const effective = garbageCollection === 'unsupported' ? 'Background' : policy;
-  if (effective === undefined) return false;
   const before = object.metadata.finalizers ?? [];
+  const isDecided = before.includes('orphan') || before.includes('foregroundDeletion');
+  const usual = orphansByDefault && !isDecided ? 'Orphan' : undefined;
+  const effective = garbageCollection === 'unsupported' ? 'Background' : (policy ?? usual);
+  if (effective === undefined) return false;
   const wanted = { Background: undefined, Foreground: 'foregroundDeletion', Orphan: 'orphan' }[effective];
   const after = before.filter(
     (name) => name === wanted || (name !== 'orphan' && name !== 'foregroundDeletion'),
@@ -76,8 +92,10 @@ function applyMark(
   if (metadata.deletionTimestamp === undefined) {
     const grace = kind.gracefulDeletion(object, request.gracePeriodSeconds).gracePeriodSeconds;
     metadata.deletionTimestamp = toRfc3339(nowMs + toDouble(grace) * 1000);
-    if (kind.type.kind !== 'Namespace') metadata.deletionGracePeriodSeconds = grace;
-    if (metadata.generation) metadata.generation++;
+    if (isMarkedWhole(kind)) {
+      metadata.deletionGracePeriodSeconds = grace;
+      if (metadata.generation) metadata.generation++;
+    }
     kind.prepareForDelete?.(object, nowMs);
     return true;
   }
@@ -90,6 +108,11 @@ function applyMark(
   metadata.deletionTimestamp = toRfc3339(deletedAt + toDouble(asked) * 1000);
   metadata.deletionGracePeriodSeconds = asked;
   return true;
+}
+
+/** Namespaces and definitions are marked by their own code, which says less. */
+function isMarkedWhole({ type: { kind } }: KindDefinition): boolean {
+  return kind !== 'Namespace' && kind !== 'CustomResourceDefinition';
 }
 
 function applyTerminatingPhase(object: UnstructuredObject): boolean {

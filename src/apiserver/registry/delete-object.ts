@@ -129,16 +129,18 @@ export function checkPreconditions(
   { preconditions = {} }: DeletionRequest,
 ): void {
   const { uid = '', resourceVersion = '' } = current.metadata;
+  // Here the genuine server names the kind, where it names the resource everywhere else.
+  const subject = { group: kind.type.group, resource: kind.type.kind };
   if (preconditions.uid !== undefined && preconditions.uid !== uid) {
     throw conflict(
-      kind.type,
+      subject,
       name,
       `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
     );
   }
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
     throw conflict(
-      kind.type,
+      subject,
       name,
       `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     );

@@ -3,7 +3,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { badRequest, conflict } from '../errors/index.js';
+import { badRequest, conflict, unexpected } from '../errors/index.js';
 import type { ObjectTarget } from './registry-context.js';
 
 type Home = Omit<ObjectTarget, 'name'>;
@@ -29,9 +29,9 @@ export function wipeSystemFields({ metadata }: UnstructuredObject): void {
 export function identifyNew(
   target: Home,
   object: UnstructuredObject,
-  { clock }: { readonly clock: Clock },
+  { clock, dryRun }: { readonly clock: Clock; readonly dryRun: boolean },
 ): void {
-  refuseVersion(object);
+  refuseVersion(object, { dryRun });
   wipeSystemFields(object);
   const { metadata } = object;
   metadata.uid = randomUUID();
@@ -40,10 +40,13 @@ export function identifyNew(
   ensureType(target, object);
 }
 
-/** @throws StatusError 400: what does not exist has no version */
-export function refuseVersion({ metadata }: UnstructuredObject): void {
-  if (metadata.resourceVersion)
-    throw badRequest('resourceVersion should not be set on objects to be created');
+/** @throws StatusError 500, as the genuine server: what does not exist has no version */
+export function refuseVersion(
+  { metadata }: UnstructuredObject,
+  { dryRun }: { readonly dryRun: boolean },
+): void {
+  if (metadata.resourceVersion && !dryRun)
+    throw unexpected('resourceVersion should not be set on objects to be created');
   delete metadata.resourceVersion;
 }
 

@@ -1,17 +1,20 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { SERVER } from '../admission/index.js';
 import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
-import { conflict, invalid } from '../errors/index.js';
+import { conflict, invalid, unexpected } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import { isDefinedByUsers } from '../kinds/index.js';
 import type { Subresource } from '../kinds/index.js';
+import { writeEmpties } from '../schema/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
+import { etcdPath } from './etcd-path.js';
 import { identifyUpdated } from './object-identity.js';
 import { settleWrite, stampTrace, removeObject } from './settle-write.js';
+import { dropRepeatedOwners } from './repeated-owners.js';
 import { stateOf, storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -32,6 +35,8 @@ export type UpdatedPart = Subresource | 'binding';
 
 export interface UpdateOptions {
   readonly subresource: UpdatedPart;
+  /** A patch, whose UID is a field like any other, and no precondition. @default false */
+  readonly isPatch?: boolean;
   readonly dryRun: boolean;
   /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
   readonly manager?: Manager;
@@ -82,7 +87,11 @@ async function tryOnce(
   const current = state.object;
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
-  if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  if (asked && !/^\d+$/.test(asked))
+    throw unexpected(`strconv.ParseUint: parsing ${goQuote(asked)}: invalid syntax`);
+  // The first version of all is any.
+  if (asked && asked !== '0' && asked !== current.metadata.resourceVersion)
+    throw conflict(target.kind.type, target.name);
   const attributes: WriteAttributes = {
     ...target,
     operation: 'UPDATE',
@@ -92,14 +101,17 @@ async function tryOnce(
     dryRun: options.dryRun,
     caller: options.caller ?? SERVER,
   };
-  completeUpdate(target, candidate, current);
+  completeUpdate(target, candidate, current, options);
+  dropRepeatedOwners(candidate, attributes.caller);
   if (!options.admission) await context.admission.mutate(attributes);
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
+  writeEmpties(candidate, context.schemas, target.kind.schema);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;
-  for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
+  const warnings = options.subresource === '' ? target.kind.warnings?.(candidate, current) : undefined;
+  for (const warning of warnings ?? []) attributes.caller.warn(warning);
   await validate(context, attributes, options.admission);
   if (isSame) return state;
   if (options.dryRun) {
@@ -120,7 +132,7 @@ async function tryOnce(
     return written;
   } catch (error) {
     await reserved.undo();
-    if (error instanceof StorageConflictError && !asked) return undefined;
+    if (error instanceof StorageConflictError && (!asked || asked === '0')) return undefined;
     throw error;
   }
 }
@@ -140,17 +152,19 @@ function validate(
 
 /** Completes what the new state leaves out; it has the current resourceVersion afterwards. */
 function completeUpdate(
-  { kind, name }: ObjectTarget,
+  target: ObjectTarget,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
+  { isPatch = false }: UpdateOptions,
 ): void {
+  const { kind, name } = target;
   const meta = candidate.metadata;
   const old = current.metadata;
-  if (meta.uid && meta.uid !== old.uid) {
+  if (!isPatch && meta.uid && meta.uid !== old.uid) {
     throw conflict(
       kind.type,
       name,
-      `StorageError: invalid object, Code: 4, Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${old.uid ?? ''}`,
+      `StorageError: invalid object, Code: 4, Key: ${etcdPath(target)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${old.uid ?? ''}`,
     );
   }
   meta.resourceVersion = old.resourceVersion;
@@ -180,7 +194,7 @@ function prepareUpdate(
   const { kind, name } = target;
   // A binding changes what its handler says, and nothing else.
   if (subresource === 'binding') return;
-  kind.prepareForUpdate(candidate, current, subresource);
+  kind.prepareForUpdate(candidate, current, subresource, context.clock.now());
   context.guard?.(target, candidate, current);
   const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));

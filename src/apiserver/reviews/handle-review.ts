@@ -1,7 +1,8 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { decodeBody, fieldValidationOf } from '../decoding/index.js';
-import { badRequest, methodNotAllowed, notAcceptable, unknownPath } from '../errors/index.js';
+import { decodeBody, checkWriteOptions } from '../decoding/index.js';
+import { badRequest, invalid, methodNotAllowed, notAcceptable, unknownPath } from '../errors/index.js';
+import { invalidField } from '../kinds/index.js';
 import { created, negotiate } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -31,15 +32,29 @@ export async function handleReview(
     schemas,
     schema: type.schema,
     kind: type,
-    fieldValidation: fieldValidationOf(request.query),
+    fieldValidation: checkWriteOptions(request),
   });
+  for (const warning of warnings) request.warn(warning);
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
   const sent: Partial<UnstructuredObject> = object;
   if ((sent.kind ?? kind) !== kind || (sent.apiVersion ?? apiVersion) !== apiVersion)
     throw badRequest(`${sent.kind} in version "${sent.apiVersion}" cannot be handled as a ${kind}`);
+  if (kind.endsWith('SubjectAccessReview')) refuseMetadata(type, object);
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
-  const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };
-  return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status }, warnings);
+  const own = kind === 'TokenReview' ? object.metadata : {};
+  const metadata = { ...own, creationTimestamp: null, ...(type.namespaced && { namespace }) };
+  return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status });
+}
+
+/** A question has no name and no labels; a local one a namespace. */
+function refuseMetadata(type: ReviewType, { metadata }: UnstructuredObject): void {
+  const given = Object.entries(metadata as unknown as Record<string, unknown>).filter(
+    ([field, value]) =>
+      value !== null && field !== 'managedFields' && !(type.namespaced && field === 'namespace'),
+  );
+  if (given.length === 0) return;
+  const problem = invalidField('metadata', metadata, 'must be empty');
+  throw invalid({ group: type.group, kind: '' }, '', [problem]);
 }

@@ -120,6 +120,7 @@ export class Router {
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
+    if (kind.deprecation !== undefined) request.warn(kind.deprecation);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
 

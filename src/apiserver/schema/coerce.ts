@@ -6,8 +6,16 @@ import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
 
-/** A value whose type is not allowed at its position; `message` in Go's words. */
-export class FieldTypeError extends Error {}
+/** A value whose type is not allowed at its position; `message` in the words of Go's JSON decoder. */
+export class FieldTypeError extends Error {
+  /** @param found the value, and what it should have been; absent where another message says it in any case */
+  constructor(
+    message: string,
+    readonly found?: { readonly value: unknown; readonly field: FieldDecoder },
+  ) {
+    super(message);
+  }
+}
 
 export interface CoerceResult {
   readonly unknown: readonly FieldFinding[];
@@ -20,21 +28,31 @@ export interface CoerceResult {
  * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
  * canonical form.
  * @param fractions whole numbers that are no integers, as they are written. @default none
+ * @param empties what becomes of empty fields. @default 'absent'
  * @throws FieldTypeError
  */
 export function coerce(
   object: Record<string, unknown>,
   decoder: FieldDecoder,
   fractions: WrittenFractions = NO_FRACTIONS,
+  empties: Empties = 'absent',
 ): CoerceResult {
-  const coercer = new Coercer(fractions);
+  const coercer = new Coercer(decoder, fractions, empties === 'written');
   coercer.struct(object, decoder);
   return coercer;
 }
 
+/** Whether what Go writes of empty fields is put there. Lists, times and what else is null has to wait: see `writeEmpties`. */
+export type Empties = 'written' | 'absent';
+
 const NO_FRACTIONS: WrittenFractions = new Map();
 
-type Path = (string | number)[];
+/** A key of a map, which Go has in the paths of unknown fields alone. */
+interface MapKey {
+  readonly key: string;
+}
+
+type Path = (string | number | MapKey)[];
 const INT32_MAX = 2 ** 31 - 1;
 
 const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
@@ -45,7 +63,11 @@ class Coercer implements CoerceResult {
   private readonly path: Path = [];
   private owner = '';
 
-  constructor(private readonly fractions: WrittenFractions) {}
+  constructor(
+    private readonly root: FieldDecoder,
+    private readonly fractions: WrittenFractions,
+    private readonly writesEmpties: boolean,
+  ) {}
 
   struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
     const outer = this.owner;
@@ -67,6 +89,10 @@ class Coercer implements CoerceResult {
       this.path.pop();
     }
     this.owner = outer;
+    if (this.writesEmpties)
+      for (const { name, struct, value } of decoder.always)
+        if (object[name] === undefined && value !== null)
+          object[name] = struct ? this.struct({}, struct) : value;
     return object;
   }
 
@@ -166,10 +192,12 @@ class Coercer implements CoerceResult {
   private map(map: Record<string, unknown>, field: FieldDecoder): Record<string, unknown> {
     const items = field.items;
     if (!items) return map;
+    const isOfStructs = items.kind === 'object';
     for (const key in map) {
       this.keys++;
-      // Go leaves the keys of maps out of the path.
+      if (isOfStructs) this.path.push({ key });
       map[key] = map[key] === null ? zeroOf(items) : this.valueIn(map, key, map[key], items);
+      if (isOfStructs) this.path.pop();
     }
     return map;
   }
@@ -192,11 +220,11 @@ class Coercer implements CoerceResult {
     return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
   }
 
-  /** Go leaves list indexes out of the path. */
   private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
-    const path = this.path.filter((part) => typeof part === 'string').join('.');
+    const path = goPath(this.path, this.root);
     throw new FieldTypeError(
       `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
+      { value, field },
     );
   }
 }
@@ -312,12 +340,30 @@ function countOwnKeys(value: unknown): number {
   return keys;
 }
 
+/**
+ * The path in Go's errors: without list indexes, with embedded structs. Metadata of what users define is read by itself.
+ */
+function goPath(path: Path, root: FieldDecoder): string {
+  const parts: string[] = [];
+  let decoder: FieldDecoder | undefined = root;
+  for (const part of path) {
+    if (typeof part === 'string') {
+      const inside: string | undefined = decoder?.inside[part];
+      parts.push(inside === undefined ? part : `${inside}.${part}`);
+      decoder = decoder?.properties.get(part);
+    }
+    while (decoder?.items) decoder = decoder.items;
+  }
+  return (root.structural ? parts.slice(1) : parts).join('.');
+}
+
 /** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
 function showPath(path: Path): string {
-  return path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
-    '',
-  );
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    const name = typeof part === 'string' ? part : part.key;
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
 }
 
 function isNumber(value: unknown): value is Int64 {

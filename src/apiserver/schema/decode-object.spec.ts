@@ -226,7 +226,9 @@ describe('decodeObject', () => {
   });
 
   it('refuses malformed YAML, naming the line', async () => {
-    await expect(decodeYaml('a: b: c')).rejects.toThrow(/error converting YAML to JSON: yaml: line 1/);
+    await expect(decodeYaml('a: b: c')).rejects.toThrow(
+      /^the object provided is unrecognized \(must be of type Deployment\): yaml: line 1: /,
+    );
   });
 });
 

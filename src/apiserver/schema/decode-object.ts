@@ -1,9 +1,10 @@
+import { goQuote, toInt64 } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import { FieldTypeError, coerce } from './coerce.js';
-import type { CoerceResult } from './coerce.js';
+import type { CoerceResult, Empties } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
-import { JsonSyntaxError, countKeys, inspectJson, readJsonWithFractions } from './json-text.js';
+import { JsonSyntaxError, countKeys, inspectJson, readJsonText, readJsonWithFractions } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
@@ -13,6 +14,8 @@ export interface DecodeOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   /** The text is JSON that is read as YAML, where `3.0` is an integer. @default false */
   readonly isYaml?: boolean;
+  /** @default 'absent' */
+  readonly empties?: Empties;
 }
 
 export interface DecodedObject {
@@ -38,8 +41,60 @@ export async function decodeObject(
   if (!contentType.includes('yaml')) return decodeJson(text, schemas, schemaName, options);
   const decoder = fieldDecoder(schemas, schemaName);
   const { value, duplicates } = await readYaml(text, decoder);
-  const { object, unknown } = coerceDocument(value, text, decoder);
+  const { object, unknown } = coerceDocument(value, text, decoder, undefined, options.empties);
   return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
+}
+
+export interface DecodeConfigOptions {
+  /** As in {@link DecodeOptions}. @default 'Warn' */
+  readonly fieldValidation?: DecodeOptions['fieldValidation'];
+  /** Looks at the document before it becomes what the type makes of it. */
+  readonly inspect: (document: Record<string, unknown>) => void;
+}
+
+/**
+ * Reads what is applied: YAML, which nearly always is JSON, and then read a good deal faster.
+ * @throws DecodeError for what is no document, and for values of a wrong type
+ * @throws DocumentLimitError
+ */
+export async function decodeConfig(
+  text: string,
+  schemas: SchemaRegistry,
+  schemaName: string,
+  { fieldValidation, inspect }: DecodeConfigOptions,
+): Promise<DecodedObject> {
+  const { duplicates, value } = await readConfig(text);
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw notYaml(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goTypeName(value)} into Go value of type map[string]interface {}`,
+    );
+  const object = (value ?? {}) as UnstructuredObject;
+  inspect(object);
+  const decoder = fieldDecoder(schemas, schemaName);
+  const { keys, unknown } = coerceAs(object, decoder);
+  if (fieldValidation === 'Ignore') return { object, findings: [] };
+  const repeated = duplicates ?? (countKeys(text) === keys ? [] : inspectJson(text));
+  return { object, findings: [...repeated, ...unknown] };
+}
+
+/** @returns without duplicates where they have not been looked for */
+async function readConfig(text: string): Promise<{ value: unknown; duplicates?: readonly FieldFinding[] }> {
+  if (/^\s*\{/.test(text))
+    try {
+      return { value: readJsonText(text) };
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+    }
+  try {
+    return await parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof YamlSyntaxError)) throw error;
+    throw notYaml(`error converting YAML to JSON: ${error.message}`);
+  }
+}
+
+function notYaml(problem: string): DecodeError {
+  return new DecodeError('malformed', `error decoding YAML: ${problem}`);
 }
 
 /** The same of JSON, at once. */
@@ -56,6 +111,7 @@ export function decodeJson(
     text,
     decoder,
     options.isYaml ? undefined : fractions,
+    options.empties,
   );
   if (options.fieldValidation === 'Ignore') return { object, findings: [] };
   const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
@@ -67,13 +123,27 @@ function coerceDocument(
   text: string,
   decoder: FieldDecoder,
   fractions?: WrittenFractions,
+  empties?: Empties,
 ): CoerceResult & { readonly object: UnstructuredObject } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
-  const object = value as UnstructuredObject;
-  const { keys, unknown } = coerceAs(object, decoder, fractions);
+  // In Go, null leaves an object as it was: empty.
+  const object = (value ?? {}) as UnstructuredObject;
+  checkTypeFields(object, text, decoder);
+  const { keys, unknown } = coerceAs(object, decoder, fractions, empties);
   return { keys, object, unknown };
+}
+
+/** What an object calls itself is read before anything else. */
+function checkTypeFields(object: object, text: string, decoder: FieldDecoder): void {
+  for (const name in object) {
+    if (name !== 'apiVersion' && name !== 'kind') continue;
+    const value = (object as Record<string, unknown>)[name];
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    const problem = `json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
+    throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${problem}`);
+  }
 }
 
 /**
@@ -86,7 +156,7 @@ export function normalizeObject(
   schemas: SchemaRegistry,
   schemaName: string,
 ): readonly FieldFinding[] {
-  return coerceAs(object, fieldDecoder(schemas, schemaName)).unknown;
+  return coerceAs(object, fieldDecoder(schemas, schemaName), undefined, 'written').unknown;
 }
 
 /**
@@ -107,26 +177,66 @@ export function readMessage(message: unknown, schemas: SchemaRegistry, schemaNam
 
 /** `unknown field "spec.foo"`: the words of a warning, and of a strict decoding error. */
 export function describeFinding(finding: FieldFinding): string {
-  return `${finding.problem} field ${quoted(finding.path)}`;
+  return `${finding.problem} field ${goQuote(finding.path)}`;
 }
 
-/** As Go's `%q` shows a text: nothing in it that no line or header may hold. */
-function quoted(text: string): string {
-  return JSON.stringify(text)
-    .replace(/\\u00([01][0-9a-f])/g, String.raw`\x$1`)
-    .replace(/[\u007f-\u009f]/g, (sign) => {
-      const code = sign.charCodeAt(0).toString(16);
-      return code === '7f' ? String.raw`\x7f` : String.raw`\u00${code}`;
-    });
+/** What is wrong with a text, without those of what it was to be. */
+export function documentProblemOf({ cause, message }: DecodeError): string {
+  return typeof cause === 'string' ? cause : message;
+}
+
+/** What is wrong with a value, in the words of Go's JSON decoder, without those of what it was to be. */
+export function problemOf({ cause, message }: DecodeError): string {
+  return cause instanceof FieldTypeError ? cause.message : message;
+}
+
+/** The same in the words of apimachinery's converter, which makes objects of maps. */
+export function conversionProblem(error: DecodeError): string {
+  const { cause } = error;
+  if (!(cause instanceof FieldTypeError) || !cause.found) return problemOf(error);
+  const { field, value } = cause.found;
+  const from = sourceKind(value);
+  switch (field.kind) {
+    case 'object':
+      return `cannot restore struct from: ${from}`;
+    case 'map':
+      return `cannot restore map from ${from}`;
+    case 'array':
+      return `cannot restore slice from ${from}`;
+    default:
+      return isConvertible(from, field)
+        ? `cannot convert ${from} to ${field.goType}`
+        : `unrecognized type: ${goKind(field)}`;
+  }
+}
+
+/** What kind of Go's a value has that was read into a map. */
+function sourceKind(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'bigint' || Number.isInteger(value))
+    return toInt64(value) === undefined ? 'float64' : 'int64';
+  if (typeof value === 'number') return 'float64';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'map';
+}
+
+/** Go converts numbers into each other, and integers into texts. */
+function isConvertible(from: string, { kind }: FieldDecoder): boolean {
+  if (from === 'int64') return kind !== 'boolean';
+  return from === 'float64' && kind !== 'boolean' && kind !== 'string';
+}
+
+function goKind({ kind }: FieldDecoder): string {
+  return kind === 'boolean' ? 'bool' : kind === 'number' ? 'float64' : kind;
 }
 
 function coerceAs(
   object: UnstructuredObject,
   decoder: FieldDecoder,
   fractions?: WrittenFractions,
+  empties?: Empties,
 ): CoerceResult {
   try {
-    const result = coerce(object, decoder, fractions);
+    const result = coerce(object, decoder, fractions, empties);
     // In Go, metadata is always there.
     const read: { metadata?: Partial<ObjectMeta> } = object;
     if (decoder.properties.has('metadata')) read.metadata ??= {};
@@ -157,15 +267,19 @@ async function readYaml(text: string, decoder: FieldDecoder): Promise<YamlDocume
     return await parseYaml(text);
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
-    throw unrecognized(text, decoder, `error converting YAML to JSON: ${error.message}`);
+    throw unrecognized(text, decoder, error.message);
   }
 }
 
 function goMismatch(value: unknown): string {
-  const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return value === null
     ? 'unexpected end of JSON input'
-    : `json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+    : `json: cannot unmarshal ${goTypeName(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+}
+
+function goTypeName(value: unknown): string {
+  if (typeof value === 'boolean') return 'bool';
+  return Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 const SUMMARY_BYTES = 30;
@@ -174,6 +288,7 @@ function unrecognized(text: string, decoder: FieldDecoder, problem: string): Dec
   return new DecodeError(
     'malformed',
     `the object provided is unrecognized (must be of type ${decoder.structName}): ${problem} (${summary(text)})`,
+    { cause: problem },
   );
 }
 

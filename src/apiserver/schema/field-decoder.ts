@@ -30,10 +30,25 @@ export interface FieldDecoder {
   readonly anyOf?: readonly FieldDecoder[];
   /** Which empty value of an optional field is left out. */
   readonly omit: 'empty' | 'zero' | 'nothing';
+  /** For `object`: the embedded structs that a property is in, which Go has in its paths. */
+  readonly inside: Readonly<Record<string, string>>;
+  /** For `object`: what is written of properties that are empty. */
+  readonly always: readonly EmptyField[];
   /** For `object`: by what the fields beyond `properties` are pruned. */
   readonly structural?: StructuralSchema;
 }
 
+/** A property that is written although it is empty. */
+export interface EmptyField {
+  readonly name: string;
+  /** Of a struct: what is in it. */
+  readonly struct?: FieldDecoder;
+  /** Of all else. */
+  readonly value?: unknown;
+}
+
+const NOT_INSIDE: Readonly<Record<string, string>> = {};
+const NO_FIELDS: readonly EmptyField[] = [];
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -64,6 +79,8 @@ function compileNamed(schemas: SchemaRegistry, name: string, compiled: CompiledS
   }
   // Registered before its properties are read: types refer to themselves.
   const properties = new Map<string, FieldDecoder>();
+  const always: EmptyField[] = [];
+  const facts = schemas.goFacts(name);
   const decoder: FieldDecoder = {
     kind: 'object',
     goType,
@@ -71,13 +88,30 @@ function compileNamed(schemas: SchemaRegistry, name: string, compiled: CompiledS
     properties,
     required: new Set(schema.required),
     omit: 'empty',
+    inside: facts.inside ?? NOT_INSIDE,
+    always,
     ...(schema.structural && { structural: schema.structural }),
   };
   compiled.set(schema, decoder);
   for (const [property, shape] of Object.entries(schema.properties ?? {})) {
-    properties.set(property, compile(schemas, shape, compiled));
+    const field = compile(schemas, shape, compiled);
+    properties.set(property, withGoType(field, facts.types?.[property]));
+    if (facts.always && Object.hasOwn(facts.always, property))
+      always.push(emptyField(property, field, facts.always[property]));
   }
   return decoder;
+}
+
+/** A type of a name of its own: `v1.RestartPolicy`, a list of such, or a list or map that has one. */
+function withGoType(field: FieldDecoder, goType: string | undefined): FieldDecoder {
+  if (goType === undefined) return field;
+  const { items } = field;
+  if (!goType.startsWith('[]') || !items) return { ...field, goType };
+  return { ...field, goType, items: withGoType(items, goType.slice(2)) };
+}
+
+function emptyField(name: string, field: FieldDecoder, value: unknown): EmptyField {
+  return value !== null && field.kind === 'object' ? { name, struct: field } : { name, value };
 }
 
 function compile(schemas: SchemaRegistry, schema: ObjectSchema, compiled: CompiledSchemas): FieldDecoder {
@@ -91,6 +125,8 @@ function compile(schemas: SchemaRegistry, schema: ObjectSchema, compiled: Compil
     structName: goType,
     properties: NONE,
     required: NOTHING,
+    inside: NOT_INSIDE,
+    always: NO_FIELDS,
     omit: schema.omitZero ? 'zero' : schema.keepEmpty || kind === 'int-or-string' ? 'nothing' : 'empty',
     ...(items && { items }),
     ...(schema.anyOf && { anyOf: schema.anyOf.map((shape) => compile(schemas, shape, compiled)) }),

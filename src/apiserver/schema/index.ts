@@ -1,9 +1,13 @@
 export {
+  conversionProblem,
+  decodeConfig,
   DecodeError,
   decodeJson,
   decodeObject,
   describeFinding,
+  documentProblemOf,
   normalizeObject,
+  problemOf,
   readMessage,
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
@@ -12,6 +16,7 @@ export { checkJsonText, checkValue, DocumentLimitError, MAX_DEPTH, MAX_VALUES } 
 export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export type { LinearPattern } from './linear-pattern.js';
+export { writeEmpties } from './write-empties.js';
 export { createSchemaRegistry } from './schema-registry.js';
 export type { StructuralSchema } from './structural-schema.js';
 export { YamlSyntaxError, parseYaml } from './yaml-text.js';

@@ -43,9 +43,21 @@ export interface ObjectSchema {
 /** What each property means, in the words of `kubectl explain`; the key `''` describes the type itself. */
 export type Descriptions = Readonly<Record<string, string>>;
 
+/** What Go knows of a type beyond its shape. Generated into `generated/go` (scripts/generate-go-facts.mjs). */
+export interface GoFacts {
+  /** Names of types that are texts, numbers, lists or maps: `v1.RestartPolicy`. */
+  readonly types?: Readonly<Record<string, string>>;
+  /** Embedded structs that a property is in: `VolumeSource`. */
+  readonly inside?: Readonly<Record<string, string>>;
+  /** What is written of a property that is empty; absent for those that are left out. */
+  readonly always?: Readonly<Record<string, unknown>>;
+}
+
 /** All schemas by name (`io.k8s.api.apps.v1.Deployment`). */
 export interface SchemaRegistry {
   get(name: string): ObjectSchema | undefined;
+  /** Empty for a type that is none of Go's. */
+  goFacts(name: string): GoFacts;
   /** Empty for an undescribed type. */
   describe(name: string): Descriptions;
   /** Reads them all: for documents about everything. */

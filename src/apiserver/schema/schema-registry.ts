@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
-import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema.js';
+import type { Descriptions, GoFacts, ObjectSchema, SchemaRegistry } from './object-schema.js';
 
 const GENERATED = new URL('generated/', import.meta.url);
 
@@ -10,10 +10,12 @@ const GENERATED = new URL('generated/', import.meta.url);
  */
 export function createSchemaRegistry(): SchemaRegistry {
   const types = new PackageFiles<ObjectSchema>('types');
+  const facts = new PackageFiles<GoFacts>('go');
   const descriptions = new PackageFiles<Descriptions>('descriptions');
   const added = new Map<string, ObjectSchema>();
   return {
     get: (name) => types.get(name) ?? added.get(name),
+    goFacts: (name) => facts.get(name) ?? {},
     describe: (name) => descriptions.get(name) ?? {},
     get names() {
       return [...types.names(), ...added.keys()];

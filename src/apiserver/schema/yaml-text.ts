@@ -44,7 +44,7 @@ export async function parseYaml(text: string): Promise<YamlDocument> {
   const lines = new LineCounter();
   try {
     const { aliases, tokens } = await readTokens(text, lines);
-    const document = compose(tokens, text.length);
+    const document = compose(tokens, text);
     if (!document) return { value: null, duplicates: [] };
     const { duplicates } = new Inspection(document.contents);
     const value = toPlain(document);
@@ -109,22 +109,28 @@ type OnError = (
 ) => void;
 
 /** The only document of the tokens; undefined where there is none. */
-function compose(tokens: readonly CST.Token[], length: number): Document.Parsed | undefined {
+function compose(tokens: readonly CST.Token[], text: string): Document.Parsed | undefined {
   const composer = new Composer({ version: '1.1', customTags, uniqueKeys: false });
   // The library would collect them.
-  (composer as unknown as { onError: OnError }).onError = (source, _code, message, isWarning) => {
+  (composer as unknown as { onError: OnError }).onError = (source, code, message, isWarning) => {
     if (isWarning) return;
     const offset = typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0];
-    throw new FirstProblem(offset, message);
+    throw new FirstProblem(offset, inGoWords(code, message, text));
   };
   let only: Document.Parsed | undefined;
-  for (const document of composer.compose(tokens, true, length)) {
+  for (const document of composer.compose(tokens, true, text.length)) {
     const [problem] = document.errors;
     if (problem) throw new FirstProblem(problem.pos[0], problem.message);
     if (only) throw new FirstProblem(document.range[0], 'there is more than one document');
     only = document;
   }
   return only;
+}
+
+/** What a genuine server says of a list or a map in brackets that is never closed. */
+function inGoWords(code: ErrorCode, message: string, text: string): string {
+  const isOpen = (code === 'BAD_INDENT' || code === 'MISSING_CHAR') && /[[{,]\s*$/.test(text);
+  return isOpen ? 'did not find expected node content' : message;
 }
 
 function toPlain(document: Document.Parsed): unknown {

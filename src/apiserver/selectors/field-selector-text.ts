@@ -16,7 +16,8 @@ export interface FieldSelector {
 }
 
 /** What a selector needs of a kind. */
-export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'>;
+export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'> &
+  Partial<Pick<KindDefinition, 'unknownField'>>;
 
 /**
  * Compiles `a=b,c!=d`. Whether a field may be asked for is the kind's to say.
@@ -24,10 +25,13 @@ export type SelectableKind = Pick<KindDefinition, 'type' | 'selectableFields'>;
  */
 export function parseFieldSelector(text: string | null, kind: SelectableKind): FieldSelector | undefined {
   if (text === null || text.trim() === '') return undefined;
-  const terms = splitUnescaped(text).map((term) => parseTerm(term, text));
+  const terms = splitUnescaped(text)
+    .sort()
+    .map((term) => parseTerm(term, text));
   const supported = kind.selectableFields(emptyObject(kind));
   for (const { field } of terms) {
-    if (!Object.hasOwn(supported, field)) throw badRequest(`field label not supported: ${field}`);
+    if (!Object.hasOwn(supported, field))
+      throw badRequest(kind.unknownField?.(field) ?? `field label not supported: ${field}`);
   }
   return {
     name: terms.find(isNameTerm)?.value,
@@ -62,9 +66,7 @@ function emptyObject(kind: SelectableKind): UnstructuredObject {
 function parseTerm(term: string, text: string): FieldTerm {
   const parsed = readTerm(term);
   if (parsed) return parsed;
-  throw badRequest(
-    `invalid field selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`,
-  );
+  throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
 }
 
 function readTerm(term: string): FieldTerm | undefined {

@@ -50,6 +50,7 @@ const extended = new WeakMap<SchemaRegistry, SchemaRegistry>();
 export function withReviews(schemas: SchemaRegistry): SchemaRegistry {
   const known = extended.get(schemas) ?? {
     get: (name: string) => TYPES.get(name) ?? schemas.get(name),
+    goFacts: (name: string) => schemas.goFacts(name),
     describe: (name: string) => schemas.describe(name),
     get names() {
       return schemas.names;

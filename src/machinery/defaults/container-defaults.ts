@@ -19,8 +19,25 @@ export function defaultContainer(container: Decoded<Container>): void {
   if (container.volumeMounts) for (const mount of container.volumeMounts) omitZero(mount, ['readOnly']);
 }
 
-/** An image without a tag means `latest`; one with only a digest has no tag. */
+const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const HOST = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+/** A reference to an image, in the grammar of the distribution project. */
+const REFERENCE = new RegExp(
+  `^(?:(?:${HOST}(?:\\.${HOST})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?/)?${COMPONENT}(?:/${COMPONENT})*` +
+    '(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$',
+);
+/** What stands before the first slash is a host only if it looks like one; else all of it has to be lower case. */
+const LOOKS_LIKE_HOST = /^(?:[^/]*[.:A-Z][^/]*|localhost)\//;
+const MAX_REFERENCE_LENGTH = 1024;
+
+function isReference(image: string): boolean {
+  if (image.length > MAX_REFERENCE_LENGTH || !REFERENCE.test(image)) return false;
+  return !/^[a-f0-9]{64}$/.test(image) && (!/^[^/]*[A-Z]/.test(image) || LOOKS_LIKE_HOST.test(image));
+}
+
+/** An image without a tag means `latest`; one with only a digest has no tag, and what is no reference has none either. */
 export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+  if (!isReference(image)) return 'IfNotPresent';
   const name = image.slice(image.lastIndexOf('/') + 1);
   const hasDigest = name.includes('@');
   const [, tag] = (name.split('@')[0] ?? '').split(':');

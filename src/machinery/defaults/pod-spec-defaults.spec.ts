@@ -3,6 +3,8 @@ import type { PodSpec, UnstructuredObject } from '../kubernetes/index.js';
 import { createKindRegistry } from '../../apiserver/kinds/kind-registry.js';
 import { defaultPodOnly, defaultPodSpec } from './index.js';
 
+const DIGEST = 'a'.repeat(64);
+
 function defaulted(spec: Partial<PodSpec>): PodSpec {
   const full = { containers: [], ...structuredClone(spec) };
   defaultPodSpec(full);
@@ -38,8 +40,10 @@ describe('defaults of a pod spec', () => {
     ['nginx:1.25', 'IfNotPresent'],
     ['localhost:5000/nginx', 'Always'],
     ['localhost:5000/a/nginx:1', 'IfNotPresent'],
-    ['nginx@sha256:abc', 'IfNotPresent'],
-    ['nginx:latest@sha256:abc', 'Always'],
+    [`nginx@sha256:${DIGEST}`, 'IfNotPresent'],
+    [`nginx:latest@sha256:${DIGEST}`, 'Always'],
+    // What is no reference has no tag.
+    ['nginx:latest@sha256:abc', 'IfNotPresent'],
   ])('pull the image %s: %s', (image, policy) => {
     expect(defaulted({ containers: [container({ image })] }).containers[0]?.imagePullPolicy).toBe(policy);
   });

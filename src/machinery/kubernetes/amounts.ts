@@ -1,3 +1,6 @@
+import type { Container } from '../generated/types/core-v1.js';
+import type { Decoded } from './decoded.js';
+import type { PodSpec } from './objects.js';
 import type { Amounts } from './quantity.js';
 import { formatQuantity, nanosOf, parseQuantity } from './quantity.js';
 
@@ -40,4 +43,31 @@ export function pickAmounts(
   isWanted: (name: string, amount: string | number) => boolean,
 ): Amounts {
   return Object.fromEntries(Object.entries(amounts).filter(([name, amount]) => isWanted(name, amount)));
+}
+
+/**
+ * What the containers of a pod need at any time: all together, with those init containers that go on; or, if that is more,
+ * one of the other init containers with those that went on before it. Source: AggregateContainerRequests in
+ * k8s.io/component-helpers/resource.
+ */
+export function containerAmounts(
+  spec: Decoded<Pick<PodSpec, 'containers' | 'initContainers'>>,
+  part: 'requests' | 'limits',
+): Amounts {
+  const of = ({ resources }: Decoded<Container>): Amounts => resources?.[part] ?? {};
+  let lasting: Amounts = {};
+  let most: Amounts = {};
+  for (const container of spec.initContainers ?? []) {
+    const isLasting = container.restartPolicy === 'Always';
+    const during = addAmounts(of(container), lasting);
+    if (isLasting) lasting = during;
+    most = greaterAmounts(most, during);
+  }
+  const running = addAmounts(...(spec.containers ?? []).map(of), lasting);
+  return greaterAmounts(running, most);
+}
+
+/** Resources that a pod may say itself what it needs of, in place of its containers. */
+export function isPodLevelResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }

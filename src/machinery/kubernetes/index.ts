@@ -1,4 +1,3 @@
-export { addAmounts, greaterAmounts, pickAmounts, subtractAmounts, sumOfCommon } from './amounts.js';
 export { isSidecar, requestsAllocated, requestsInUse, resizedResources, totalOfPod } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
@@ -49,6 +48,16 @@ export {
 export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
 export type { ObjectRef, ResourceType } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
+export {
+  addAmounts,
+  containerAmounts,
+  greaterAmounts,
+  isPodLevelResource,
+  pickAmounts,
+  subtractAmounts,
+  sumOfCommon,
+} from './amounts.js';
+export { goJsonEscapes, goQuote, goValue, isPrintable } from './go-text.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type { Decoded, DecodedObject } from './decoded.js';

@@ -82,7 +82,8 @@ export const NON_NEGATIVE = 'must be greater than or equal to 0';
 export const FIELD_IMMUTABLE = 'field is immutable';
 
 export function checkDns1123Label(text: string): readonly string[] {
-  return checkPattern(text, LABEL_PATTERN, LABEL_PROBLEM, 63);
+  const hasDots = text.length <= LONGEST_MATCHED && text.includes('.') && SUBDOMAIN_PATTERN.test(text);
+  return checkPattern(text, LABEL_PATTERN, hasDots ? 'must not contain dots' : LABEL_PROBLEM, 63);
 }
 
 export function checkDns1123Subdomain(text: string): readonly string[] {
@@ -122,23 +123,23 @@ export function checkPathSegment(text: string): readonly string[] {
 }
 
 export function checkLabelValue(text: string): readonly string[] {
-  return checkPattern(text, LABEL_VALUE_PATTERN, LABEL_VALUE_PROBLEM, 63);
+  return checkPattern(text, LABEL_VALUE_PATTERN, LABEL_VALUE_PROBLEM, 63, 'bytes');
 }
 
 /** `name` or `prefix/name`: the keys of labels and annotations. */
 export function checkQualifiedName(text: string): readonly string[] {
   if (text.length <= 63 && QUALIFIED_PATTERN.test(text)) return OK;
-  if (text.length > LONGEST_MATCHED) return [`name part ${tooLongFor(63)}`];
+  if (text.length > LONGEST_MATCHED) return [`name part ${tooLongFor(63, 'bytes')}`];
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
-      `a qualified name ${QUALIFIED_PROBLEM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key ${QUALIFIED_PROBLEM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const name = parts.at(-1) ?? '';
   const problems = parts.length === 2 ? checkPrefix(parts[0] ?? '') : [];
   if (name === '') problems.push('name part must be non-empty');
-  else if (name.length > 63) problems.push(`name part ${tooLongFor(63)}`);
+  else if (name.length > 63) problems.push(`name part ${tooLongFor(63, 'bytes')}`);
   if (!QUALIFIED_PATTERN.test(name)) problems.push(`name part ${QUALIFIED_PROBLEM}`);
   return problems;
 }
@@ -162,7 +163,7 @@ export function checkPortNumber(port: number): readonly string[] {
 
 export function checkPortName(name: string): readonly string[] {
   const problems: string[] = [];
-  if (name.length > 15) problems.push(tooLongFor(15));
+  if (name.length > 15) problems.push(tooLongFor(15, 'characters'));
   if (!/^[-a-z0-9]+$/.test(name)) {
     problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
   }
@@ -176,17 +177,26 @@ export function outOfRange(low: number, high: number): string {
   return `must be between ${low} and ${high}, inclusive`;
 }
 
-function checkPattern(text: string, pattern: RegExp, problem: string, most: number): readonly string[] {
+function checkPattern(
+  text: string,
+  pattern: RegExp,
+  problem: string,
+  most: number,
+  unit: LengthUnit = 'characters',
+): readonly string[] {
   const fits = text.length <= most;
   if (fits && pattern.test(text)) return OK;
-  const problems = fits ? [] : [tooLongFor(most)];
+  const problems = fits ? [] : [tooLongFor(most, unit)];
   // A far too long text needs no further errors, and a pattern could run out of memory on it.
   if (text.length > LONGEST_MATCHED) return problems.length > 0 ? problems : [problem];
   return pattern.test(text) ? problems : [...problems, problem];
 }
 
-function tooLongFor(bytes: number): string {
-  return `must be no more than ${bytes} bytes`;
+/** Labels are counted in the one word, names in the other; all of them are ASCII. */
+type LengthUnit = 'bytes' | 'characters';
+
+function tooLongFor(most: number, unit: LengthUnit): string {
+  return `must be no more than ${most} ${unit}`;
 }
 
 /** Kubernetes puts a comma after each example, and so do we. */

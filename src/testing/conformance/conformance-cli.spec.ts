@@ -85,6 +85,12 @@ describe('npm run conformance', () => {
     expect(seen).toEqual([[1], 'closed']);
   });
 
+  it('prints in what the cases agree', async () => {
+    const file = await fileOf('{"id":"a","given":1}\n');
+    const counting: ConformanceFormat = { ...stub, agreed: () => ['all: code 1/1'] };
+    expect((await cli([file], [counting])).out).toEqual(['all: code 1/1', '1 passed, 0 failed']);
+  });
+
   it('tells the formats of recordings apart', () => {
     const of = (recorded: object) =>
       formats.filter((format) => format.matches({ id: 'a', ...recorded })).map(({ name }) => name);
@@ -92,7 +98,7 @@ describe('npm run conformance', () => {
     expect(of({ given: { replicaSet: {} }, expect: {} })).toEqual(['replicaset']);
     expect(of({ given: { statefulSet: {} }, atRest: {} })).toEqual(['statefulset']);
     expect(of({ given: { podDisruptionBudget: {} }, expect: {} })).toEqual(['disruption']);
-    expect(of({ method: 'POST', path: '/api/v1/pods', code: 201 })).toEqual(['validation']);
+    expect(of({ method: 'POST', path: '/api/v1/pods', code: 201 })).toEqual(['answers']);
     expect(of({ given: {} })).toEqual([]);
   });
 });

@@ -12,8 +12,8 @@ export interface ConformanceOutput {
 }
 
 /**
- * `npm run conformance -- FILE...`: prints the differences of each case that fails, and finally how many passed and
- * failed. Resolves with the exit code: 0 if all passed.
+ * `npm run conformance -- FILE...`: prints the differences of each case that fails, in what the cases agree where that
+ * is counted, and finally how many passed and failed. Resolves with the exit code: 0 if all passed.
  */
 export async function runConformanceCli(
   files: readonly string[],
@@ -33,8 +33,9 @@ export async function runConformanceCli(
     output.err(`conformance: ${errorMessage(error)}`);
     return 1;
   }
-  const { deliberate, failed, passed, sections } = totals;
+  const { agreed = [], deliberate, failed, passed, sections } = totals;
   for (const one of sections) output.out(`${one.section}: ${one.passed} of ${one.cases}`);
+  for (const line of agreed) output.out(line);
   const more = deliberate === 0 ? '' : `, ${deliberate} differ on purpose (docs/CONTROLLERS.md)`;
   output.out(`${passed} passed, ${failed} failed${more}`);
   return failed === 0 ? 0 : 1;
@@ -53,5 +54,6 @@ function add(a: ConformanceTotals, b: ConformanceTotals): ConformanceTotals {
     failed: a.failed + b.failed,
     deliberate: a.deliberate + b.deliberate,
     sections: [...a.sections, ...b.sections],
+    agreed: [...(a.agreed ?? []), ...(b.agreed ?? [])],
   };
 }

@@ -15,6 +15,8 @@ export interface ConformanceFormat {
   close?(): Promise<void>;
   /** Runs the case. Resolves with one line per difference: none if all is as recorded. */
   run(recorded: RecordedCase): Promise<readonly string[]>;
+  /** After the last case: in how many of them all agree, part by part, one line each. */
+  agreed?(): readonly string[];
   /** For a case that differs: the rules of ours that explain it; none if it should not differ. */
   deliberate?(recorded: RecordedCase): Promise<readonly string[]>;
 }

@@ -5,8 +5,9 @@ import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { schedulerCases } from './scheduler-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
+import { recordedAnswers } from './recorded-answers.js';
+import { recordedDefaults } from './recorded-defaults.js';
 import { surfaceCases } from './surface-cases.js';
-import { validationAnswers } from './validation-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
   name: 'replicaset',
@@ -24,7 +25,8 @@ export const formats: readonly ConformanceFormat[] = [
   deploymentCases,
   replicaSetCases,
   disruptionCases,
+  recordedAnswers,
+  recordedDefaults,
   schedulerCases,
-  validationAnswers,
   surfaceCases,
 ];

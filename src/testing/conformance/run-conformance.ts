@@ -12,6 +12,8 @@ export interface ConformanceTotals {
   readonly deliberate: number;
   /** For recordings in sections. */
   readonly sections: readonly SectionTotals[];
+  /** In what the cases agree, for formats that count it. */
+  readonly agreed?: readonly string[];
 }
 
 export interface SectionTotals {
@@ -58,7 +60,9 @@ export async function runConformance(
   } finally {
     for (const format of used) await format.close?.();
   }
-  return { passed, failed, deliberate, sections: [...sections.values()] };
+  const agreed = used.flatMap((format) => format.agreed?.() ?? []);
+  const totals = { passed, failed, deliberate, sections: [...sections.values()] };
+  return { ...totals, ...(agreed.length > 0 && { agreed }) };
 }
 
 function count(sections: Map<string, SectionTotals>, section: string | undefined, isSame: boolean): void {

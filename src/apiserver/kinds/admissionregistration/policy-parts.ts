@@ -14,7 +14,7 @@ import { compileRequestExpression, validateExpression } from './request-expressi
 import { validateRule } from './rules.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const NOT_FOUND = ['Allow', 'Deny'];
+const NOT_FOUND = ['Deny', 'Allow'];
 
 export function defaultMatch(match: Decoded<MatchResources>): void {
   match.matchPolicy ??= 'Equivalent';

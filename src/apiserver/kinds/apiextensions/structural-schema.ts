@@ -156,7 +156,7 @@ function validateJunctors(schema: Schema, path: string, place: Place, errors: Fi
   if (schema.not) validate(schema.not, `${path}.not`, inner, errors);
 }
 
-const LIST_TYPES = ['atomic', 'map', 'set'];
+const LIST_TYPES = ['atomic', 'set', 'map'];
 const MAP_TYPES = ['atomic', 'granular'];
 
 function validateExtensions(schema: Schema, path: string, errors: FieldError[]): void {

@@ -31,6 +31,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   schema: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
   categories: ['api-extensions'],
   hasStatus: true,
+  checkName: checkPathSegment,
   needsVersionOnUpdate: true,
   ...printed<ApiService>(
     NAME,
@@ -72,7 +73,6 @@ function availability({ metadata, spec }: ApiService) {
 
 function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: FieldError[]): void {
   const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
-  validateSyntax(name, checkPathSegment, 'metadata.name', errors);
   if (name !== `${version}.${group}`)
     errors.push(
       invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${version}.${group}"`),
@@ -100,7 +100,9 @@ function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: Field
   }
   if (!service.namespace) errors.push(required('spec.service.namespace'));
   if (!service.name) errors.push(required('spec.service.name'));
-  validateSyntax(service.port ?? 0, checkPortNumber, 'spec.service.port', errors);
+  const port = service.port ?? 0;
+  for (const problem of checkPortNumber(port))
+    errors.push(invalid('spec.service.port', port, `port is not valid: ${problem}`));
   if (spec.insecureSkipTLSVerify && hasBundle)
     errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
 }

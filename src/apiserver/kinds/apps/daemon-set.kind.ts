@@ -72,12 +72,18 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
     defaultPodTemplate(spec);
   },
   prepareForCreate(object) {
+    noteTemplateGeneration(object, 1);
     object.status = {
       currentNumberScheduled: 0,
       desiredNumberScheduled: 0,
       numberMisscheduled: 0,
       numberReady: 0,
     };
+  },
+  prepareForUpdate(object, old, subresource) {
+    const before = templateGeneration(old);
+    const isSame = subresource !== '' || semanticEqual(object.spec?.template, old.spec?.template);
+    noteTemplateGeneration(object, isSame ? before : (before ?? 0) + 1);
   },
   warnings: templateOwnerWarnings<DaemonSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
@@ -91,6 +97,19 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
     validateSpec(object.spec ?? {}, errors, old.spec);
   },
 });
+
+/** The generation of the template, which an older version of the API had as a field. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+function templateGeneration({ metadata }: Readonly<DaemonSet>): number | undefined {
+  const text = metadata.annotations?.[TEMPLATE_GENERATION];
+  return text === undefined || !/^\d{1,15}$/.test(text) ? undefined : Number(text);
+}
+
+function noteTemplateGeneration({ metadata }: DaemonSet, generation: number | undefined): void {
+  if (generation === undefined) return;
+  metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
+}
 
 const COUNTS = [
   'currentNumberScheduled',

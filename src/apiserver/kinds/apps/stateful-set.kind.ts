@@ -3,6 +3,7 @@ import type {
   StatefulSetSpec,
   StatefulSetStatus,
 } from '@rollkeeper/machinery/types/apps-v1';
+import type { Volume } from '@rollkeeper/machinery/types/core-v1';
 import { checkDns1123Label, isEmptySelector, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
@@ -11,16 +12,17 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import {
-  validateDeletionCost,
   validateLongRunning,
   validateOwnSelector,
+  validatePodTemplate,
   validateSelects,
 } from '../pod-template/validate-template.js';
-import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
+import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { shownSelector } from '../validation/labels.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateClaimSpec } from '../volumes/claim-spec.js';
 import { defaultClaimSpec, defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 
 type StatefulSet = DecodedObject<IStatefulSet>;
@@ -33,6 +35,7 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
   schema: 'io.k8s.api.apps.v1.StatefulSet',
   shortNames: ['sts'],
   categories: ['all'],
+  checkName: checkDns1123Label,
   hasStatus: true,
   subresources: ['scale'],
   generationOf: ({ spec }) => spec,
@@ -60,11 +63,14 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
     const { serviceName } = object.spec ?? {};
     // Sets that were made with another name keep it: it cannot be changed.
     if (serviceName) validateSyntax(serviceName, checkDns1123Label, 'spec.serviceName', errors);
+    object.spec?.volumeClaimTemplates?.forEach(({ spec }, index) =>
+      validateClaimSpec(spec ?? {}, `spec.volumeClaimTemplates[${index}].spec`, errors),
+    );
     validateSpec(object.spec ?? {}, errors);
   },
   warnings: templateOwnerWarnings<StatefulSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
   validateUpdate(object, old, subresource, errors) {
-    if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
+    if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, old.status ?? {}, errors);
     else {
       validateSpec(object.spec ?? {}, errors, old.spec);
       validateSpecUpdate(object.spec ?? {}, old.spec ?? {}, errors);
@@ -75,10 +81,12 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
 function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   spec.podManagementPolicy ||= 'OrderedReady';
   const strategy = (spec.updateStrategy ??= {});
+  const hasType = !!strategy.type;
   strategy.type ||= 'RollingUpdate';
   if (strategy.type === 'RollingUpdate') {
-    const rolling = (strategy.rollingUpdate ??= {});
-    rolling.partition ??= 0;
+    // Who says the type alone says nothing of partitions.
+    const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
+    if (rolling) rolling.partition ??= 0;
   }
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   retention.whenDeleted ||= 'Retain';
@@ -95,7 +103,7 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   }
 }
 
-/** Pods in a template here are only looked at when they are created. Source: ValidateStatefulSetSpec. */
+/** Source: ValidateStatefulSetSpec. */
 function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
   validatePolicies(spec, errors);
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
@@ -107,13 +115,27 @@ function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
     return;
   }
   if (!selector || !isEmptySelector(selector)) validateSelects(selector, template, errors);
-  validateLabels(template.metadata?.labels, 'spec.template.labels', errors);
-  validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
-  validateDeletionCost(template, 'spec.template.annotations', errors, old?.template);
+  // What an earlier release let pass can still be changed.
+  const problems = templateProblems(spec, old);
+  if (!old || problems.length === 0 || templateProblems(old).length === 0) errors.push(...problems);
   validateLongRunning(template, 'StatefulSet', errors);
 }
 
-const RETENTION = ['Delete', 'Retain'];
+/** A pod has the volumes of its claims, too, and they go before those of the template. */
+function templateProblems({ template = {}, volumeClaimTemplates = [] }: Spec, old?: Spec): FieldError[] {
+  const claims = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name));
+  const volumes: Decoded<Volume>[] = [
+    ...volumeClaimTemplates.map(({ metadata }) => ({
+      name: metadata?.name ?? '',
+      persistentVolumeClaim: { claimName: metadata?.name ?? '' },
+    })),
+    ...(template.spec?.volumes ?? []).filter(({ name }) => !claims.has(name)),
+  ];
+  const whole = { ...template, spec: { ...template.spec, ...(volumes.length > 0 && { volumes }) } };
+  return collectErrors((errors) => validatePodTemplate(whole, 'spec.template', errors, old?.template));
+}
+
+const RETENTION = ['Retain', 'Delete'];
 
 function validatePolicies(spec: Spec, errors: FieldError[]): void {
   const { podManagementPolicy: management, updateStrategy: strategy = {} } = spec;
@@ -167,13 +189,14 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
     updateStrategy: undefined,
     persistentVolumeClaimRetentionPolicy: undefined,
     minReadySeconds: undefined,
+    revisionHistoryLimit: undefined,
     ordinals: undefined,
   });
   if (semanticEqual(fixed(spec), fixed(old))) return;
   errors.push(
     forbidden(
       'spec',
-      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
     ),
   );
 }
@@ -188,7 +211,11 @@ const COUNTS = [
   'collisionCount',
 ] as const;
 
-function validateStatus(status: Decoded<StatefulSetStatus>, errors: FieldError[]): void {
+function validateStatus(
+  status: Decoded<StatefulSetStatus>,
+  old: Decoded<StatefulSetStatus>,
+  errors: FieldError[],
+): void {
   validateNonNegative(status, COUNTS, 'status', errors);
   validateReplicaCounts(
     status,
@@ -196,4 +223,7 @@ function validateStatus(status: Decoded<StatefulSetStatus>, errors: FieldError[]
     errors,
     'cannot be greater than status.readyReplicas',
   );
+  const { collisionCount = 0 } = status;
+  if (collisionCount < (old.collisionCount ?? 0))
+    errors.push(invalid('status.collisionCount', collisionCount, 'cannot be decremented'));
 }

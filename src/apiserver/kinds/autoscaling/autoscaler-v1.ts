@@ -74,7 +74,9 @@ export function toV2(object: Readonly<UnstructuredObject>): V2 {
 /** The older form. */
 export function fromV2({ metadata, spec, status, ...rest }: Readonly<V2>): UnstructuredObject {
   const { metrics = [], behavior, ...ownSpec } = spec ?? {};
-  const { currentMetrics = [], conditions = [], ...ownStatus } = status ?? {};
+  const { currentMetrics: current, conditions = [], ...ownStatus } = status ?? {};
+  // As stored, an empty list is null.
+  const currentMetrics = current ?? [];
   const shareAt = metrics.findIndex(isCpuShare);
   const currentAt = currentMetrics.findIndex(
     ({ resource }: Decoded<MetricStatus>) =>

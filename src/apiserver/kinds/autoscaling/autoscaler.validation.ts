@@ -1,5 +1,5 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { checkPathSegment, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, checkPathSegment, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   HPAScalingRules,
   HorizontalPodAutoscalerSpec,
@@ -9,7 +9,6 @@ import type {
 } from '@rollkeeper/machinery/types/autoscaling-v2';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateLabelSelector } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Spec = Decoded<HorizontalPodAutoscalerSpec>;
@@ -19,10 +18,12 @@ export function validateAutoscalerSpec(spec: Spec, errors: FieldError[]): void {
   const { minReplicas, maxReplicas = 0, metrics = [], behavior } = spec;
   if (minReplicas !== undefined && minReplicas < 1)
     errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
-  if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
+  if (maxReplicas === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
+  else if (maxReplicas < 0) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
   if (minReplicas !== undefined && maxReplicas < minReplicas)
     errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
   validateReference(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef', errors);
+  validateApiVersion(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef.apiVersion', errors);
   metrics.forEach((metric, index) => validateMetric(metric, `spec.metrics[${index}]`, errors));
   if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External'))
     errors.push(
@@ -46,6 +47,19 @@ function validateReference(
   }
 }
 
+/** All that can be scaled but ReplicationControllers is in a group. */
+function validateApiVersion(
+  { apiVersion = '', kind }: { readonly apiVersion?: string; readonly kind?: string },
+  path: string,
+  errors: FieldError[],
+): void {
+  const parts = apiVersion.split('/');
+  if (parts.length > 2)
+    errors.push(invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`));
+  else if (kind !== 'ReplicationController' && (parts.length < 2 || parts[0] === ''))
+    errors.push(invalid(path, apiVersion, 'apiVersion must specify API group'));
+}
+
 const SOURCES = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -58,7 +72,7 @@ const TYPES = Object.keys(SOURCES);
 function validateMetric(metric: Decoded<MetricSpec>, path: string, errors: FieldError[]): void {
   const { type } = metric;
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'));
-  else if (!TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES));
+  if (!TYPES.includes(type ?? '')) errors.push(notSupported(`${path}.type`, type ?? '', TYPES));
   const present = Object.values(SOURCES).filter((source) => metric[source]);
   const expected = SOURCES[type as keyof typeof SOURCES] as (typeof present)[number] | undefined;
   if (type && expected && !metric[expected])
@@ -76,12 +90,14 @@ function validateSource(metric: Decoded<MetricSpec>, path: string, errors: Field
     const at = `${path}.object`;
     validateReference(object.describedObject ?? {}, `${at}.describedObject`, errors);
     validateIdentifier(object.metric ?? {}, `${at}.metric`, errors);
-    validateTarget(object.target ?? {}, ['value', 'averageValue'], `${at}.target`, errors);
+    const words = 'must set either a target value or averageValue';
+    validateTarget(object.target ?? {}, ['averageValue', 'value'], words, `${at}.target`, errors);
   }
   if (external) {
     const at = `${path}.external`;
     validateIdentifier(external.metric ?? {}, `${at}.metric`, errors);
-    validateTarget(external.target ?? {}, ['value', 'averageValue'], `${at}.target`, errors);
+    const words = 'must set either a target value for metric or a per-pod target';
+    validateTarget(external.target ?? {}, ['averageValue', 'value'], words, `${at}.target`, errors);
     const { value, averageValue } = external.target ?? {};
     if (value !== undefined && averageValue !== undefined)
       errors.push(
@@ -90,12 +106,15 @@ function validateSource(metric: Decoded<MetricSpec>, path: string, errors: Field
   }
   if (pods) {
     validateIdentifier(pods.metric ?? {}, `${path}.pods.metric`, errors);
-    validateTarget(pods.target ?? {}, ['averageValue'], `${path}.pods.target`, errors);
+    const words = 'must specify a positive target averageValue';
+    validateTarget(pods.target ?? {}, ['averageValue'], words, `${path}.pods.target`, errors);
   }
   if (resource) validateResource(resource, `${path}.resource`, errors);
   if (containerResource) {
     const at = `${path}.containerResource`;
-    if (!containerResource.container) errors.push(required(`${at}.container`, 'must specify a container'));
+    const { container } = containerResource;
+    if (!container) errors.push(required(`${at}.container`, 'must specify a container'));
+    else validateSyntax(container, checkDns1123Label, `${at}.container`, errors);
     validateResource(containerResource, at, errors);
   }
 }
@@ -106,7 +125,8 @@ function validateResource(
   errors: FieldError[],
 ): void {
   if (!name) errors.push(required(`${path}.name`, 'must specify a resource name'));
-  validateTarget(target, ['averageUtilization', 'averageValue'], `${path}.target`, errors);
+  const words = 'must set either a target raw value or a target utilization';
+  validateTarget(target, ['averageUtilization', 'averageValue'], words, `${path}.target`, errors);
   if (target.averageUtilization !== undefined && target.averageValue !== undefined)
     errors.push(
       forbidden(
@@ -116,14 +136,9 @@ function validateResource(
     );
 }
 
-function validateIdentifier(
-  { name, selector }: Decoded<MetricIdentifier>,
-  path: string,
-  errors: FieldError[],
-): void {
+function validateIdentifier({ name }: Decoded<MetricIdentifier>, path: string, errors: FieldError[]): void {
   if (!name) errors.push(required(`${path}.name`, 'must specify a metric name'));
   else validateSyntax(name, checkPathSegment, `${path}.name`, errors);
-  if (selector) validateLabelSelector(selector, `${path}.selector`, errors);
 }
 
 type TargetField = 'value' | 'averageValue' | 'averageUtilization';
@@ -133,13 +148,14 @@ const TARGET_TYPES = ['AverageValue', 'Utilization', 'Value'];
 function validateTarget(
   target: Decoded<MetricTarget>,
   fields: readonly TargetField[],
+  words: string,
   path: string,
   errors: FieldError[],
 ): void {
   const { type, averageUtilization, value, averageValue } = target;
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric target type'));
-  else if (!TARGET_TYPES.includes(type))
-    errors.push(invalid(`${path}.type`, type, 'must be either Utilization, Value, or AverageValue'));
+  if (!TARGET_TYPES.includes(type ?? ''))
+    errors.push(invalid(`${path}.type`, type ?? '', 'must be either Utilization, Value, or AverageValue'));
   if (averageUtilization !== undefined && averageUtilization < 1)
     errors.push(invalid(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'));
   for (const [field, amount] of Object.entries({ value, averageValue }))
@@ -147,7 +163,7 @@ function validateTarget(
       errors.push(invalid(`${path}.${field}`, String(amount), 'must be positive'));
   if (fields.some((field) => target[field] !== undefined)) return;
   const [first = 'value'] = fields;
-  errors.push(required(`${path}.${first}`, 'must set either a target raw value or a target utilization'));
+  errors.push(required(`${path}.${first}`, words));
 }
 
 const SELECT_POLICIES = ['Disabled', 'Max', 'Min'];

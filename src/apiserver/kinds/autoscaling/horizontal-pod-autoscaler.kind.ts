@@ -40,7 +40,7 @@ const SHARED: Omit<KindRules<Autoscaler>, 'type' | 'schema'> = {
   ),
   applyDefaults: (object) => defaultAutoscaler(object),
   prepareForCreate(object) {
-    object.status = { currentMetrics: [], desiredReplicas: 0 };
+    object.status = { desiredReplicas: 0 };
   },
   validate,
   validateUpdate(object, _old, subresource, errors) {

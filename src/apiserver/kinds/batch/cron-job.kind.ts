@@ -13,7 +13,6 @@ import {
   templateOwnerWarnings,
 } from '../pod-template/pod-warnings.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { validateSyntax } from '../validation/words.js';
 import { checkSchedule, checkTimeZone } from './cron-schedule.js';
@@ -96,7 +95,5 @@ function validateSpec(spec: Decoded<CronJobSpec>, errors: FieldError[], old?: De
   );
   if (!policy) errors.push(required('spec.concurrencyPolicy'));
   else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES));
-  validateLabels(template.metadata?.labels, 'spec.jobTemplate.metadata.labels', errors);
-  validateAnnotations(template.metadata?.annotations, 'spec.jobTemplate.metadata.annotations', errors);
   validateJobTemplateSpec(template.spec ?? {}, 'spec.jobTemplate.spec', errors, old?.jobTemplate?.spec);
 }

@@ -26,7 +26,7 @@ export function defaultJobSpec(spec: Decoded<IJobSpec>): void {
   spec.suspend ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
-    for (const condition of onPodConditions ?? []) condition.status ??= 'True';
+    for (const condition of onPodConditions ?? []) condition.status ||= 'True';
   defaultPodTemplate(spec);
 }
 
@@ -86,8 +86,10 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
   }
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
-  if (replacement !== undefined && !REPLACEMENTS.includes(replacement))
-    errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, REPLACEMENTS));
+  // A policy for failed pods waits until they have failed.
+  const replacements = spec.podFailurePolicy ? ['Failed'] : REPLACEMENTS;
+  if (replacement !== undefined && !replacements.includes(replacement))
+    errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, replacements));
   if (managedBy !== undefined) {
     validateSyntax(managedBy, checkQualifiedName, `${path}.managedBy`, errors);
     if (!managedBy.includes('/'))

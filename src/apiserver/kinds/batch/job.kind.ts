@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, goQuote, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -28,6 +28,10 @@ export const JOB_KIND = defineKind<Job>({
   type: { group: 'batch', version: 'v1', resource: 'jobs', kind: 'Job', namespaced: true },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.batch.v1.Job',
+  orphansByDefault: {
+    warning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
   categories: ['all'],
   hasStatus: true,
   generationOf: ({ spec }) => spec,
@@ -74,17 +78,18 @@ export const JOB_KIND = defineKind<Job>({
     ...podTemplateWarnings(spec?.template ?? {}),
   ]),
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+  unknownField: (field) => `field label ${goQuote(field)} not supported for Job`,
 });
 
 /** Selects no pod: what an absent selector does. */
 const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };
 
 function validate(spec: Spec, errors: FieldError[], old?: Spec): void {
+  validateJobSpec(spec, 'spec', errors, old);
   const { selector, template = {} } = spec;
   if (!selector) errors.push(required('spec.selector'));
   if (!selector || validateLabelSelector(selector, 'spec.selector', errors))
     validateSelects(selector ?? NOTHING, template, errors);
-  validateJobSpec(spec, 'spec', errors, old);
 }
 
 /** Source: ValidateJobSpecUpdate. */
@@ -101,7 +106,11 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   if (!isElastic) immutable('completions');
   immutable('selector');
   if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
-    errors.push(invalid('spec.template', spec.template ?? null, FIELD_IMMUTABLE));
+    errors.push(
+      isSuspended
+        ? invalid('spec.template.spec', spec.template?.spec ?? null, FIELD_IMMUTABLE)
+        : invalid('spec.template', spec.template ?? null, FIELD_IMMUTABLE),
+    );
   immutable('completionMode');
   immutable('podFailurePolicy');
   immutable('backoffLimitPerIndex');
@@ -109,7 +118,7 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   immutable('successPolicy');
 }
 
-/** The template without what a job that has not started may still change: where its pods run. */
+/** The template without what a job that has not started may still change: where its pods run, and with how much. */
 function comparable({ template }: Spec, isSuspended: boolean): object | undefined {
   if (!isSuspended) return template;
   const {
@@ -117,11 +126,25 @@ function comparable({ template }: Spec, isSuspended: boolean): object | undefine
     tolerations: _tolerations,
     schedulingGates: _gates,
     affinity,
+    containers,
+    initContainers,
     ...spec
-  } = template?.spec ?? { containers: [] };
+  } = template?.spec ?? {};
   const { nodeAffinity: _nodes, ...rest } = affinity ?? {};
   const { labels: _labels, annotations: _annotations, ...metadata } = template?.metadata ?? {};
-  return { metadata, spec: { ...spec, affinity: rest } };
+  return {
+    metadata,
+    spec: {
+      ...spec,
+      affinity: rest,
+      containers: containers?.map(withoutResources),
+      initContainers: initContainers?.map(withoutResources),
+    },
+  };
+}
+
+function withoutResources(container: object): object {
+  return { ...container, resources: undefined };
 }
 
 function conditionOf(status: Decoded<IJob>['status'], type: string): boolean {

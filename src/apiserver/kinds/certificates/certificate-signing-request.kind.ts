@@ -8,6 +8,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import { readCertificateRequest } from '@rollkeeper/tls';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -20,7 +21,7 @@ const USAGES = [
   'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment',
   'decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel',
   'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing',
-  'server auth', 's/mime', 'signing', 'timestamping',
+  's/mime', 'server auth', 'signing', 'timestamping',
 ]; // prettier-ignore
 const MIN_SECONDS = 600;
 
@@ -54,12 +55,13 @@ export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
   prepareForCreate(object) {
     object.status = {};
   },
-  prepareForUpdate(object, old, subresource) {
+  prepareForUpdate(object, old, subresource, nowMs) {
     object.spec = old.spec;
     const before = old.status ?? {};
     if (subresource === '') object.status = before;
     else if (subresource === 'approval') object.status = { ...before, conditions: object.status?.conditions };
     else object.status = { ...object.status, conditions: statusConditions(object.status, before) };
+    if (subresource !== '') setTimes(object.status ?? {}, before, toRfc3339(nowMs));
   },
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
@@ -68,6 +70,20 @@ export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
   selectableFields: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
 });
 
+/** Who leaves out when a condition came about learns it. Source: populateConditionTimestamps. */
+function setTimes(
+  { conditions = [] }: Decoded<CertificateSigningRequestStatus>,
+  before: Decoded<CertificateSigningRequestStatus>,
+  now: string,
+): void {
+  for (const condition of conditions) {
+    const old = before.conditions?.find(({ type }) => type === condition.type);
+    condition.lastUpdateTime ??= now;
+    condition.lastTransitionTime ??=
+      old?.lastTransitionTime && old.status === condition.status ? old.lastTransitionTime : now;
+  }
+}
+
 const DECISIONS = ['Approved', 'Denied'];
 
 /** The status may not decide: that is for `approval`. */
@@ -75,6 +91,7 @@ function statusConditions(
   status: Decoded<CertificateSigningRequestStatus> | undefined,
   before: Decoded<CertificateSigningRequestStatus>,
 ): Decoded<CertificateSigningRequestStatus>['conditions'] {
+  if (!before.conditions && !status?.conditions) return undefined;
   const isDecision = ({ type }: { type?: string }): boolean => DECISIONS.includes(type ?? '');
   return [
     ...(before.conditions ?? []).filter(isDecision),

@@ -5,6 +5,12 @@ import { ageSince } from '../common/human-duration.js';
 import { defineKind } from '../define-kind.js';
 import { invalid } from '../validation/field-errors.js';
 
+/** Fields of a feature that is off by default. */
+interface CoordinatedElection {
+  strategy?: unknown;
+  preferredHolder?: unknown;
+}
+
 /** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
 export const LEASE_KIND = defineKind<DecodedObject<Lease>>({
   type: LEASES,
@@ -19,7 +25,9 @@ export const LEASE_KIND = defineKind<DecodedObject<Lease>>({
   createsOnUpdate: true,
   needsVersionOnUpdate: true,
   applyDefaults(object) {
-    object.spec ??= {};
+    const spec = (object.spec ??= {}) as typeof object.spec & CoordinatedElection;
+    delete spec.strategy;
+    delete spec.preferredHolder;
   },
   validate(object, errors) {
     const { leaseDurationSeconds: duration, leaseTransitions: transitions } = object.spec ?? {};

@@ -26,6 +26,7 @@ const MAX_SHOWN = 3;
 export const ENDPOINTS_KIND = defineKind<Endpoints>({
   type: { group: '', version: 'v1', resource: 'endpoints', kind: 'Endpoints', namespaced: true },
   schema: 'io.k8s.api.core.v1.Endpoints',
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   shortNames: ['ep'],
   createsOnUpdate: true,
   ...printed<Endpoints>(NAME, shown('Endpoints', 'Addresses and ports.', endpointsText), AGE),

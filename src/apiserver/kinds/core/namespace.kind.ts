@@ -24,10 +24,10 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
     shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
     AGE,
   ),
-  applyDefaults({ metadata }) {
-    // What is no label would be complained about twice.
-    if (!metadata.name || checkDns1123Label(metadata.name).length > 0) return;
-    (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
+  applyDefaults(object) {
+    const { metadata } = object;
+    (object.status ??= {}).phase ||= 'Active';
+    if (metadata.name) (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
   },
   prepareForCreate(object) {
     object.status = { phase: 'Active' };
@@ -43,7 +43,11 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   },
   validate: validateNamespaceFinalizers,
   validateUpdate(object, _old, subresource, errors) {
-    validateNamespaceFinalizers(object, errors);
+    if (subresource === 'finalize')
+      object.spec?.finalizers?.forEach((finalizer, index) =>
+        validateFinalizer(finalizer, `spec.finalizers[${index}]`, errors),
+      );
+    else validateNamespaceFinalizers(object, errors);
     if (subresource === 'status') validatePhase(object, errors);
   },
   warnings: ({ metadata }, old) => podSecurityWarnings(metadata.labels ?? {}, old?.metadata.labels ?? {}),

@@ -21,6 +21,7 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.PersistentVolumeClaim',
+  answersDeleted: true,
   shortNames: ['pvc'],
   hasStatus: true,
   ...printed<Claim>(

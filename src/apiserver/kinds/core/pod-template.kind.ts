@@ -13,6 +13,8 @@ type PodTemplate = DecodedObject<IPodTemplate>;
 export const POD_TEMPLATE_KIND = defineKind<PodTemplate>({
   type: { group: '', version: 'v1', resource: 'podtemplates', kind: 'PodTemplate', namespaced: true },
   schema: 'io.k8s.api.core.v1.PodTemplate',
+  ownershipFrom: 'creation',
+  answersDeleted: true,
   generationOf: ({ template }) => template,
   ...printed<PodTemplate>(
     NAME,

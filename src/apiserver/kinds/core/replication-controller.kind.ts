@@ -40,6 +40,7 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ReplicationController',
+  orphansByDefault: {},
   shortNames: ['rc'],
   categories: ['all'],
   hasStatus: true,

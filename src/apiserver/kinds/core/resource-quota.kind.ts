@@ -19,6 +19,7 @@ export const RESOURCE_QUOTA_KIND = defineKind<ResourceQuota>({
   type: { group: '', version: 'v1', resource: 'resourcequotas', kind: 'ResourceQuota', namespaced: true },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ResourceQuota',
+  answersDeleted: true,
   shortNames: ['quota'],
   hasStatus: true,
   ...printed<ResourceQuota>(

@@ -8,6 +8,7 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   type: SERVICE_ACCOUNTS,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ServiceAccount',
+  answersDeleted: true,
   shortNames: ['sa'],
   subresources: ['token'],
   ...printed<Decoded<ServiceAccount>>(

@@ -34,7 +34,7 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
     namespaced: true,
   },
   schema: 'io.k8s.api.discovery.v1.EndpointSlice',
-  generationOf: ({ endpoints, ports, addressType }) => ({ endpoints, ports, addressType }),
+  generationOf: ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }) => rest,
   ...printed<Slice>(
     NAME,
     shown('AddressType', 'IPv4, IPv6 or FQDN.', ({ addressType }) => addressType ?? ''),
@@ -52,6 +52,10 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
       port.protocol ??= 'TCP';
     }
   },
+  warnings: ({ addressType }) =>
+    addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
+  prepareForCreate: dropOldTopology,
+  completeUpdate: dropOldTopology,
   validate,
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors);
@@ -59,6 +63,11 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
       errors.push(invalid('addressType', object.addressType, FIELD_IMMUTABLE));
   },
 });
+
+/** The field is of an older version of the API, and cannot be written in this one. */
+function dropOldTopology({ endpoints }: Slice): void {
+  for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
+}
 
 function validate({ addressType, endpoints = [], ports = [] }: Readonly<Slice>, errors: FieldError[]): void {
   if (!addressType) errors.push(required('addressType'));

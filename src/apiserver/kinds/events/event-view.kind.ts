@@ -1,6 +1,7 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
 import { defineKind } from '../define-kind.js';
@@ -15,10 +16,13 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   garbageCollection: EVENT_KIND.garbageCollection,
   shortNames: ['ev'],
   createsOnUpdate: true,
+  checkName: checkPathSegment,
+  finalizerNames: 'any',
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
   validate: validateEventView,
   validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
+  isListedFromStore: true,
   selectableFields: (object) => {
     const { 'involvedObject.kind': _kind, ...fields } = EVENT_KIND.selectableFields(toStored(object));
     const regarding = Object.entries(fields).map(([name, value]) => [

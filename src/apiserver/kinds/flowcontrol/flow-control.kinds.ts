@@ -1,4 +1,4 @@
-import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type {
   FlowSchema as IFlowSchema,
   PolicyRulesWithSubjects,
@@ -9,7 +9,7 @@ import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/k
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
 type FlowSchema = DecodedObject<IFlowSchema>;
@@ -17,13 +17,14 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
+const MAX_QUEUES = 10_000_000;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
+  ownershipFrom: 'creation',
   hasStatus: true,
-  needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
     NAME,
@@ -53,26 +54,43 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   applyDefaults({ spec }) {
     if (spec) spec.matchingPrecedence ||= 1000;
   },
-  validate({ spec }, errors) {
-    const { matchingPrecedence = 0, distinguisherMethod, priorityLevelConfiguration, rules } = spec ?? {};
-    if (matchingPrecedence <= 0 || matchingPrecedence > MAX_PRECEDENCE)
-      errors.push(
-        invalid(
-          'spec.matchingPrecedence',
-          matchingPrecedence,
-          `must be a value between 1 and ${MAX_PRECEDENCE} (both inclusive)`,
-        ),
-      );
-    const method = distinguisherMethod?.type;
-    if (distinguisherMethod && method !== 'ByUser' && method !== 'ByNamespace')
-      errors.push(notSupported('spec.distinguisherMethod', distinguisherMethod, ['ByNamespace', 'ByUser']));
-    const level = priorityLevelConfiguration?.name;
-    if (!level)
-      errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
-    else validateSyntax(level, checkDns1123Subdomain, 'spec.priorityLevelConfiguration.name', errors);
-    rules?.forEach((rule, index) => validateFlowRule(rule, `spec.rules[${index}]`, errors));
+  validate: validateFlowSchema,
+  validateUpdate(object, _old, subresource, errors) {
+    if (subresource === 'status') validateConditionTypes(object.status?.conditions ?? [], errors);
+    else validateFlowSchema(object, errors);
   },
 });
+
+function validateFlowSchema({ spec }: Readonly<FlowSchema>, errors: FieldError[]): void {
+  const { matchingPrecedence = 0, distinguisherMethod, priorityLevelConfiguration, rules } = spec ?? {};
+  if (matchingPrecedence <= 0)
+    errors.push(invalid('spec.matchingPrecedence', matchingPrecedence, 'must be a positive value'));
+  if (matchingPrecedence > MAX_PRECEDENCE)
+    errors.push(
+      invalid('spec.matchingPrecedence', matchingPrecedence, `must not be greater than ${MAX_PRECEDENCE}`),
+    );
+  const method = distinguisherMethod?.type;
+  if (distinguisherMethod && method !== 'ByUser' && method !== 'ByNamespace')
+    errors.push(
+      notSupported('spec.distinguisherMethod.type', { Type: method ?? '' }, ['ByNamespace', 'ByUser']),
+    );
+  const level = priorityLevelConfiguration?.name;
+  if (!level)
+    errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
+  else validateSyntax(level, checkDns1123Subdomain, 'spec.priorityLevelConfiguration.name', errors);
+  rules?.forEach((rule, index) => validateFlowRule(rule, `spec.rules[${index}]`, errors));
+}
+
+function validateConditionTypes(
+  conditions: readonly { readonly type?: string }[],
+  errors: FieldError[],
+): void {
+  conditions.forEach(({ type = '' }, index) => {
+    const path = `status.conditions[${index}].type`;
+    if (conditions.findIndex((other) => other.type === type) < index) errors.push(duplicate(path, type));
+    if (type === '') errors.push(required(path));
+  });
+}
 
 const SUBJECT_FIELDS: ReadonlyMap<string, 'user' | 'group' | 'serviceAccount'> = new Map([
   ['User', 'user'],
@@ -95,13 +113,32 @@ function validateFlowRule(
     else if (!subject[own])
       errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
     else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
+    const account = subject.serviceAccount;
+    if (kind !== 'ServiceAccount' || !account) return;
+    if (account.name && account.name !== ALL)
+      validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
+    if (!account.namespace)
+      errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
+    else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
   });
   if (resourceRules.length + nonResourceRules.length === 0)
     errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
   resourceRules.forEach((rule, index) => {
     const at = `${path}.resourceRules[${index}]`;
-    for (const field of ['verbs', 'apiGroups', 'resources'] as const)
-      if (!rule[field]?.length) errors.push(required(`${at}.${field}`));
+    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+    validateMembers(
+      rule.apiGroups ?? [],
+      'resource rules must supply at least one api group',
+      `${at}.apiGroups`,
+      errors,
+    );
+    validateMembers(
+      rule.resources ?? [],
+      'resource rules must supply at least one resource',
+      `${at}.resources`,
+      errors,
+    );
+    validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
     if (!rule.namespaces?.length && !rule.clusterScope)
       errors.push(
         required(
@@ -112,8 +149,49 @@ function validateFlowRule(
   });
   nonResourceRules.forEach((rule, index) => {
     const at = `${path}.nonResourceRules[${index}]`;
-    for (const field of ['verbs', 'nonResourceURLs'] as const)
-      if (!rule[field]?.length) errors.push(required(`${at}.${field}`));
+    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+    const { nonResourceURLs: urls = [] } = rule;
+    validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+    urls.forEach((url, place) => {
+      if (url !== ALL && !url.startsWith('/'))
+        errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
+    });
+  });
+}
+
+const ALL = '*';
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
+
+function validateVerbs(verbs: readonly string[], path: string, errors: FieldError[]): void {
+  validateMembers(verbs, 'verbs must contain at least one value', path, errors);
+  if (!verbs.includes(ALL) && verbs.some((verb) => !VERBS.includes(verb)))
+    errors.push(notSupported(path, verbs, VERBS));
+}
+
+/** There has to be something, and nothing beside `*`. */
+function validateMembers(
+  members: readonly string[],
+  missing: string,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (members.length === 0) errors.push(required(path, missing));
+  else if (members.length > 1 && members.includes(ALL))
+    errors.push(invalid(path, members, "if '*' is present, must not specify other values"));
+}
+
+function validateNamespaces(namespaces: readonly string[], path: string, errors: FieldError[]): void {
+  if (namespaces.length > 1 && namespaces.includes(ALL))
+    errors.push(invalid(path, namespaces, "if '*' is present, must not specify other namespaces"));
+  namespaces.forEach((namespace, index) => {
+    for (const problem of namespace === ALL ? [] : checkDns1123Label(namespace))
+      errors.push(
+        invalid(
+          `${path}[${index}]`,
+          namespace,
+          `each member of this list must be '*' or a DNS-1123 label; ${problem}`,
+        ),
+      );
   });
 }
 
@@ -127,8 +205,8 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
     namespaced: false,
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
+  ownershipFrom: 'creation',
   hasStatus: true,
-  needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
     NAME,
@@ -194,6 +272,14 @@ function validateLevel(
           ),
         );
       validateResponse(limited.limitResponse ?? {}, 'spec.limited.limitResponse', errors);
+      if ((limited.lendablePercent ?? 0) < 0 || (limited.lendablePercent ?? 0) > 100)
+        errors.push(
+          invalid(
+            'spec.limited.lendablePercent',
+            limited.lendablePercent,
+            'must be between 0 and 100, inclusive',
+          ),
+        );
       break;
     default:
       errors.push(notSupported('spec.type', type ?? '', ['Exempt', 'Limited']));
@@ -227,6 +313,8 @@ function validateResponse(
   for (const field of ['queues', 'handSize', 'queueLengthLimit'] as const)
     if ((queuing[field] ?? 0) <= 0)
       errors.push(invalid(`${path}.queuing.${field}`, queuing[field] ?? 0, 'must be positive'));
+  if ((queuing.queues ?? 0) > MAX_QUEUES)
+    errors.push(invalid(`${path}.queuing.queues`, queuing.queues, `must not be greater than ${MAX_QUEUES}`));
   if ((queuing.handSize ?? 0) > (queuing.queues ?? 0))
     errors.push(
       invalid(

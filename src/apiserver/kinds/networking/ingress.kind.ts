@@ -13,7 +13,7 @@ import type {
   IngressSpec,
 } from '@rollkeeper/machinery/types/networking-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { withLoadBalancerStatus } from '../common/load-balancer-status.js';
+import { validateIngressStatus, withLoadBalancerStatus } from '../common/load-balancer-status.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -76,6 +76,7 @@ export const INGRESS_KIND = defineKind<Ingress>({
   },
   validateUpdate(object, _old, subresource, errors) {
     if (subresource === '') validateSpec(object.spec ?? {}, errors);
+    else validateIngressStatus(object.status?.loadBalancer?.ingress ?? [], errors);
   },
 });
 

@@ -79,7 +79,8 @@ function validatePort(
   if (protocol !== undefined && !PROTOCOLS.includes(protocol))
     errors.push(notSupported(`${path}.protocol`, protocol, PROTOCOLS));
   if (port === undefined) {
-    if (endPort !== undefined) errors.push(required(`${path}.port`, 'must be specified'));
+    if (endPort !== undefined)
+      errors.push(invalid(`${path}.endPort`, endPort, 'may not be specified when `port` is not specified'));
     return;
   }
   if (typeof port === 'string') {

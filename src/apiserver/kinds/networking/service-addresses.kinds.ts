@@ -1,8 +1,14 @@
-import type { IPAddress, ServiceCIDR } from '@rollkeeper/machinery/types/networking-v1';
-import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { IPAddress, ParentReference, ServiceCIDR } from '@rollkeeper/machinery/types/networking-v1';
+import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Subdomain,
+  checkPathSegment,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { defineKind } from '../define-kind.js';
+import { carryOver, defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -20,8 +26,8 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
     namespaced: false,
   },
   schema: 'io.k8s.api.networking.v1.ServiceCIDR',
+  ownershipFrom: 'creation',
   hasStatus: true,
-  generationOf: ({ spec }) => spec,
   ...printed<Network>(
     NAME,
     shown('CIDRs', 'Networks that services get their addresses from.', ({ spec }) =>
@@ -44,11 +50,18 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
         ),
       );
   },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === 'status') carryOver(object.metadata, old.metadata, 'finalizers');
+  },
   validateUpdate(object, old, subresource, errors) {
     const before = old.spec?.cidrs ?? [];
     const after = object.spec?.cidrs ?? [];
-    if (subresource === '' && before.some((network, index) => after[index] !== network))
-      errors.push(invalid('spec.cidrs', after, FIELD_IMMUTABLE));
+    if (subresource !== '') return;
+    before.forEach((network, index) => {
+      if (after[index] !== undefined && after[index] !== network)
+        errors.push(invalid(`spec.cidrs[${index}]`, after[index], FIELD_IMMUTABLE));
+    });
+    if (after.length < before.length) errors.push(invalid('spec.cidrs', after, FIELD_IMMUTABLE));
   },
 });
 
@@ -62,6 +75,7 @@ export const IP_ADDRESS_KIND = defineKind<Address>({
     namespaced: false,
   },
   schema: 'io.k8s.api.networking.v1.IPAddress',
+  ownershipFrom: 'creation',
   shortNames: ['ip'],
   checkName: checkIp,
   ...printed<Address>(
@@ -73,17 +87,35 @@ export const IP_ADDRESS_KIND = defineKind<Address>({
     }),
     AGE,
   ),
-  validate({ spec }, errors) {
-    const parent = spec?.parentRef;
-    if (!parent) {
-      errors.push(required('spec.parentRef'));
-      return;
-    }
-    if (!parent.resource) errors.push(required('spec.parentRef.resource'));
-    if (!parent.name) errors.push(required('spec.parentRef.name'));
-  },
+  validate: validateParent,
   validateUpdate(object, old, _subresource, errors) {
-    if (!semanticEqual(object.spec?.parentRef, old.spec?.parentRef))
-      errors.push(invalid('spec.parentRef', object.spec?.parentRef, FIELD_IMMUTABLE));
+    validateParent(object, errors);
+    const parent = object.spec?.parentRef;
+    if (!semanticEqual(parent, old.spec?.parentRef))
+      errors.push(invalid('spec.parentRef', parent && internalParent(parent), FIELD_IMMUTABLE));
   },
 });
+
+function validateParent({ spec }: Readonly<Address>, errors: FieldError[]): void {
+  const parent = spec?.parentRef;
+  if (!parent) {
+    errors.push(required('spec.parentRef'));
+    return;
+  }
+  if (parent.group) validateSyntax(parent.group, checkDns1123Subdomain, 'spec.parentRef.group', errors);
+  for (const field of ['resource', 'name'] as const)
+    if (!parent[field]) errors.push(required(`spec.parentRef.${field}`));
+    else validateSyntax(parent[field], checkPathSegment, `spec.parentRef.${field}`, errors);
+  if (parent.namespace)
+    validateSyntax(parent.namespace, checkPathSegment, 'spec.parentRef.namespace', errors);
+}
+
+/** As the fields are called inside a genuine server. */
+function internalParent({
+  group = '',
+  resource = '',
+  namespace = '',
+  name = '',
+}: Decoded<ParentReference>): object {
+  return { Group: group, Resource: resource, Namespace: namespace, Name: name };
+}

@@ -22,6 +22,8 @@ export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({
     namespaced: false,
   },
   ownershipFrom: 'creation',
+  finalizerNames: 'any',
+  createsOnUpdate: true,
   schema: 'io.k8s.api.node.v1.RuntimeClass',
   needsVersionOnUpdate: true,
   ...printed<RuntimeClass>(

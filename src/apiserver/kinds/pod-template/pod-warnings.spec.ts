@@ -102,7 +102,7 @@ describe('warnings of pod templates', () => {
       metadata: { annotations: { 'scheduler.alpha.kubernetes.io/critical-pod': '' } },
       expected: [
         'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
-        'spec.template.spec.volumes[0].gitRepo: deprecated in v1.11',
+        'spec.template.spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+',
         'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
       ],
     },

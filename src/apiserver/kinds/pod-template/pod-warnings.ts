@@ -6,7 +6,7 @@ import type {
   PodAffinityTerm,
   Volume,
 } from '@rollkeeper/machinery/types/core-v1';
-import { checkDns1123Label, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, goQuote, NANOS, nanosOf } from '@rollkeeper/machinery/kubernetes';
 import type {
   Amount,
   Decoded,
@@ -18,6 +18,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
+import { projectedWarnings } from './projected-warnings.js';
 
 /** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
 export function podWarnings({ metadata, spec = {} }: Readonly<DecodedObject<Pod>>): string[] {
@@ -60,10 +61,11 @@ function specWarnings(spec: Decoded<PodSpec>, annotations: Annotations, prefix: 
     ...placementWarnings(spec, path),
     ...annotationWarnings(annotations, `${prefix}metadata.annotations`),
     ...(spec.volumes ?? []).flatMap((volume, index) => volumeWarnings(volume, `${path}.volumes[${index}]`)),
+    ...(spec.volumes ?? []).flatMap(projectedWarnings),
     ...repeated(
       spec.hostAliases,
       ({ ip = '' }) => ip,
-      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${quoted(ip)}`,
+      (index, ip) => `${path}.hostAliases[${index}].ip: duplicate ip ${goQuote(ip)}`,
     ),
     ...pullSecretWarnings(spec, path),
     ...byteWarnings(spec.overhead, `${path}.overhead`),
@@ -183,7 +185,7 @@ function annotationWarnings(annotations: Annotations, path: string): string[] {
 
 const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'deprecated in v1.11'],
+  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
   ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
   ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
@@ -194,8 +196,8 @@ const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [
 ];
 
 function volumeWarnings(volume: Decoded<Volume>, path: string): string[] {
-  return OLD_VOLUMES.flatMap(([source, old]) =>
-    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${old}`],
+  return OLD_VOLUMES.flatMap(([source, text]) =>
+    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${text}`],
   );
 }
 
@@ -205,7 +207,7 @@ function pullSecretWarnings({ imagePullSecrets }: Decoded<PodSpec>, path: string
     ...repeated(
       imagePullSecrets,
       ({ name = '' }) => name,
-      (index, name) => `${at(index)}: duplicate name ${quoted(name)}`,
+      (index, name) => `${at(index)}: duplicate name ${goQuote(name)}`,
     ),
     ...(imagePullSecrets ?? []).flatMap(({ name }, index) =>
       name ? [] : [`${at(index)}: invalid empty name ""`],
@@ -233,7 +235,7 @@ function envWarnings(env: readonly Decoded<EnvVar>[], path: string): string[] {
     const hides = valueFrom !== undefined || value === reference || !value.includes(reference);
     if (!hides) return [];
     return [
-      `${path}.env[${index}]: hides previous definition of ${quoted(name)}, which may be dropped when using apply`,
+      `${path}.env[${index}]: hides previous definition of ${goQuote(name)}, which may be dropped when using apply`,
     ];
   });
 }
@@ -243,7 +245,7 @@ function byteWarnings(amounts: Readonly<Record<string, Amount>> | undefined, pat
     const amount = amounts?.[resource];
     if (amount === undefined || nanosOf(amount) % NANOS === 0n) return [];
     return [
-      `${path}[${resource}]: fractional byte value ${quoted(String(amount))} is invalid, must be an integer`,
+      `${path}[${resource}]: fractional byte value ${goQuote(String(amount))} is invalid, must be an integer`,
     ];
   });
 }
@@ -267,8 +269,4 @@ function repeated<T>(
     seen.add(key);
     return [];
   });
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }

@@ -50,8 +50,7 @@ function validateWeight(weight: number | undefined, path: string, errors: FieldE
 function validateTerm(term: Decoded<PodAffinityTerm>, path: string, errors: FieldError[]): void {
   const { labelSelector, namespaceSelector, namespaces, topologyKey, matchLabelKeys, mismatchLabelKeys } =
     term;
-  // The name that was recorded for the selector; since 1.21 servers say `labelSelector`.
-  if (labelSelector) validateLabelSelector(labelSelector, `${path}.matchExpressions`, errors);
+  if (labelSelector) validateLabelSelector(labelSelector, `${path}.labelSelector`, errors);
   if (namespaceSelector) validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`, errors);
   namespaces?.forEach((name) => validateSyntax(name, checkDns1123Label, `${path}.namespace`, errors));
   if (!topologyKey) errors.push(required(`${path}.topologyKey`, 'can not be empty'));

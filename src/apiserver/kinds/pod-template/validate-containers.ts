@@ -21,7 +21,7 @@ import { validateResizePolicy, validateResources } from './validate-resources.js
 import { validateContainerSecurityContext } from './validate-security-context.js';
 
 const WORDS: readonly WordRule[] = [
-  { field: 'terminationMessagePolicy', words: ['FallbackToLogsOnError', 'File'], isRequired: true },
+  { field: 'terminationMessagePolicy', words: ['File', 'FallbackToLogsOnError'], isRequired: true },
   { field: 'imagePullPolicy', words: ['Always', 'IfNotPresent', 'Never'], isRequired: true },
 ];
 
@@ -45,7 +45,7 @@ export function validateContainers(
 ): void {
   const containers = spec.containers ?? [];
   if (containers.length === 0) errors.push(required(`${path}.containers`));
-  const claims = new Set(spec.resourceClaims?.map(({ name = '' }) => name));
+  const claims = new Set(spec.resourceClaims?.flatMap(({ name }) => name || []));
   const context: ContainerContext = { spec, volumes, claims, names: new Set() };
   containers.forEach((container, index) => {
     const at = `${path}.containers[${index}]`;

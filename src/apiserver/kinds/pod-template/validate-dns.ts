@@ -22,12 +22,13 @@ export function validateDns(spec: Decoded<PodSpec>, path: string, errors: FieldE
       );
   }
   if (dnsConfig) validateConfig(dnsConfig, at, errors);
-  // Which alias it is was not said in what was recorded; servers since 1.31 say it.
-  for (const { ip, hostnames = [] } of hostAliases ?? []) {
-    validateSyntax(ip ?? '', checkIp, `${path}.hostAliases.ip`, errors);
-    for (const name of hostnames)
-      validateSyntax(name, checkDns1123Subdomain, `${path}.hostAliases.hostnames`, errors);
-  }
+  hostAliases?.forEach(({ ip, hostnames }, index) => {
+    const alias = `${path}.hostAliases[${index}]`;
+    validateSyntax(ip ?? '', checkIp, `${alias}.ip`, errors);
+    hostnames?.forEach((name, position) =>
+      validateSyntax(name, checkDns1123Subdomain, `${alias}.hostnames[${position}]`, errors),
+    );
+  });
 }
 
 function validateConfig(

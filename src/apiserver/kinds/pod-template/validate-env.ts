@@ -53,7 +53,7 @@ function validateValueFrom(
       invalid(
         path,
         '',
-        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
       ),
     );
   } else if (value !== '') {

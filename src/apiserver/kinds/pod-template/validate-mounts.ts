@@ -47,7 +47,9 @@ export function validateVolumeMounts(
     }
     if (mountPropagation !== undefined) validatePropagation(mountPropagation, container, at, errors);
     if (recursiveReadOnly !== undefined && !RECURSIVE_READ_ONLY.includes(recursiveReadOnly))
-      errors.push(notSupported(`${at}.recursiveReadOnly`, recursiveReadOnly, RECURSIVE_READ_ONLY));
+      errors.push(
+        notSupported(`${path}.volumeMounts.recursiveReadOnly`, recursiveReadOnly, RECURSIVE_READ_ONLY),
+      );
     if ((recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible') && !mount.readOnly)
       errors.push(forbidden(`${at}.recursiveReadOnly`, 'may only be specified when readOnly is true'));
   });

@@ -92,7 +92,7 @@ describe('validation of a pod spec', () => {
       }),
       expected: [
         `spec.containers[0].env[0].name: Invalid value: "A=B": a valid environment variable name must consist only of printable ASCII characters other than '='`,
-        'spec.containers[0].env[1].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
+        'spec.containers[0].env[1].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
         'spec.containers[0].env[2].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
       ],
     },

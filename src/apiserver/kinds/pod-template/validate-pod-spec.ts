@@ -49,6 +49,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 /** Source: ValidatePodSpec in pkg/apis/core/validation/validation.go. */
 export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors);
+  if (spec.resourceClaims) validateClaims(spec, path, errors);
   validateContainers(spec, volumes, path, errors);
   validateWords(spec, WORDS, path, errors);
   validateLabels(spec.nodeSelector, `${path}.nodeSelector`, errors);
@@ -67,7 +68,6 @@ export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: Fi
   validateTolerations(spec.tolerations, `${path}.tolerations`, errors);
   if (spec.overhead) validateResources({ limits: spec.overhead }, `${path}.overhead`, errors);
   if (spec.os) validateOs(spec, path, errors);
-  if (spec.resourceClaims) validateClaims(spec, path, errors);
 }
 
 function validateSeconds(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
@@ -93,8 +93,7 @@ function validateGates(
   const seen = new Set<string>();
   schedulingGates?.forEach(({ name = '' }, index) => {
     const field = `${path}.schedulingGates[${index}]`;
-    if (!name) errors.push(required(field, 'must not be empty'));
-    else validateSyntax(name, checkQualifiedName, field, errors);
+    validateSyntax(name, checkQualifiedName, field, errors);
     if (seen.has(name)) errors.push(duplicate(field, name));
     seen.add(name);
   });
@@ -104,7 +103,7 @@ const SYSTEMS = ['linux', 'windows'];
 
 function validateOs(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   const name = spec.os?.name;
-  if (!name) errors.push(required(`${path}.os.name`, 'cannot be empty'));
+  if (!name) errors.push(required(`${path}.os.name`));
   else if (!SYSTEMS.includes(name)) errors.push(notSupported(`${path}.os`, name, SYSTEMS));
   validateContextOfOs(spec, path, errors);
 }
@@ -117,11 +116,17 @@ function validateClaims({ resourceClaims }: Decoded<PodSpec>, path: string, erro
     else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
     else validateSyntax(name, checkDns1123Label, `${at}.name`, errors);
     seen.add(name);
+    for (const [field, text] of Object.entries({ resourceClaimName, resourceClaimTemplateName }))
+      if (text !== undefined) validateSyntax(text, checkDns1123Subdomain, `${at}.${field}`, errors);
     if ((resourceClaimName === undefined) === (resourceClaimTemplateName === undefined))
       errors.push(
         invalid(
           at,
-          { resourceClaimName, resourceClaimTemplateName },
+          {
+            Name: name,
+            ResourceClaimName: resourceClaimName ?? null,
+            ResourceClaimTemplateName: resourceClaimTemplateName ?? null,
+          },
           resourceClaimName === undefined
             ? 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
             : 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',

@@ -95,7 +95,7 @@ function validateAction(
           invalid(
             `${path}.httpHeaders`,
             name ?? '',
-            "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name')",
+            "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
           ),
         );
     });

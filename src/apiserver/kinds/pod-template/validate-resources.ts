@@ -24,14 +24,19 @@ export function validateResources(
   const named = new Set<string>();
   resources?.claims?.forEach(({ name, request }, index) => {
     const field = `${path}.claims[${index}]`;
-    if (!name) errors.push(required(`${field}.name`));
+    if (!name) errors.push(required(field));
     else {
       const identity = request ? `${name}/${request}` : name;
       if (named.has(identity)) errors.push(duplicate(field, identity));
       named.add(identity);
-      if (!claims.has(name)) errors.push(notFound(field, name));
+      if (!claims.has(name)) errors.push(notFound(field, name, notAmong(claims)));
     }
   });
+}
+
+function notAmong(claims: ReadonlySet<string>): string {
+  const words = 'must be one of the names in pod.spec.resourceClaims';
+  return claims.size === 0 ? `${words} which is empty` : `${words}: ${[...claims].join(', ')}`;
 }
 
 const RESTARTS = ['NotRequired', 'RestartContainer'];

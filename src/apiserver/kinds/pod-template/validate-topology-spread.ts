@@ -1,14 +1,14 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { TopologySpreadConstraint } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, required } from '../validation/field-errors.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateLabelKeys } from './validate-affinity.js';
 
+const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const WORDS: readonly WordRule[] = [
-  { field: 'whenUnsatisfiable', words: ['DoNotSchedule', 'ScheduleAnyway'], isRequired: true },
   { field: 'nodeAffinityPolicy', words: ['Honor', 'Ignore'] },
   { field: 'nodeTaintsPolicy', words: ['Honor', 'Ignore'] },
 ];
@@ -19,21 +19,20 @@ export function validateTopologySpread(
   path: string,
   errors: FieldError[],
 ): void {
-  const seen = new Set<string>();
+  const pairs = constraints?.map(pairOf) ?? [];
   constraints?.forEach((constraint, index) => {
     const at = `${path}[${index}]`;
     const { maxSkew = 0, topologyKey, whenUnsatisfiable } = constraint;
     if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero'));
     if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
+    if (!ACTIONS.includes(whenUnsatisfiable ?? ''))
+      errors.push(notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ACTIONS));
     validateWords(constraint, WORDS, at, errors);
     if (constraint.labelSelector)
       validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`, errors);
-    validateLabelKeys(
-      constraint.matchLabelKeys,
-      constraint.labelSelector !== undefined,
-      `${at}.matchLabelKeys`,
-      errors,
-    );
+    if (constraint.matchLabelKeys?.length && !constraint.labelSelector)
+      errors.push(forbidden(`${at}.matchLabelKeys`, 'must not be specified when labelSelector is not set'));
+    else validateLabelKeys(constraint.matchLabelKeys, true, `${at}.matchLabelKeys`, errors);
     const { minDomains } = constraint;
     if (minDomains !== undefined && minDomains <= 0)
       errors.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
@@ -45,8 +44,12 @@ export function validateTopologySpread(
           'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ' + (whenUnsatisfiable ?? ''),
         ),
       );
-    const pair = `{${topologyKey ?? ''}, ${whenUnsatisfiable ?? ''}}`;
-    if (seen.has(pair)) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
-    seen.add(pair);
+    const pair = pairs[index]!;
+    if (pairs.includes(pair, index + 1))
+      errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
   });
+}
+
+function pairOf({ topologyKey = '', whenUnsatisfiable }: Decoded<TopologySpreadConstraint>): string {
+  return `{${topologyKey}, ${whenUnsatisfiable ?? ''}}`;
 }

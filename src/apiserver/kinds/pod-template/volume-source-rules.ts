@@ -90,8 +90,8 @@ export const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNull
       errors.push(required(at));
       return;
     }
-    validateLabels(template.metadata?.labels, `${at}.labels`, errors);
-    validateAnnotations(template.metadata?.annotations, `${at}.annotations`, errors);
+    validateLabels(template.metadata?.labels, `${at}.metadata.labels`, errors);
+    validateAnnotations(template.metadata?.annotations, `${at}.metadata.annotations`, errors);
     validateClaimSpec(template.spec ?? {}, `${at}.spec`, errors);
   },
   image({ reference }, path, errors) {

@@ -23,6 +23,7 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
     namespaced: true,
   },
   ownershipFrom: 'creation',
+  finalizerNames: 'any',
   schema: 'io.k8s.api.policy.v1.PodDisruptionBudget',
   shortNames: ['pdb'],
   hasStatus: true,

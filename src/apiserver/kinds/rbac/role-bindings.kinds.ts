@@ -43,9 +43,18 @@ function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 
     validateUpdate(object, old, _subresource, errors) {
       validateBinding(object, isNamespaced, errors);
       if (!semanticEqual(object.roleRef, old.roleRef))
-        errors.push(invalid('roleRef', object.roleRef, 'cannot change roleRef'));
+        errors.push(invalid('roleRef', internalRef(object.roleRef), 'cannot change roleRef'));
     },
   };
+}
+
+/** As the fields are called inside a genuine server. */
+function internalRef({
+  apiGroup = '',
+  kind = '',
+  name = '',
+}: Partial<NonNullable<Binding['roleRef']>> = {}): object {
+  return { APIGroup: apiGroup, Kind: kind, Name: name };
 }
 
 export const ROLE_BINDING_KIND = defineKind<Binding>({

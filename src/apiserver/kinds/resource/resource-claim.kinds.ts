@@ -26,6 +26,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
+  answersDeleted: true,
   hasStatus: true,
   ...printed<Claim>(
     NAME,
@@ -67,6 +68,7 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaimTemplate',
+  answersDeleted: true,
   ...printed<Template>(NAME, AGE),
   applyDefaults: ({ spec }) => defaultDevices(spec?.spec?.devices),
   validate({ spec = {} }, errors) {

@@ -61,7 +61,7 @@ export const PRIORITY_CLASS_KIND = defineKind<PriorityClass>({
       errors.push(notSupported('preemptionPolicy', policy, POLICIES));
   },
   validateUpdate(object, old, _subresource, errors) {
-    if (object.value !== old.value) errors.push(forbidden('Value', 'may not be changed in an update.'));
+    if (object.value !== old.value) errors.push(forbidden('value', 'may not be changed in an update.'));
     if (object.preemptionPolicy !== old.preemptionPolicy)
       errors.push(invalid('preemptionPolicy', object.preemptionPolicy ?? null, FIELD_IMMUTABLE));
   },

@@ -43,6 +43,7 @@ export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.storage.v1.StorageClass',
+  answersDeleted: true,
   shortNames: ['sc'],
   ...printed<StorageClass>(
     {
@@ -131,6 +132,7 @@ export const VOLUME_ATTRIBUTES_CLASS_KIND = defineKind<AttributesClass>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.storage.v1.VolumeAttributesClass',
+  answersDeleted: true,
   shortNames: ['vac'],
   ...printed<AttributesClass>(
     NAME,

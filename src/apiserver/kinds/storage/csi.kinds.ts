@@ -21,8 +21,10 @@ type NodeInfo = DecodedObject<CSINode>;
 type Capacity = DecodedObject<CSIStorageCapacity>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
-const LIFECYCLES = ['Ephemeral', 'Persistent'];
+const LIFECYCLES = ['Persistent', 'Ephemeral'];
 const MAX_NODE_ID = 192;
+const TOKENS_IN_ATTRIBUTES =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 /** Source: ValidateCSIDriver in pkg/apis/storage/validation/validation.go, SetDefaults_CSIDriver. */
 export const CSI_DRIVER_KIND = defineKind<Driver>({
@@ -34,8 +36,9 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.CSIDriver',
+  ownershipFrom: 'creation',
+  answersDeleted: true,
   needsVersionOnUpdate: true,
-  generationOf: ({ spec }) => spec,
   ...printed<Driver>(
     NAME,
     shown('AttachRequired', 'Whether volumes are attached to nodes.', ({ spec }) =>
@@ -68,8 +71,13 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
     spec.seLinuxMount ??= false;
     if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent'];
   },
+  warnings: ({ spec }, old) =>
+    !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
+      ? [TOKENS_IN_ATTRIBUTES]
+      : [],
   validate(object, errors) {
-    validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
+    // What has no name has been told so.
+    if (object.metadata.name) validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
     validateDriverSpec(object, errors);
   },
   validateUpdate(object, old, _subresource, errors) {
@@ -108,6 +116,7 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
 export const CSI_NODE_KIND = defineKind<NodeInfo>({
   type: { group: STORAGE_GROUP, version: 'v1', resource: 'csinodes', kind: 'CSINode', namespaced: false },
   schema: 'io.k8s.api.storage.v1.CSINode',
+  answersDeleted: true,
   needsVersionOnUpdate: true,
   ...printed<NodeInfo>(
     NAME,
@@ -139,9 +148,9 @@ function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): v
       errors.push(
         invalid(`${path}.allocatable.count`, allocatable?.count, 'must be greater than or equal to 0'),
       );
-    topologyKeys?.forEach((key, at) => {
+    topologyKeys?.forEach((key) => {
       if (key === '') errors.push(required(`${path}.topologyKeys`));
-      else validateSyntax(key, checkQualifiedName, `${path}.topologyKeys[${at}]`, errors);
+      else validateSyntax(key, checkQualifiedName, path, errors);
     });
   });
 }
@@ -177,10 +186,9 @@ export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
 });
 
 function validateCapacity(object: Readonly<Capacity>, errors: FieldError[]): void {
-  const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
+  const { storageClassName = '', nodeTopology, capacity, maximumVolumeSize } = object;
   if (nodeTopology) validateLabelSelector(nodeTopology, 'nodeTopology', errors);
-  if (!storageClassName) errors.push(required('storageClassName'));
-  else validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
+  validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
   for (const [field, amount] of Object.entries({ capacity, maximumVolumeSize }))
     if (amount !== undefined) validateNonNegativeAmount(amount, field, errors);
 }

@@ -21,6 +21,7 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  answersDeleted: true,
   hasStatus: true,
   needsVersionOnUpdate: true,
   ...printed<Attachment>(

@@ -1,5 +1,5 @@
 import { shortened } from '../../errors/index.js';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { goJsonEscapes, goQuote, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 
 /**
@@ -52,7 +52,7 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = supported.map((word) => JSON.stringify(word)).join(', ');
+  const list = supported.map((word) => goQuote(word)).join(', ');
   return {
     type: 'FieldValueNotSupported',
     field,
@@ -68,8 +68,8 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
 }
 
-export function notFound(field: string, value: unknown): FieldError {
-  return { type: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` };
+export function notFound(field: string, value: unknown, detail = ''): FieldError {
+  return { type: 'FieldValueNotFound', field, message: withDetail(`Not found: ${show(value)}`, detail) };
 }
 
 export function tooLong(field: string, bytes: number): FieldError {
@@ -88,9 +88,11 @@ export function tooMany(field: string, count: number, most: number): FieldError 
   };
 }
 
-/** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. Of large ones, the beginning. */
+/** Values as Go's `field.Error` shows them: texts in Go's quotes, all others as its JSON. Of large ones, the beginning. */
 function show(value: unknown): string {
-  return value === undefined ? 'null' : shortened(stringifyJson(value), MAX_SHOWN_LENGTH);
+  if (value === undefined) return 'null';
+  if (typeof value === 'string') return goQuote(shortened(value, MAX_SHOWN_LENGTH));
+  return shortened(goJsonEscapes(stringifyJson(value)), MAX_SHOWN_LENGTH);
 }
 
 function withDetail(text: string, detail: string): string {

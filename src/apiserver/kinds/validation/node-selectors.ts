@@ -97,3 +97,23 @@ function validateField(
     validateSyntax(value, checkDns1123Subdomain, `${path}.values[${index}]`, errors),
   );
 }
+
+/** A selector with its fields as they are called inside a genuine server, which messages show. */
+export function internalNodeSelector({ nodeSelectorTerms }: Decoded<NodeSelector>): object {
+  return { NodeSelectorTerms: nodeSelectorTerms?.map(internalNodeSelectorTerm) ?? null };
+}
+
+export function internalNodeSelectorTerm({
+  matchExpressions,
+  matchFields,
+}: Decoded<NodeSelectorTerm>): object {
+  const internal = ({ key = '', operator = '', values }: Decoded<NodeSelectorRequirement>): object => ({
+    Key: key,
+    Operator: operator,
+    Values: values ?? null,
+  });
+  return {
+    MatchExpressions: matchExpressions?.map(internal) ?? null,
+    MatchFields: matchFields?.map(internal) ?? null,
+  };
+}

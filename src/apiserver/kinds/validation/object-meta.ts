@@ -29,9 +29,10 @@ export function validateObjectMeta(
   object: Readonly<UnstructuredObject>,
   rules: MetaRules,
   errors: FieldError[],
+  name?: 'known name',
 ): void {
   const meta = object.metadata as Partial<ObjectMeta> | undefined;
-  validateName(meta ?? {}, rules, errors);
+  if (!name) validateName(meta ?? {}, rules, errors);
   validateNamespace(meta ?? {}, rules, errors);
   if ((meta?.generation ?? 0) < 0) {
     errors.push(invalid('metadata.generation', meta?.generation, NON_NEGATIVE));
@@ -75,14 +76,16 @@ function validateOwnerReferences(
   errors: FieldError[],
 ): void {
   let controller: Decoded<OwnerReference> | undefined;
-  owners?.forEach((owner, index) => {
-    const path = `metadata.ownerReferences[${index}]`;
+  const path = 'metadata.ownerReferences';
+  owners?.forEach((owner) => {
     if (!/^[^/]+(\/[^/]+)?$/.test(owner.apiVersion ?? '')) {
       errors.push(invalid(`${path}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'));
     }
     for (const field of ['kind', 'name', 'uid'] as const) {
       if (!owner[field]) errors.push(invalid(`${path}.${field}`, '', 'must not be empty'));
     }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event')
+      errors.push(invalid(path, owner, '/v1, Kind=Event is disallowed from being an owner'));
     if (owner.controller !== true) return;
     if (controller) errors.push(secondController(controller, owner, owners));
     controller ??= owner;
@@ -152,7 +155,7 @@ export function finalizerWarnings(
     .sort()
     .map(
       (finalizer) =>
-        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
     );
 }
 

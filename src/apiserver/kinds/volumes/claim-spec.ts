@@ -1,6 +1,10 @@
 import { checkDns1123Label, checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import type { PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
+import type {
+  PersistentVolumeClaimSpec,
+  TypedLocalObjectReference,
+  TypedObjectReference,
+} from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
@@ -62,8 +66,16 @@ function validateDataSources(
         invalid(at, source.kind ?? '', 'must be PersistentVolumeClaim when `apiGroup` is not specified'),
       );
   }
+  if (dataSource && dataSourceRef && !dataSourceRef.namespace && !sameSource(dataSource, dataSourceRef))
+    errors.push(invalid(path, {}, 'must match dataSourceRef'));
   if (dataSourceRef?.namespace)
     validateSyntax(dataSourceRef.namespace, checkDns1123Label, `${path}.dataSourceRef.namespace`, errors);
+}
+
+function sameSource(one: Decoded<TypedLocalObjectReference>, other: Decoded<TypedObjectReference>): boolean {
+  return (
+    one.name === other.name && one.kind === other.kind && (one.apiGroup ?? '') === (other.apiGroup ?? '')
+  );
 }
 
 const SHORT: readonly (readonly [string, string])[] = [

@@ -65,5 +65,4 @@ export const REPLICA_SET_KIND = defineKind<DecodedObject<ReplicaSet>>({
   ]),
   validate: (object, errors) => validateReplicaSet(object, errors),
   validateUpdate: validateReplicaSetUpdate,
-  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
 });

@@ -1,5 +1,5 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
-import { EVENTS } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '../../define-kind.js';
 import type { FieldError } from '../../kind-definition.js';
@@ -16,7 +16,10 @@ export const EVENT_KIND = defineKind<DecodedObject<Event>>({
   columns: EVENT_COLUMNS,
   toRow: eventRow,
   createsOnUpdate: true,
+  checkName: checkPathSegment,
+  finalizerNames: 'any',
   validate: validateEvent,
+  isListedFromStore: true,
   selectableFields({ involvedObject: about, reason, type, source, reportingComponent }) {
     const component = source?.component ?? reportingComponent ?? '';
     return {

@@ -60,10 +60,10 @@ export function validateNodeUpdate(
     taints: undefined,
     unschedulable: undefined,
     configSource: undefined,
-    // They may come, and not go.
-    podCIDRs: before.podCIDRs?.length ? one.podCIDRs : undefined,
+    // They have been spoken of.
+    podCIDRs: undefined,
     podCIDR: undefined,
-    providerID: before.providerID ? one.providerID : undefined,
+    providerID: undefined,
   });
   if (!semanticEqual(fixed(spec), fixed(before)))
     errors.push(

@@ -19,6 +19,7 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
   },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.PersistentVolume',
+  answersDeleted: true,
   shortNames: ['pv'],
   hasStatus: true,
   ...printed<Volume>(
@@ -54,7 +55,9 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
     for (const name in spec) defaultSourceOf(spec, name);
   },
   prepareForCreate(object) {
-    object.status = { phase: 'Pending' };
+    const { creationTimestamp } = object.metadata;
+    const since = creationTimestamp === undefined ? {} : { lastPhaseTransitionTime: creationTimestamp };
+    object.status = { phase: 'Pending', ...since };
   },
   validate: ({ spec }, errors) => validateVolume(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {

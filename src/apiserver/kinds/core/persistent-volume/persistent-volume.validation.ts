@@ -3,7 +3,7 @@ import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeep
 import type { PersistentVolumeSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { validateNodeSelector } from '../../validation/node-selectors.js';
+import { internalNodeSelector, validateNodeSelector } from '../../validation/node-selectors.js';
 import { validateNoBacksteps } from '../../validation/paths.js';
 import { validatePositiveAmount } from '../../validation/quantities.js';
 import { validateQualifiedResourceName } from '../../validation/resource-names.js';
@@ -154,7 +154,18 @@ export function validateVolumeUpdate(spec: Spec, old: Spec, errors: FieldError[]
   if (spec.volumeMode !== old.volumeMode)
     errors.push(invalid('volumeMode', spec.volumeMode ?? null, FIELD_IMMUTABLE));
   if (old.nodeAffinity && !semanticEqual(spec.nodeAffinity, old.nodeAffinity))
-    errors.push(invalid('nodeAffinity', spec.nodeAffinity ?? null, FIELD_IMMUTABLE));
+    errors.push(
+      invalid(
+        'nodeAffinity',
+        spec.nodeAffinity ? internalAffinity(spec.nodeAffinity) : null,
+        'field is immutable, except for updating from beta label to GA',
+      ),
+    );
+}
+
+/** As the fields are called inside a genuine server. */
+function internalAffinity({ required: selector }: NonNullable<Spec['nodeAffinity']>): object {
+  return { Required: selector ? internalNodeSelector(selector) : null };
 }
 
 /** The secrets with which a CSI volume grows may come later. */

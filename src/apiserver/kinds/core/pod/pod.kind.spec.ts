@@ -232,7 +232,10 @@ describe('a pod', () => {
 
   it('keeps its tolerations', () => {
     const old = aPod((p) => (p.spec.tolerations = [toleration]));
-    expect(POD_KIND.validateUpdate(aPod(), old, '').map(({ field }) => field)).toEqual(['spec.tolerations']);
+    expect(POD_KIND.validateUpdate(aPod(), old, '').map(({ field }) => field)).toEqual([
+      'spec.tolerations',
+      'spec',
+    ]);
   });
 
   it('can be selected by node and phase', () => {

@@ -5,6 +5,7 @@ import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { podWarnings } from '../../pod-template/pod-warnings.js';
+import { defaultPodLevelResources } from './pod-level-resources.js';
 import { keepEphemeralContainers, keepResize } from './pod.subresources.js';
 import { qosClassOf } from './qos-class.js';
 
@@ -14,6 +15,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 export const POD_KIND = defineKind<DecodedObject<Pod>>({
   type: PODS,
   schema: 'io.k8s.api.core.v1.Pod',
+  answersDeleted: true,
   shortNames: ['po'],
   categories: ['all'],
   subresources: [
@@ -26,6 +28,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     const spec = (object.spec ??= {});
     defaultPodSpec(spec);
     defaultPodOnly(spec);
+    defaultPodLevelResources(spec);
   },
   generationOf: ({ spec }) => spec,
   // Programs update pods, and often.
@@ -34,6 +37,9 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
+      ...(object.spec?.schedulingGates?.length && {
+        conditions: [gatedCondition(object.metadata.creationTimestamp)],
+      }),
     };
   },
   prepareForUpdate(object, old, subresource) {
@@ -73,6 +79,17 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     };
   },
 });
+
+/** The scheduler takes no notice of a pod that is held back. */
+function gatedCondition(since: string | undefined) {
+  return {
+    type: 'PodScheduled' as const,
+    status: 'False' as const,
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+    ...(since !== undefined && { lastTransitionTime: since }),
+  };
+}
 
 function prepareStatus(object: DecodedObject<Pod>, old: Readonly<DecodedObject<Pod>>): void {
   carryOver(object, old, 'spec');

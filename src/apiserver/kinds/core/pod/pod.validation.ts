@@ -1,12 +1,13 @@
-import type { Container, Toleration } from '@rollkeeper/machinery/types/core-v1';
+import type { Container, NodeSelectorTerm, Toleration } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateAddedContainers } from './ephemeral-containers.validation.js';
 import { isMirror, resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
+import { internalNodeSelectorTerm } from '../../validation/node-selectors.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
@@ -65,35 +66,32 @@ export function validatePodUpdate(
   }
   const before = errors.length;
   validateDeadline(spec, oldSpec, errors);
-  validateTolerationsKept(spec.tolerations, oldSpec.tolerations, errors);
   if (errors.length > before) return;
-  const gates = keptGates(spec, oldSpec, errors);
-  if (!semanticEqual(fixedPart({ ...spec, schedulingGates: gates }), fixedPart(oldSpec)))
-    errors.push(forbidden('spec', ONLY_THESE));
-}
-
-/** Gates may be taken away, in any order. Returns those that were there where none is new. */
-function keptGates(
-  { schedulingGates: gates = [] }: Decoded<PodSpec>,
-  { schedulingGates: old }: Decoded<PodSpec>,
-  errors: FieldError[],
-): Decoded<PodSpec>['schedulingGates'] {
-  const before = new Set(old?.map(({ name }) => name));
-  const added = gates.filter(({ name }) => !before.has(name));
-  for (const { name = '' } of added) {
-    const problem = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    errors.push(forbidden('spec.schedulingGates', problem));
-  }
-  return added.length === 0 ? old : gates;
+  const areTolerationsKept = validateTolerationsKept(spec.tolerations, oldSpec.tolerations, errors);
+  validateGatesKept(spec, oldSpec, errors);
+  const isGated = (oldSpec.schedulingGates?.length ?? 0) > 0;
+  if (isGated) validateNarrowing(spec, oldSpec, errors);
+  const isSame = semanticEqual(fixedPart(spec, isGated), fixedPart(oldSpec, isGated));
+  if (!areTolerationsKept || !isSame) errors.push(forbidden('spec', ONLY_THESE));
 }
 
 /** The spec without what an update may change. */
-function fixedPart(spec: Decoded<PodSpec>): object {
-  const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, ...rest } = spec;
+function fixedPart(spec: Decoded<PodSpec>, isGated: boolean): object {
+  const {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    affinity,
+    nodeSelector,
+    ...rest
+  } = spec;
   const withoutImage = ({ image: _image, ...container }: Decoded<Container>): object => container;
   const grace = spec.terminationGracePeriodSeconds ?? 30;
+  const { nodeAffinity, ...others } = affinity ?? {};
   return {
     ...rest,
+    affinity: isGated ? others : { ...others, nodeAffinity },
+    nodeSelector: isGated ? undefined : nodeSelector,
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     containers: spec.containers?.map(withoutImage),
     initContainers: spec.initContainers?.map(withoutImage),
@@ -115,11 +113,77 @@ function validateTolerationsKept(
   tolerations: readonly Decoded<Toleration>[] | undefined,
   old: readonly Decoded<Toleration>[] | undefined,
   errors: FieldError[],
-): void {
+): boolean {
   const kept = new Set(tolerations?.map(textWithoutSeconds));
-  if (old?.every((one) => kept.has(textWithoutSeconds(one))) ?? true) return;
+  if (old?.every((one) => kept.has(textWithoutSeconds(one))) ?? true) return true;
   errors.push(
     forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
+  );
+  return false;
+}
+
+function validateGatesKept(spec: Decoded<PodSpec>, old: Decoded<PodSpec>, errors: FieldError[]): void {
+  const known = new Set(old.schedulingGates?.map(({ name }) => name));
+  spec.schedulingGates?.forEach(({ name = '' }, index) => {
+    if (!known.has(name))
+      errors.push(
+        forbidden(
+          `spec.schedulingGates[${index}].name`,
+          `only deletion is allowed, but found new scheduling gate '${name}'`,
+        ),
+      );
+  });
+}
+
+/** Where a gated pod may run can be narrowed down, and no more. Source: validateNodeAffinityMutation. */
+function validateNarrowing(spec: Decoded<PodSpec>, old: Decoded<PodSpec>, errors: FieldError[]): void {
+  const labels = Object.entries(old.nodeSelector ?? {});
+  if (labels.some(([label, value]) => ownField(spec.nodeSelector, label) !== value))
+    errors.push(
+      invalid(
+        'spec.nodeSelector',
+        spec.nodeSelector ?? null,
+        'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      ),
+    );
+  const before = termsOf(old) ?? [];
+  const after = termsOf(spec);
+  if (before.length === 0) return;
+  if (before.length !== (after?.length ?? 0)) {
+    errors.push(
+      invalid(
+        TERMS,
+        after?.map(internalNodeSelectorTerm) ?? null,
+        'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+      ),
+    );
+    return;
+  }
+  after?.forEach((term, index) => {
+    if (!hasOnlyAdditions(term, before[index]!))
+      errors.push(
+        invalid(
+          `${TERMS}[${index}]`,
+          internalNodeSelectorTerm(term),
+          'only additions are allowed (no mutations or deletions)',
+        ),
+      );
+  });
+}
+
+const TERMS = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+
+function termsOf({ affinity }: Decoded<PodSpec>): readonly Decoded<NodeSelectorTerm>[] | undefined {
+  return affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+}
+
+/** What was there comes first, as it was. A term of nothing selects nothing, and more than that with anything added. */
+function hasOnlyAdditions(term: Decoded<NodeSelectorTerm>, old: Decoded<NodeSelectorTerm>): boolean {
+  const sizeOf = ({ matchExpressions, matchFields }: Decoded<NodeSelectorTerm>): number =>
+    (matchExpressions?.length ?? 0) + (matchFields?.length ?? 0);
+  if (sizeOf(old) === 0) return sizeOf(term) === 0;
+  return (['matchExpressions', 'matchFields'] as const).every((list) =>
+    (old[list] ?? []).every((requirement, index) => semanticEqual(requirement, term[list]?.[index])),
   );
 }
 

@@ -1,4 +1,4 @@
-import { checkDns1035Label } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { Service as IService, ServicePort } from '@rollkeeper/machinery/types/core-v1';
 import { labelsText } from '../../common/columns.js';
@@ -17,12 +17,13 @@ export const SERVICE_KIND = defineKind<Service>({
   type: { group: '', version: 'v1', resource: 'services', kind: 'Service', namespaced: true },
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Service',
+  answersDeleted: true,
   shortNames: ['svc'],
   categories: ['all'],
   hasStatus: true,
   subresources: ['proxy'],
   createsOnUpdate: true,
-  checkName: checkDns1035Label,
+  checkName: checkDns1123Label,
   ...printed<Service>(
     NAME,
     shown('Type', 'How the service is reached.', ({ spec }) => spec?.type ?? ''),

@@ -11,6 +11,7 @@ import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, checkIp } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { validateLabels } from '../../validation/labels.js';
+import { validateLoadBalancerStatus } from '../../common/load-balancer-status.js';
 import { validateSyntax, validateWords } from '../../validation/words.js';
 import type { WordRule } from '../../validation/words.js';
 import { validateAddresses, validateAddressesUpdate } from './addresses.validation.js';
@@ -23,7 +24,7 @@ const WORDS: readonly WordRule[] = [
   { field: 'internalTrafficPolicy', words: ['Cluster', 'Local'] },
   {
     field: 'trafficDistribution',
-    words: ['PreferClose', 'PreferSameNode', 'PreferSameZone'],
+    words: ['PreferClose', 'PreferSameZone', 'PreferSameNode'],
   },
 ];
 const PROTOCOLS: readonly WordRule[] = [
@@ -233,6 +234,7 @@ export function validateServiceStatus(
   { spec, status }: Readonly<DecodedObject<Service>>,
   errors: FieldError[],
 ): void {
+  validateLoadBalancerStatus(status?.loadBalancer?.ingress ?? [], errors);
   if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
   errors.push(
     forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),

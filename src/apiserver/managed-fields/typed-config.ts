@@ -1,0 +1,216 @@
+import { goQuote, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
+
+/**
+ * What a configuration has that its type has not, or otherwise: unknown fields, values of another kind, and items of which
+ * two have one key. Source: `typed/validate.go` of structured-merge-diff.
+ * @returns a line per problem, with its path
+ */
+export function typedProblems(
+  config: Readonly<Record<string, unknown>>,
+  schemas: SchemaRegistry,
+  schemaName: string,
+): string[] {
+  const walk = new TypedWalk(schemas);
+  walk.object(config, schemas.get(schemaName), '');
+  return walk.problems;
+}
+
+/** All of them in one text, as `typed.ValidationErrors` shows itself. */
+export function typedProblemText(problems: readonly string[]): string {
+  const [only = ''] = problems;
+  return problems.length === 1 ? only : ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n');
+}
+
+/** Keys of list items that may be left out, beyond those whose empty value is always written. */
+const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+class TypedWalk {
+  readonly problems: string[] = [];
+
+  constructor(private readonly schemas: SchemaRegistry) {}
+
+  private fail(path: string, problem: string): void {
+    this.problems.push(`${path}: ${problem}`);
+  }
+
+  object(fields: Fields, schema: ObjectSchema | undefined, path: string): void {
+    if (schema?.type !== 'object') return;
+    for (const [field, value] of Object.entries(fields)) {
+      const at = `${path}.${field}`;
+      const property = ownField(schema.properties, field);
+      if (property) this.value(value, property, at);
+      else if (schema.structural) this.userField(value, field, schema.structural, at);
+      else this.fail(at, 'field not declared in schema');
+    }
+  }
+
+  private value(value: unknown, schema: ObjectSchema, path: string): void {
+    if (value === null || value === undefined) return;
+    switch (schema.type) {
+      case 'ref':
+        return this.named(value, schema.ref ?? '', path);
+      case 'object':
+        return this.fields(value, path, (fields) => this.object(fields, schema, path));
+      case 'map':
+        return this.fields(value, path, (fields) => {
+          for (const [key, entry] of Object.entries(fields))
+            this.value(entry, schema.items ?? ANYTHING, `${path}.${key}`);
+        });
+      case 'array':
+        return this.list(value, schema, path);
+      default:
+        return this.scalar(value, schema, path);
+    }
+  }
+
+  private named(value: unknown, name: string, path: string): void {
+    const schema = this.schemas.get(name);
+    if (schema?.type === 'object') this.fields(value, path, (fields) => this.object(fields, schema, path));
+    else if (schema) this.value(value, schema, path);
+  }
+
+  private fields(value: unknown, path: string, look: (fields: Fields) => void): void {
+    if (isJsonObject(value)) look(value);
+    else if (value !== null && value !== undefined) this.fail(path, `expected map, got ${shown(value)}`);
+  }
+
+  private list(
+    value: unknown,
+    { items = ANYTHING, listMapKeys, listType }: ObjectSchema,
+    path: string,
+  ): void {
+    if (!Array.isArray(value)) return this.fail(path, `expected list, got ${shown(value)}`);
+    const seen = new Set<string>();
+    (value as readonly unknown[]).forEach((item, index) => {
+      const element =
+        listType === 'set'
+          ? `[=${keyText(item)}]`
+          : listType === 'map'
+            ? this.keyOf(item, items, listMapKeys)
+            : '';
+      if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
+      seen.add(element);
+      this.value(item, items, `${path}${element || `[${index}]`}`);
+    });
+  }
+
+  /** `[containerPort=80,protocol="TCP"]` */
+  private keyOf(item: unknown, schema: ObjectSchema, keys: readonly string[] = []): string {
+    const fields = isJsonObject(item) ? item : {};
+    const always = schema.ref === undefined ? undefined : this.schemas.goFacts(schema.ref).always;
+    const parts = [...keys].sort().map((key) => {
+      const value = ownField(fields, key) ?? ownField(KEY_DEFAULTS, key) ?? ownField(always, key);
+      return `${key}=${keyText(value)}`;
+    });
+    return `[${parts.join(',')}]`;
+  }
+
+  private scalar(value: unknown, { format, type }: ObjectSchema, path: string): void {
+    const isContainer = typeof value === 'object';
+    if (type === 'any' || type === 'union') return;
+    if (
+      type === 'string' &&
+      (format === 'quantity' || format === 'int-or-string' || format === 'date-time')
+    ) {
+      if (isContainer) this.fail(path, `expected any scalar, got ${shown(value)}`);
+    } else if (type === 'string') {
+      if (typeof value !== 'string') this.fail(path, `expected string, got ${shownWithType(value)}`);
+    } else if (type === 'boolean') {
+      if (typeof value !== 'boolean') this.fail(path, `expected boolean, got ${shown(value)}`);
+    } else if (typeof value !== 'number' && typeof value !== 'bigint')
+      this.fail(path, `expected numeric (int or float), got ${goTypeOf(value)}`);
+  }
+
+  private userField(value: unknown, field: string, schema: StructuralSchema, path: string): void {
+    const { additionalProperties, properties } = schema;
+    const property = ownField(properties, field);
+    if (property) return this.user(value, property, path);
+    if (typeof additionalProperties === 'object') return this.user(value, additionalProperties, path);
+    if (schema['x-kubernetes-preserve-unknown-fields'] || additionalProperties === true) return;
+    this.fail(path, 'field not declared in schema');
+  }
+
+  private user(value: unknown, schema: StructuralSchema, path: string): void {
+    if (value === null || value === undefined) return;
+    if (schema['x-kubernetes-int-or-string']) {
+      if (typeof value === 'object') this.fail(path, `expected any scalar, got ${shown(value)}`);
+      return;
+    }
+    switch (schema.type) {
+      case 'object':
+        if (schema['x-kubernetes-embedded-resource']) return;
+        return this.fields(value, path, (fields) => {
+          const isOpen = !schema.properties && schema.additionalProperties === undefined;
+          if (isOpen) return;
+          for (const [field, entry] of Object.entries(fields))
+            this.userField(entry, field, schema, `${path}.${field}`);
+        });
+      case 'array':
+        return this.userList(value, schema, path);
+      case 'string':
+      case 'boolean':
+        return this.scalar(value, { type: schema.type }, path);
+      case 'integer':
+      case 'number':
+        return this.scalar(value, { type: 'number' }, path);
+      default:
+    }
+  }
+
+  private userList(value: unknown, schema: StructuralSchema, path: string): void {
+    if (!Array.isArray(value)) return this.fail(path, `expected list, got ${shown(value)}`);
+    const listType = schema['x-kubernetes-list-type'];
+    const seen = new Set<string>();
+    (value as readonly unknown[]).forEach((item, index) => {
+      const element =
+        listType === 'set'
+          ? `[=${keyText(item)}]`
+          : listType === 'map'
+            ? userKey(item, schema['x-kubernetes-list-map-keys'])
+            : '';
+      if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
+      seen.add(element);
+      if (typeof schema.items === 'object')
+        this.user(item, schema.items, `${path}${element || `[${index}]`}`);
+    });
+  }
+}
+
+const ANYTHING: ObjectSchema = { type: 'any' };
+
+function userKey(item: unknown, keys: readonly string[] = []): string {
+  const fields = isJsonObject(item) ? item : {};
+  return `[${[...keys]
+    .sort()
+    .map((key) => `${key}=${keyText(ownField(fields, key))}`)
+    .join(',')}]`;
+}
+
+function keyText(value: unknown): string {
+  return typeof value === 'string' ? goQuote(value) : goValue(value);
+}
+
+/** As Go's `%v` shows the holder of a value. */
+function shown(value: unknown): string {
+  return `&{${goValue(value)}}`;
+}
+
+/** The same by `%#v`. */
+function shownWithType(value: unknown): string {
+  const text = typeof value === 'object' ? `${goTypeOf(value)}{…}` : goValue(value);
+  return `&value.valueUnstructured{Value:${text}}`;
+}
+
+function goTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'bigint') return 'int64';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean'
+    ? 'bool'
+    : typeof value === 'string'
+      ? 'string'
+      : 'map[string]interface {}';
+}

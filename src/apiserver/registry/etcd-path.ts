@@ -1,0 +1,26 @@
+import type { ObjectTarget } from './registry-context.js';
+
+/** Resources that a genuine server keeps under another name than their own. */
+const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  ingresses: 'ingress',
+};
+
+/** Groups whose objects have it in their path, as custom resources do. */
+const WITH_GROUP = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+/** Where a genuine server keeps an object in etcd, which some of its messages tell. */
+export function etcdPath({ kind, name, namespace }: ObjectTarget): string {
+  const { group, resource } = kind.type;
+  const hasGroup = WITH_GROUP.has(group) || kind.hasStrategicMerge === false;
+  const parts = [
+    ...(hasGroup ? [group] : []),
+    NAMED_OTHERWISE[resource] ?? resource,
+    ...(namespace === '' ? [] : [namespace]),
+    name,
+  ];
+  return `/${parts.join('/')}`;
+}

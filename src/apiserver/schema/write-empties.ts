@@ -1,0 +1,61 @@
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { fieldDecoder } from './field-decoder.js';
+import type { FieldDecoder } from './field-decoder.js';
+import type { SchemaRegistry } from './object-schema.js';
+
+/**
+ * Adds to an object that is right what Go writes of its empty fields: structs as `{}`, lists and times as null. Done last,
+ * so that nothing that looks at an object before has to expect a null.
+ */
+export function writeEmpties(object: object, schemas: SchemaRegistry, schemaName: string): void {
+  writeStruct(object as Record<string, unknown>, fieldDecoder(schemas, schemaName));
+}
+
+function writeStruct(object: Record<string, unknown>, decoder: FieldDecoder): void {
+  const below = nestedOf(decoder);
+  for (const name of below.keys()) {
+    const value = object[name];
+    if (value !== undefined && value !== null) write(value, below.get(name)!);
+  }
+  for (const { name, struct, value } of decoder.always) {
+    if (object[name] !== undefined) continue;
+    if (struct) writeStruct((object[name] = {}), struct);
+    else object[name] = value;
+  }
+}
+
+function write(value: unknown, decoder: FieldDecoder): void {
+  if (decoder.kind === 'object') {
+    if (isJsonObject(value)) writeStruct(value, decoder);
+    return;
+  }
+  const { items } = decoder;
+  if (!items || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) for (const item of value) write(item, items);
+  else for (const key in value) write((value as Record<string, unknown>)[key], items);
+}
+
+type Nested = ReadonlyMap<string, FieldDecoder>;
+
+const nested = new WeakMap<FieldDecoder, Nested>();
+
+/** The properties below which anything could be missing: nothing else is looked at. */
+function nestedOf(decoder: FieldDecoder): Nested {
+  let found = nested.get(decoder);
+  if (!found) {
+    const entries = [...decoder.properties].filter(([, field]) => hasEmpties(field, new Set([decoder])));
+    nested.set(decoder, (found = new Map(entries)));
+  }
+  return found;
+}
+
+/** @param seen types that are being looked at: they refer to themselves */
+function hasEmpties(field: FieldDecoder, seen: Set<FieldDecoder>): boolean {
+  let decoder = field;
+  while (decoder.items) decoder = decoder.items;
+  if (decoder.kind !== 'object' || seen.has(decoder)) return false;
+  seen.add(decoder);
+  if (decoder.always.length > 0) return true;
+  for (const property of decoder.properties.values()) if (hasEmpties(property, seen)) return true;
+  return false;
+}

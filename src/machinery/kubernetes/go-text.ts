@@ -1,0 +1,57 @@
+/**
+ * How Go writes values into messages, for the words of genuine Kubernetes.
+ */
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+/** What Go does not print as it is: all but letters, marks, numbers, punctuation, symbols and the plain space. */
+const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
+/** A text in double quotes, as `%q` and `strconv.Quote` show it. */
+export function goQuote(text: string): string {
+  return `"${text.toWellFormed().replace(ESCAPED, (char) => ESCAPES[char] ?? escapeOf(char))}"`;
+}
+
+function escapeOf(char: string): string {
+  const point = char.codePointAt(0) ?? 0;
+  const hex = point.toString(16);
+  if (point < 0x80) return `\\x${hex.padStart(2, '0')}`;
+  return point > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
+}
+
+/** Whether Go's `unicode.IsPrint` is true of the first character of a text. */
+export function isPrintable(char: string): boolean {
+  return /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char);
+}
+
+const IN_JSON: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** What Go's JSON escapes beyond the need, so that it can be put into HTML. */
+export function goJsonEscapes(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (char) => IN_JSON[char] ?? char);
+}
+
+/** A value that was read from JSON, as `%v` shows it: `map[a:1 b:[x y]]`. */
+export function goValue(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (typeof value !== 'object') return `${value as string | number | bigint | boolean}`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([name, field]) => `${name}:${goValue(field)}`).join(' ')}]`;
+}
