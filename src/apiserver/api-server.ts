@@ -321,7 +321,12 @@ export class ApiServer {
       const { toProtobuf } = this.api;
       const { accept, 'audit-id': auditId } = request.headers;
       const common = commonHeaders(auditId);
-      sendError(response, error, { format: formatOfRefusal(accept), toProtobuf, common, warned: request.warned });
+      sendError(response, error, {
+        format: formatOfRefusal(accept),
+        toProtobuf,
+        common,
+        warned: request.warned,
+      });
     } catch (problem) {
       this.breakOff(request, response, problem);
     }
