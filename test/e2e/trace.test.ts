@@ -195,7 +195,7 @@ describe('the trace of one change', () => {
     for (const write of ['create replicasets', 'create pods', 'delete pods', 'update deployments/status'])
       expect(eventsInTree(write)).not.toEqual([]);
     for (const { attributes, span } of succeeded) {
-      expect(span.name).toMatch(/^sync /);
+      expect(span.name).toMatch(/^(sync|schedule) /);
       expect(attributes['k8s.object.key']).toMatch(/^default\/web/);
       expect(attributes['http.response.status_code']).toBeOneOf([200, 201]);
       expect(attributes['rollkeeper.took_ms']).toBeGreaterThanOrEqual(0);

@@ -31,6 +31,7 @@ export function aggregatedDiscovery(
       versions: versions.map((found) => ({
         version: found.version,
         resources: byName(
+          found.group,
           [...found.kinds.map(toResource), ...found.answered.map(answered)],
           ({ resource }) => resource,
         ),
@@ -78,6 +79,8 @@ function toResource(kind: KindDefinition): Named {
     verbs: verbsOf(kind),
     ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }),
     ...(kind.categories.length > 0 && { categories: kind.categories }),
-    ...(subresources.length > 0 && { subresources: byName(subresources, ({ subresource }) => subresource) }),
+    ...(subresources.length > 0 && {
+      subresources: byName(type.group, subresources, ({ subresource }) => subresource),
+    }),
   };
 }

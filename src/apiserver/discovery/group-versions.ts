@@ -103,8 +103,9 @@ function groupPlace(group: string): number {
   return place < 0 ? GROUP_ORDER.length : place;
 }
 
-/** Entries of a group version by the name of their resource, as a genuine server lists them. */
-export function byName<T>(entries: readonly T[], nameOf: (entry: T) => string): T[] {
+/** Entries of a group version as a genuine server lists them: by name, and those of a definition as they are. */
+export function byName<T>(group: string, entries: readonly T[], nameOf: (entry: T) => string): readonly T[] {
+  if (!isBuiltInGroup(group)) return entries;
   return [...entries].sort((a, b) => compareTexts(nameOf(a), nameOf(b)));
 }
 

@@ -44,6 +44,7 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
     resources: byName(
+      group,
       [...found.kinds.flatMap(toResources), ...found.answered.map(answeredResource)],
       ({ name }) => name,
     ),

@@ -57,7 +57,8 @@ function messagesOf(query: string, outcome: ExecOutcome = ANSWER, protocols = 'v
   const options = admittedOptions(connectOptionsOf(new URLSearchParams(query), 'exec'));
   const messages: [number, string][] = [];
   let isClosed = false;
-  const upgrade = execOverWebSocket({ headers }, options, outcome);
+  const atOnce = { setTimeout: (then: () => void) => (then(), { cancel: () => undefined }) };
+  const upgrade = execOverWebSocket({ headers }, options, outcome, atOnce);
   upgrade.serve({
     send: (data) => messages.push([data[0]!, data.subarray(1).toString()]),
     close: () => (isClosed = true),

@@ -1,3 +1,4 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { EXEC_ANNOTATION, answerTo, readExecAnswers } from '@rollkeeper/machinery/exec-answers';
 import type { ExecAnswer, ExecAnswers } from '@rollkeeper/machinery/exec-answers';
@@ -48,6 +49,8 @@ function readAnswers(text: string): ExecAnswers {
 const STDOUT = 1;
 const STDERR = 2;
 const ERROR = 3;
+/** A process does not start at once, and kubectl 1.32 drops what comes before it has made its streams. */
+const PROCESS_STARTS_AFTER_MS = 50;
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 /**
@@ -59,6 +62,7 @@ export function execOverWebSocket(
   { headers }: Pick<ApiRequest, 'headers'>,
   options: Pick<ConnectOptions, 'stderr' | 'stdout' | 'tty'>,
   outcome: ExecOutcome,
+  clock: Pick<Clock, 'setTimeout'>,
 ): UpgradeResponse {
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     throw badRequest('commands of simulated pods are answered over WebSockets alone');
@@ -73,16 +77,18 @@ export function execOverWebSocket(
     status: 101,
     protocol,
     serve(connection) {
-      // Tells the client that all is well so far.
-      write(connection, options.stdout ? STDOUT : ERROR, '');
-      if (outcome.type === 'answer') {
-        const { stderr, stdout } = outcome.answer;
-        if (options.stdout) write(connection, STDOUT, stdout);
-        // A terminal has one stream for both.
-        if (isTerminal || options.stderr) write(connection, isTerminal ? STDOUT : STDERR, stderr);
-      }
-      write(connection, ERROR, stringifyJson(statusOf(outcome)));
-      connection.close();
+      clock.setTimeout(() => {
+        // Tells the client that all is well so far.
+        write(connection, options.stdout ? STDOUT : ERROR, '');
+        if (outcome.type === 'answer') {
+          const { stderr, stdout } = outcome.answer;
+          if (options.stdout) write(connection, STDOUT, stdout);
+          // A terminal has one stream for both.
+          if (isTerminal || options.stderr) write(connection, isTerminal ? STDOUT : STDERR, stderr);
+        }
+        write(connection, ERROR, stringifyJson(statusOf(outcome)));
+        connection.close();
+      }, PROCESS_STARTS_AFTER_MS);
     },
   };
 }

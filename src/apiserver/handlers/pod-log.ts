@@ -212,7 +212,7 @@ export async function handlePodStream(context: RegistryContext, call: ResourceCa
     const container = decideContainer(pod, options.container);
     const isExec = call.subresource === 'exec' && pod.spec.nodeName;
     const outcome = isExec ? decideExec(pod, container, options.command) : undefined;
-    if (outcome) return execOverWebSocket(call.request, options, outcome);
+    if (outcome) return execOverWebSocket(call.request, options, outcome, context.clock);
   }
   if (!pod.spec.nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`);
   throw kubeletUnreachable({ host: `${pod.status?.hostIP ?? 'localhost'}:${KUBELET_PORT}` });

@@ -101,14 +101,14 @@ export class ClusterObjects {
     );
   }
 
-  /** Requests the deletion; wait for its end with `waitFor(name, 'delete')`. No-op if there is no such object. */
+  /** Requests the deletion, of dependents too as kubectl does; wait for its end with `waitFor(name, 'delete')`. No-op if there is no such object. */
   async delete(
     name: ObjectName,
     options: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'> = {},
   ): Promise<void> {
     const { client, ended: signal } = this.dependencies;
     const { ref, type } = await this.names.objectOf(name, signal);
-    await client.delete(type, ref, { ...options, signal }).catch((error: unknown) => {
+    await client.delete(type, ref, { propagationPolicy: 'Background', ...options, signal }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
   }
