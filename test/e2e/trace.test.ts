@@ -238,11 +238,13 @@ describe('the trace of one change', () => {
     const seen = inTree('change seen');
     const named = new Set(seen.flatMap(changesOf));
     for (const pod of created) expect(named).toContain(`modified Pod ${pod}`);
-    // Until a pod is to be deleted, what is seen of it hangs on the sync that created it.
+    // Until a pod is to be deleted, what is seen of it hangs on the sync that created it, or on its scheduling, which does.
     const ofNewPods = seen.filter(({ attributes }) => created.includes(String(attributes['k8s.object.key'])));
     expect(ofNewPods.length).toBeGreaterThan(0);
     for (const span of ofNewPods) {
-      const creations = eventsOf(parentOf(span) as ReceivedSpan, 'create pods');
+      const above = parentOf(span) as ReceivedSpan;
+      const creator = above.name.startsWith('schedule ') ? (parentOf(above) as ReceivedSpan) : above;
+      const creations = eventsOf(creator, 'create pods');
       expect(creations.map((creation) => creation['k8s.object.key'])).toContain(
         span.attributes['k8s.object.key'],
       );
