@@ -13,6 +13,8 @@ export const POLICY_FLAGS = [
   '--blue-green',
   '--respect-disruption-budgets',
   ...['--max-rollouts', '0'],
+  // Budgets need a controller that counts for them.
+  ...['--controllers', '*,disruption'],
 ] as const;
 
 /** What the policies of a Deployment are about, beside itself. */
