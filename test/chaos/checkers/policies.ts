@@ -17,6 +17,8 @@ const DESIRED = 'deployment.kubernetes.io/desired-replicas';
  */
 export class PoliciesChecker {
   checks = 0;
+  /** Deployments whose turn the queue has not given, or has given away again. */
+  private readonly unqueued = new Set<string>();
 
   constructor(private readonly replay: StoreReplay) {}
 
@@ -40,15 +42,32 @@ export class PoliciesChecker {
   }
 
   private turnsOf({ object, resourceVersion }: HistoryEvent): Violation[] {
-    const { metadata } = object;
-    if (!isGranted(object) || isGranted(this.replay.deployments.get(metadata.uid ?? ''))) return [];
+    const deployment = object as Deployment;
+    const { metadata } = deployment;
+    const { uid = '' } = metadata;
+    if (!isGranted(deployment)) {
+      this.unqueued.delete(uid);
+      return [];
+    }
+    // A way back waits for nothing, and what is paused holds no turn; it goes on when it is resumed.
+    if (deployment.spec.paused || this.goesBack(deployment)) this.unqueued.add(uid);
+    if (this.unqueued.has(uid) || isGranted(this.replay.deployments.get(uid))) return [];
     this.checks += 1;
-    const others = [...this.replay.deployments.values()].filter(
-      (other) => other.metadata.uid !== metadata.uid && isGranted(other),
-    );
+    const others = [...this.replay.deployments.values()].filter((other) => {
+      const { uid: id = '' } = other.metadata;
+      return id !== uid && isGranted(other) && !this.unqueued.has(id);
+    });
     if (others.length < MAX_ROLLOUTS) return [];
     const problem = `rolls out beside ${others.length} others (revision ${resourceVersion})`;
     return [{ check: 'policies', subject: metadata.name, problem }];
+  }
+
+  /** Whether there is a ReplicaSet of what it asks for. */
+  private goesBack({ metadata, spec }: Deployment): boolean {
+    const wanted = JSON.stringify(spec.template.spec);
+    return this.replay
+      .replicaSetsOf(metadata.uid ?? '')
+      .some((set) => JSON.stringify(set.spec.template?.spec) === wanted);
   }
 
   private stepsOf({ metadata }: Deployment, { metadata: set, spec }: ReplicaSet): string | undefined {

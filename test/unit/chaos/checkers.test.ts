@@ -227,7 +227,8 @@ describe('the check of policies', () => {
   it('finds more rollouts at once than may be', () => {
     const turns = Array.from({ length: MAX_ROLLOUTS + 1 }, (_, index) => {
       const annotations = { [`${P}turn`]: JSON.stringify({ granted: 'now' }) };
-      return change('Deployment', `web-${index}`, { metadata: { annotations }, spec: {} });
+      const spec = { template: { spec: { containers: [{ image: `web:${index}` }] } } };
+      return change('Deployment', `web-${index}`, { metadata: { annotations }, spec });
     });
     expect(looked({}, turns)).toEqual([expect.stringContaining(`beside ${MAX_ROLLOUTS} others`)]);
   });
