@@ -108,9 +108,11 @@ export class ClusterObjects {
   ): Promise<void> {
     const { client, ended: signal } = this.dependencies;
     const { ref, type } = await this.names.objectOf(name, signal);
-    await client.delete(type, ref, { propagationPolicy: 'Background', ...options, signal }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
+    await client
+      .delete(type, ref, { propagationPolicy: 'Background', ...options, signal })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
   }
 
   /**
