@@ -46,7 +46,10 @@ describe('a command line that is wrong', () => {
       'until-held: cannot be given with --watch=false',
     ],
     [['rollout', 'wait', 'web', '--watch=false'], 'watch: is of status'],
-    [['explain', 'service', 'web'], 'kind: "service" is none that this works on'],
+    [
+      ['explain', 'service', 'web'],
+      'kind: "service" is none that this works on; only deployment and pod are',
+    ],
     [['explain', 'pod', 'web', '--kubeconfig', '/nope'], 'kubeconfig /nope: ENOENT'],
     [['plan', '-f', '/nope'], 'filename: ENOENT'],
     [['plan', '-f', '.'], 'filename: EISDIR'],

@@ -56,7 +56,7 @@ export async function respondWithList(
 const PARTIAL = 'io.k8s.api.core.v1.Binding';
 
 /**
- * The same as one message. Its length stands before its items, so that all of them are held until it is sent; a message is a good
+ * The same as one message. Its length comes before its items, so that all of them are held until it is sent; a message is a good
  * deal shorter than its objects.
  */
 async function respondInProtobuf(

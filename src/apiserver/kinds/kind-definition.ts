@@ -80,7 +80,7 @@ export interface KindDefinition {
   readonly refusesCreation?: string;
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
-  /** What every request about the kind is told. @default nothing */
+  /** The warning that every answer about the kind carries. @default none */
   readonly deprecation?: string;
   /** A deletion that removes an object answers with it, in place of a Status. @default false */
   readonly answersDeleted?: boolean;

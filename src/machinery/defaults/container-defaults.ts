@@ -26,7 +26,7 @@ const REFERENCE = new RegExp(
   `^(?:(?:${HOST}(?:\\.${HOST})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?/)?${COMPONENT}(?:/${COMPONENT})*` +
     '(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$',
 );
-/** What stands before the first slash is a host only if it looks like one; else all of it has to be lower case. */
+/** The part before the first slash is a host only if it looks like one; otherwise the whole name has to be lower case. */
 const LOOKS_LIKE_HOST = /^(?:[^/]*[.:A-Z][^/]*|localhost)\//;
 const MAX_REFERENCE_LENGTH = 1024;
 

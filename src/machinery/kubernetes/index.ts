@@ -1,4 +1,5 @@
-export { isSidecar, requestsAllocated, requestsInUse, resizedResources, totalOfPod } from './pod-requests.js';
+export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod } from './pod-requests.js';
+export type { AmountArithmetic } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
   containerAnnotation,

@@ -16,10 +16,42 @@ export function isSidecar({ restartPolicy }: { readonly restartPolicy?: string }
   return restartPolicy === 'Always';
 }
 
+/** How amounts are put together, in the form in which they are kept. */
+export interface AmountArithmetic<T> {
+  readonly none: T;
+  /** Both at once. */
+  readonly add: (one: T, other: T) => T;
+  /** Of each resource the larger of both. */
+  readonly greater: (one: T, other: T) => T;
+}
+
 /**
- * What a pod needs at any time: all containers together, with those init containers that go on; or, if that is more, one
- * of the other init containers with those that went on before it. What the pod as a whole asks for comes first. Source:
- * PodRequests in k8s.io/component-helpers/resource.
+ * What the containers of a pod need at any time: all of them together, with those init containers that go on; or, if that is
+ * more, one of the other init containers with those that went on before it. Source: PodRequests in
+ * k8s.io/component-helpers/resource.
+ */
+export function mostAtOnce<T, C extends { readonly restartPolicy?: string }>(
+  {
+    containers = [],
+    initContainers = [],
+  }: { readonly containers?: readonly C[]; readonly initContainers?: readonly C[] },
+  amountsOf: (container: C) => T,
+  { add, greater, none }: AmountArithmetic<T>,
+): T {
+  let [lasting, most] = [none, none];
+  for (const container of initContainers) {
+    const during = add(amountsOf(container), lasting);
+    if (isSidecar(container)) lasting = during;
+    most = greater(most, during);
+  }
+  const running = containers.reduce((sum, container) => add(sum, amountsOf(container)), none);
+  return greater(add(running, lasting), most);
+}
+
+const OF_QUANTITIES: AmountArithmetic<Amounts> = { none: {}, add: addAmounts, greater: greaterAmounts };
+
+/**
+ * {@link mostAtOnce} in quantities, but what the pod as a whole asks for comes first.
  * @param amountsOf what one container needs. @default what its spec says
  */
 export function totalOfPod(
@@ -27,44 +59,10 @@ export function totalOfPod(
   part: Part,
   amountsOf: (container: ReadableContainer) => Amounts = ({ resources }) => resources?.[part] ?? {},
 ): Amounts {
-  let lasting: Amounts = {};
-  let most: Amounts = {};
-  for (const container of spec.initContainers ?? []) {
-    const during = addAmounts(amountsOf(container), lasting);
-    if (isSidecar(container)) lasting = during;
-    most = greaterAmounts(most, during);
-  }
-  const running = addAmounts(...(spec.containers ?? []).map(amountsOf), lasting);
-  const total: Amounts = { ...greaterAmounts(running, most), ...spec.resources?.[part] };
+  const total: Amounts = { ...mostAtOnce(spec, amountsOf, OF_QUANTITIES), ...spec.resources?.[part] };
   const isAdded = (name: string): boolean => part === 'requests' || total[name] !== undefined;
   const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => isAdded(name));
   return overhead.length > 0 ? addAmounts(total, Object.fromEntries(overhead)) : total;
-}
-
-/**
- * The requests of a pod that a scheduler counts: while a resize is under way, the greatest of what is wanted, allocated and
- * in use. What its node can never give does not count. Source: PodRequests with UseStatusResources.
- */
-export function requestsInUse(pod: ReadablePod): Amounts {
-  const statuses = statusesByName(pod);
-  if (statuses.size === 0) return totalOfPod(pod.spec, 'requests');
-  const { spec, status } = pod;
-  const isInfeasible = status?.conditions?.some(
-    ({ type, status, reason }) => type === 'PodResizePending' && status === 'True' && reason === 'Infeasible',
-  );
-  const inUse = (wanted: Amounts = {}, of: Held = {}): Amounts => {
-    const held = greaterAmounts(of.allocatedResources ?? {}, of.resources?.requests ?? {});
-    return isInfeasible && Object.keys(held).length > 0 ? held : greaterAmounts(wanted, held);
-  };
-  return totalOfPod(withOwnRequests(spec, inUse(spec.resources?.requests, status)), 'requests', (container) =>
-    inUse(container.resources?.requests, statuses.get(container.name)),
-  );
-}
-
-/** What a node says that a pod, or one of its containers, has. */
-interface Held {
-  readonly allocatedResources?: Amounts;
-  readonly resources?: { readonly requests?: Amounts };
 }
 
 /** The spec with other requests of the pod as a whole, if it has any. */

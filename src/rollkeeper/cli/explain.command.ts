@@ -58,7 +58,7 @@ export function registerExplainCommand(program: Command): void {
     runOnce(async () => {
       const pod = podNamedBy(words, flags);
       if (pod) return explainPlacement(pod, flags);
-      const explanation = await explain(parseTarget(words, flags), flags);
+      const explanation = await explain(parseTarget(words, flags, 'only deployment and pod are'), flags);
       const { renderExplanation } = await import('../explain/index.js');
       console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
       process.exitCode = EXIT_CODES[explanation.state];

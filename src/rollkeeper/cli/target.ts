@@ -25,10 +25,15 @@ export function addNamespaceOption(command: Command): Command {
 /**
  * The words that name a Deployment, in each form that kubectl takes, and `NAMESPACE/NAME`. A kind before a slash is a kind: a
  * namespace that is called `deployment` is named by `-n`.
+ * @param works the kinds that the command takes, as the end of the refusal of another one
  * @throws InvalidOptionError
  */
-export function parseTarget(words: readonly string[], flags: TargetFlags): Target {
-  const { kind, name } = splitTarget(words);
+export function parseTarget(
+  words: readonly string[],
+  flags: TargetFlags,
+  works = 'only deployment is',
+): Target {
+  const { kind, name } = splitTarget(words, works);
   const ofKind = kind === undefined ? undefined : apiOfKind(kind);
   if (flags.api !== undefined && ofKind !== undefined && flags.api !== ofKind)
     throw new InvalidOptionError('api', `"${flags.api}" contradicts the kind ${kind}`);
@@ -62,13 +67,16 @@ export function podNamedBy(
   return parseRef(namespace === undefined ? name : `${namespace}/${name}`);
 }
 
-function splitTarget(words: readonly string[]): { readonly kind?: string; readonly name: string } {
+function splitTarget(
+  words: readonly string[],
+  works: string,
+): { readonly kind?: string; readonly name: string } {
   const [first = '', second, ...more] = words;
   if (more.length > 0)
     throw new InvalidOptionError('name', `one Deployment at a time: "${words.join(' ')}" are several`);
   if (second !== undefined) {
     if (!isDeploymentKind(first))
-      throw new InvalidOptionError('kind', `"${first}" is none that this works on; only deployment is`);
+      throw new InvalidOptionError('kind', `"${first}" is none that this works on; ${works}`);
     return { kind: first, name: second };
   }
   const slash = first.indexOf('/');

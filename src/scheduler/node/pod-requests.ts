@@ -1,5 +1,5 @@
-import { exactInteger, nanosOf, NANOS } from '@rollkeeper/machinery/kubernetes';
-import type { Amounts, Int64 } from '@rollkeeper/machinery/kubernetes';
+import { NANOS, exactInteger, isSidecar, mostAtOnce, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type { AmountArithmetic, Amounts, Int64 } from '@rollkeeper/machinery/kubernetes';
 import type { CpuAndMemory, ReadablePod, ResourceAmounts } from '../framework/node-info.js';
 
 export const CPU = 'cpu';
@@ -65,31 +65,34 @@ function rounded(resource: string, nanos: bigint): Int64 {
 
 function count(pod: ReadablePod, { defaults = NO_DEFAULTS, withPodLevel = true }: CountOptions = {}): Nanos {
   const isInfeasible = isResizeInfeasible(pod);
-  const together: Nanos = new Map();
-  for (const container of pod.spec.containers)
-    addTo(together, withDefaults(resized(container, pod, isInfeasible), defaults));
-  const sidecars: Nanos = new Map();
-  const atStart: Nanos = new Map();
-  for (const container of pod.spec.initContainers ?? []) {
-    const isSidecar = container.restartPolicy === 'Always';
-    const own = withDefaults(
-      isSidecar ? resized(container, pod, isInfeasible) : nanosOfAll(container.resources?.requests),
+  const ends = new Set(pod.spec.initContainers?.filter((each) => !isSidecar(each)).map(({ name }) => name));
+  // Only what goes on running is ever resized.
+  const ofContainer = (container: Container): Nanos =>
+    withDefaults(
+      ends.has(container.name)
+        ? nanosOfAll(container.resources?.requests)
+        : resized(container, pod, isInfeasible),
       defaults,
     );
-    if (isSidecar) {
-      addTo(together, own);
-      addTo(sidecars, own);
-      raiseTo(atStart, sidecars);
-    } else {
-      addTo(own, sidecars);
-      raiseTo(atStart, own);
-    }
-  }
-  raiseTo(together, atStart);
+  const together = new Map(mostAtOnce(pod.spec, ofContainer, IN_NANOS));
   if (withPodLevel) replaceByPodLevel(together, pod, isInfeasible);
   addTo(together, nanosOfAll(pod.spec.overhead));
   return together;
 }
+
+const IN_NANOS: AmountArithmetic<Nanos> = {
+  none: new Map(),
+  add(one, other) {
+    const sum = new Map(one);
+    addTo(sum, other);
+    return sum;
+  },
+  greater(one, other) {
+    const most = new Map(one);
+    raiseTo(most, other);
+    return most;
+  },
+};
 
 type Container = ReadablePod['spec']['containers'][number];
 

@@ -118,7 +118,7 @@ function tellWait({ draft, outcome }: Pass, asked: readonly ReadablePod[], isAlo
   };
 }
 
-/** Of more the number is told. */
+/** So many names; of the others only the number. */
 const MOST_NAMED = 3;
 
 function named(pods: readonly ReadablePod[]): string {
