@@ -35,6 +35,7 @@ describe('what is printed of a rollout', () => {
     const reporter = new LineReporter(print);
     reporter.show(ROLLING, true);
     reporter.show(ROLLING, false);
+    reporter.show({ ...ROLLING, counts: { ...ROLLING.counts, ready: 5 } }, true);
     reporter.end({ outcome: 'complete', report: COMPLETE });
     expect(texts).toEqual({ out: `${ROLLING.message}\nrolled out\n`, error: '' });
     reporter.end({ outcome: 'failed', report: ROLLING });

@@ -13,12 +13,16 @@ export interface Print {
   readonly error: (text: string) => void;
 }
 
-/** One line for each change, as logs keep them. */
+/** One line for each change that can be read in it, as logs keep them. */
 export class LineReporter implements RolloutReporter {
+  private last: string | undefined;
+
   constructor(private readonly print: Print) {}
 
   show({ message }: RolloutReport, isNews: boolean): void {
-    if (isNews) this.print.out(`${message}\n`);
+    if (!isNews || message === this.last) return;
+    this.last = message;
+    this.print.out(`${message}\n`);
   }
 
   end(end: RolloutEnd): void {

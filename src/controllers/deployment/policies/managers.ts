@@ -4,11 +4,16 @@ import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes'
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Annotations } from '../annotations.js';
 import { typeOfDeployment } from '../deployment-api.js';
+import { findCondition } from '../conditions.js';
 import { compilePolicy } from './policy.js';
+import { RESIZING_PODS, ROLLOUT_HELD, WAITING_FOR_TURN } from './tell.js';
+
+/** Reasons of Progressing while what is asked for has no ReplicaSet yet. */
+const NOT_BEGUN: ReadonlySet<string> = new Set([ROLLOUT_HELD, WAITING_FOR_TURN, RESIZING_PODS]);
 
 /**
  * The field manager that wrote the template last, from the API, because the caches keep no managedFields. Only for a Deployment whose
- * history is kept, and whose spec has changed since it was last looked at.
+ * history is kept, and whose spec has changed since it was last looked at, or waits to begin with it.
  */
 export async function readTemplateManager(
   deployment: DeepReadonly<Deployment>,
@@ -17,7 +22,9 @@ export async function readTemplateManager(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { metadata, status } = deployment;
-  if ((status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)) return undefined;
+  const isNew = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+  const { reason = '' } = findCondition(status?.conditions, 'Progressing') ?? {};
+  if (!isNew && !NOT_BEGUN.has(reason)) return undefined;
   const compiled = compilePolicy(metadata.annotations, namespaceAnnotations);
   if (compiled.kind !== 'policy' || !compiled.policy.history) return undefined;
   const fresh = await unlessGone(client.get<Deployment>(typeOfDeployment(deployment), metadata, { signal }));

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../machinery/kubernetes/index.js';
 import { PODS } from '../../../../machinery/kubernetes/index.js';
 import { ApiStatusError } from '../../../../client/api-client/index.js';
+import { readRevisionEntries } from '../history.js';
 import type { DeploymentShape } from '../../../../testing/deployment-builder.js';
 import { PAST_DEADLINE_MS, PolicyLab } from '../../../../testing/policy-lab.js';
 
@@ -68,6 +69,25 @@ describe('a change of cpu and memory alone', () => {
     expect(namesOf(lab)).toEqual(before);
     expect(cpuOf(lab)).toEqual(['100m', '100m', '100m']);
     expect(lab.deployment.metadata.annotations?.['deployment.kubernetes.io/revision']).toBe('3');
+  });
+
+  it.each([
+    { what: 'a resize', policies: IN_PLACE },
+    { what: 'a freeze', policies: { freeze: 'for now', history: 'on' } },
+  ])('keeps in the history which tool asked for it, although it begins after $what', async ({ policies }) => {
+    const lab = await small(policies);
+    lab.world.change(({ metadata, spec }) => {
+      const [first] = spec.template.spec?.containers ?? [];
+      if (first) first.resources = { requests: LARGE };
+      metadata.managedFields = [{ manager: 'kubectl-set', fieldsV1: { 'f:spec': { 'f:template': {} } } }];
+    });
+    await lab.world.sync();
+    await lab.annotate('freeze', undefined);
+    for (let second = 0; second < 10; second++) await lab.pass(1000);
+    const entries = lab.world.replicaSets.flatMap(({ metadata }) =>
+      readRevisionEntries(metadata.annotations),
+    );
+    expect(entries).toContainEqual(expect.objectContaining({ revision: '2', tool: 'kubectl-set' }));
   });
 
   it('rolls as usual without the annotation', async () => {

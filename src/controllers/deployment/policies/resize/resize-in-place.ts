@@ -86,15 +86,15 @@ function playResize(
     return false;
   }
   const { served } = resize;
-  if (isDone(resize)) {
-    if (keepRevision(draft, served)) moveAlong(pass, resize);
-    else runInstead(draft, served, play);
-    if (equalIgnoringHash(served.template, draft.spec.template)) play();
-    else lookAgainAfter(pass.outcome, LOOK_AGAIN_MS);
+  const isKept = isDone(resize) && keepRevision(draft, served);
+  if (isKept) {
+    moveAlong(pass, resize);
+    play();
     return true;
   }
   runInstead(draft, served, play);
-  askFor(pass, resize);
+  ask(draft, resize);
+  tellResizing(pass, resize);
   return true;
 }
 
@@ -169,9 +169,7 @@ function isDone({ pods, served }: Resize): boolean {
   return pods.length >= served.replicas && pods.every(([, { kind }]) => kind === 'done');
 }
 
-function askFor({ draft, outcome }: Pass, resize: Resize): void {
-  const { pods, served } = resize;
-  ask(draft, resize);
+function tellResizing({ draft, outcome }: Pass, { pods, served }: Resize): void {
   const done = pods.filter(([, { kind }]) => kind === 'done').length;
   const deferred = pods.find(([, { kind }]) => kind === 'deferred');
   const waits = deferred ? `; ${deferred[0].metadata.name} waits for room on its node` : '';
