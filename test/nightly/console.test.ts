@@ -260,6 +260,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     expect(await page.locator('.rollout-track .done').count()).toBe(1);
     await page.click('.filters .waiting');
     expect(await text('.row')).toContain('canary');
+    expect(await text('.row-say')).toMatch(/^it is at step 2 of 4/);
     expect(await page.locator('.row').count()).toBe(1);
     await page.click('.filters .all');
     await page.click('#ask-promote');

@@ -32,7 +32,7 @@ export function visible({ deployments, filter, search }) {
     );
 }
 
-const waitOf = ({ cause, sentence }) => `${cause} ${shortly({ sentence })}`;
+const waitOf = (item) => `${item.cause} ${shortly(item)}`;
 
 export function rolloutList(state, actions) {
   const items = visible(state);
@@ -115,9 +115,11 @@ function row(item, index, count, state, actions) {
   </div>`;
 }
 
-/** The chip shows the state already; for a stuck rollout, the cause matters. */
-function shortly({ sentence, state }) {
-  const cause = state === 'blocked' || state === 'degraded' ? sentence.indexOf('; ') + 2 : 0;
+/** The chip shows the state already; of one that is stuck or waits, the cause matters. */
+function shortly(item) {
+  const { sentence, state } = item;
+  const hasCause = state === 'blocked' || state === 'degraded' || isWaiting(item);
+  const cause = hasCause ? sentence.indexOf('; ') + 2 : 0;
   return sentence.slice(cause > 1 ? cause : sentence.indexOf(': ') + 2);
 }
 
