@@ -1,3 +1,5 @@
+export { NO_USAGE, containerUsages, saysUsageOfNode, totalUsage, usagesOfNode } from './container-usage.js';
+export type { ContainerUsage, Usage } from './container-usage.js';
 export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod } from './pod-requests.js';
 export type { AmountArithmetic } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
