@@ -85,7 +85,7 @@ function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | und
   if (!container) return [];
   const { killedAfterMs, killer, problems, unready } = decideProbes(pod, container);
   const isSameRun = before?.state?.running && before.containerID === status.containerID;
-  const hasBecomeUnready = isSameRun === true && before?.ready === true && !status.ready;
+  const hasBecomeUnready = isSameRun === true && before.ready && !status.ready;
   if (status.state?.running) {
     if (!isSameRun) return problems.map(unhealthy);
     if (!hasBecomeUnready) return [];

@@ -130,9 +130,7 @@ function probedReadiness(
   if (nowMs < readyAtMs) return { status: { ...status, started: true, ready: false }, wakeAtMs: readyAtMs };
   const { changesAtMs, succeeds } = readinessAt(nowMs - startedMs);
   const next: ContainerStatus = { ...status, started: true, ready: succeeds };
-  return changesAtMs === undefined
-    ? { status: next }
-    : { status: next, wakeAtMs: startedMs + changesAtMs };
+  return changesAtMs === undefined ? { status: next } : { status: next, wakeAtMs: startedMs + changesAtMs };
 }
 
 interface RunningContainer {

@@ -73,7 +73,10 @@ export function isBestEffort({ spec, status }: ReadablePod): boolean {
  * The pod that is evicted first: one that uses more than it requested before others, then of lower priority, then by how
  * much it uses beyond. Source: rankMemoryPressure and rankDiskPressureFunc in pkg/kubelet/eviction/helpers.go.
  */
-export function decideVictim(pods: readonly ReadablePod[], resource: StarvedResource): ReadablePod | undefined {
+export function decideVictim(
+  pods: readonly ReadablePod[],
+  resource: StarvedResource,
+): ReadablePod | undefined {
   const ranked = pods
     .filter((pod) => !isPodFinished(pod) && pod.status?.startTime !== undefined && !isCriticalPod(pod))
     .map((pod) => {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summarizePod } from '../apiserver/kinds/core/pod/pod-status-word.js';
-import {
-  IMAGE_PULL_AFTER_ANNOTATION,
-  IMAGE_PULL_FAILURES_ANNOTATION,
-  decidePull,
-} from './image-pull.js';
+import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION, decidePull } from './image-pull.js';
 import { aPod, play, waitingReason } from './pod-lifecycle.fixture.js';
 
 const pulling = (after: string, failures = '0') =>
@@ -27,7 +23,10 @@ describe('decidePull', () => {
     [40, 'backing-off', 45],
     [45, 'done', 45],
   ])('with two failures of 5 s each it is, after %i s, %s until %i s', (atS, stage, untilS) => {
-    expect(decidePull({ takesMs: 5_000, failures: 2 }, atS * 1000)).toEqual({ stage, untilMs: untilS * 1000 });
+    expect(decidePull({ takesMs: 5_000, failures: 2 }, atS * 1000)).toEqual({
+      stage,
+      untilMs: untilS * 1000,
+    });
   });
 
   it('backs off for five minutes at most', () => {

@@ -10,7 +10,7 @@ export const SYSTEM_USAGE_ANNOTATION = 'node.rollkeeper.dev/system-usage';
 
 /**
  * `silent`: no heartbeats, and nothing happens to its pods; `not-ready`: its container runtime is down; `…-pressure`: it
- * has too little of that, whatever is used; `network-unavailable`: it has no route; `shutdown`: it ends its pods in
+ * has too little of that, however much is used; `network-unavailable`: it has no route; `shutdown`: it ends its pods in
  * order, and is silent then.
  */
 export const NODE_BEHAVIOURS = [
@@ -44,7 +44,7 @@ export function isSilent(node: Annotated | undefined): boolean {
 /** The amounts of an annotation of a node. Parts that cannot be read are left out. */
 export function amountsAnnotation(node: Annotated | undefined, annotation: string): Amounts {
   const text = node?.metadata.annotations?.[annotation];
-  return text ? (readAmounts(text).amounts ?? {}) : {};
+  return text ? readAmounts(text).amounts : {};
 }
 
 /** What is wrong with a node's annotations, a line each. */
@@ -52,7 +52,9 @@ export function nodeAnnotationProblems({ metadata: { annotations = {} } }: Annot
   const words = (annotations[NODE_BEHAVIOUR_ANNOTATION] ?? '').split(',').map((word) => word.trim());
   const unknown = words.filter((word) => word !== '' && !NODE_BEHAVIOURS.some((known) => known === word));
   return [
-    ...unknown.map((word) => `${NODE_BEHAVIOUR_ANNOTATION}: "${word}" is none of ${NODE_BEHAVIOURS.join(', ')}`),
+    ...unknown.map(
+      (word) => `${NODE_BEHAVIOUR_ANNOTATION}: "${word}" is none of ${NODE_BEHAVIOURS.join(', ')}`,
+    ),
     ...[CAPACITY_ANNOTATION, SYSTEM_USAGE_ANNOTATION].flatMap((name) =>
       readAmounts(annotations[name] ?? '').wrong.map((part) => `${name}: "${part}" is not NAME=QUANTITY`),
     ),

@@ -16,7 +16,11 @@ export class NodeImages {
   }
 
   /** A status about to be written shows which containers have their images. */
-  note(node: number, { metadata: { annotations = {} } }: DeepReadonly<Pod>, status: DeepReadonly<PodStatus>): void {
+  note(
+    node: number,
+    { metadata: { annotations = {} } }: DeepReadonly<Pod>,
+    status: DeepReadonly<PodStatus>,
+  ): void {
     const takesTime = profileOf(node, this.profiles).imagePullAfterMs > 0;
     if (!takesTime && !Object.keys(annotations).some(isAboutPulls)) return;
     const images = this.pulled.get(node) ?? new Set();
@@ -26,5 +30,7 @@ export class NodeImages {
 }
 
 function isAboutPulls(annotation: string): boolean {
-  return [IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION].some((name) => annotation.startsWith(name));
+  return [IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION].some((name) =>
+    annotation.startsWith(name),
+  );
 }

@@ -58,7 +58,11 @@ export function newNode(index: number, options: CompiledNodeSimulatorOptions, no
 }
 
 /** The status that a kubelet reports. */
-export function nodeStatus(index: number, options: CompiledNodeSimulatorOptions, state: NodeState): NodeStatus {
+export function nodeStatus(
+  index: number,
+  options: CompiledNodeSimulatorOptions,
+  state: NodeState,
+): NodeStatus {
   return {
     addresses: [
       { type: 'InternalIP', address: nodeAddressOf(index) },

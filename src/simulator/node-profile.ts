@@ -1,7 +1,12 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
-import { checkLabelValue, checkQualifiedName, isJsonObject, parseQuantity } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkLabelValue,
+  checkQualifiedName,
+  isJsonObject,
+  parseQuantity,
+} from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { Amounts, Taint } from '@rollkeeper/machinery/kubernetes';
 import { parseDuration } from './durations.js';
@@ -30,7 +35,7 @@ export interface NodeProfile {
   kubelet?: {
     /** Amounts or percentages by `memory.available` and `nodefs.available`. @default 100Mi and 10% */
     evictionHard?: Record<string, string>;
-    /** How long a node says that it has pressure after it has gone. @default no time */
+    /** How long a node says that it has pressure after it has gone. @default 5m */
     evictionPressureTransitionPeriod?: string;
     /** @default 30s */
     shutdownGracePeriod?: string;
@@ -43,7 +48,11 @@ export interface CompiledNodeProfile {
   readonly count?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: Taint['effect'] }[];
+  readonly taints: readonly {
+    readonly key: string;
+    readonly value?: string;
+    readonly effect: Taint['effect'];
+  }[];
   readonly capacity: Amounts;
   readonly allocatable: Amounts;
   readonly images: readonly string[];
@@ -60,7 +69,8 @@ export type EvictionSignal = 'memory.available' | 'nodefs.available';
 
 const duration = z.string().transform((text, context) => {
   const ms = parseDuration(text);
-  if (ms === undefined) context.addIssue({ code: 'custom', message: `"${text}" is no duration, as 5s or 1m30s` });
+  if (ms === undefined)
+    context.addIssue({ code: 'custom', message: `"${text}" is no duration, as 5s or 1m30s` });
   return ms ?? 0;
 });
 const amount = z.union([z.string(), z.number()]).refine((value) => isAmount(String(value)), {
@@ -68,9 +78,15 @@ const amount = z.union([z.string(), z.number()]).refine((value) => isAmount(Stri
 });
 const amounts = z.record(z.string().min(1), amount);
 const text = z.string();
-const label = text.refine((value) => checkLabelValue(value).length === 0, { error: 'is no value of a label' });
-const name = text.refine((value) => checkQualifiedName(value).length === 0, { error: 'is no qualified name' });
-const threshold = text.refine((value) => isThreshold(value), { error: 'is no quantity and no percentage, as 100Mi or 10%' });
+const label = text.refine((value) => checkLabelValue(value).length === 0, {
+  error: 'is no value of a label',
+});
+const name = text.refine((value) => checkQualifiedName(value).length === 0, {
+  error: 'is no qualified name',
+});
+const threshold = text.refine((value) => isThreshold(value), {
+  error: 'is no quantity and no percentage, as 100Mi or 10%',
+});
 
 const kubelet = z.strictObject({
   evictionHard: z
@@ -79,7 +95,7 @@ const kubelet = z.strictObject({
       'nodefs.available': threshold.default('10%'),
     })
     .prefault({}),
-  evictionPressureTransitionPeriod: duration.prefault('0s'),
+  evictionPressureTransitionPeriod: duration.prefault('5m'),
   shutdownGracePeriod: duration.prefault('30s'),
   shutdownGracePeriodCriticalPods: duration.prefault('10s'),
 });
@@ -113,16 +129,18 @@ export const nodeProfileSchema = written
     const path = ['kubelet', 'shutdownGracePeriodCriticalPods'];
     context.addIssue({ code: 'custom', path, message: 'must not be longer than shutdownGracePeriod' });
   })
-  .transform(({ imagePullAfter, kubelet: settings, readyAfter, stopsAfter, ...rest }): CompiledNodeProfile => ({
-    ...rest,
-    imagePullAfterMs: imagePullAfter,
-    readyAfterMs: readyAfter,
-    stopsAfterMs: stopsAfter,
-    evictionHard: settings.evictionHard,
-    pressureTransitionMs: settings.evictionPressureTransitionPeriod,
-    shutdownGraceMs: settings.shutdownGracePeriod,
-    criticalShutdownGraceMs: settings.shutdownGracePeriodCriticalPods,
-  }));
+  .transform(
+    ({ imagePullAfter, kubelet: settings, readyAfter, stopsAfter, ...rest }): CompiledNodeProfile => ({
+      ...rest,
+      imagePullAfterMs: imagePullAfter,
+      readyAfterMs: readyAfter,
+      stopsAfterMs: stopsAfter,
+      evictionHard: settings.evictionHard,
+      pressureTransitionMs: settings.evictionPressureTransitionPeriod,
+      shutdownGraceMs: settings.shutdownGracePeriod,
+      criticalShutdownGraceMs: settings.shutdownGracePeriodCriticalPods,
+    }),
+  );
 
 /** A node of which no profile says anything. */
 export const PLAIN_PROFILE: CompiledNodeProfile = nodeProfileSchema.parse({});
@@ -154,10 +172,6 @@ export function parseNodeProfiles(content: string): NodeProfile[] {
   if (!Array.isArray(profiles)) throw new InvalidOptionError('node-profiles', 'must be a list of profiles');
   compileOptions(z.array(nodeProfileSchema), profiles, 'node-profiles');
   return profiles as NodeProfile[];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The profile of a node: the first takes the first nodes. */

@@ -55,7 +55,9 @@ export class NodeRegistrar {
       await this.dependencies.client.create(NODES, node, { signal });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      this.wasSilent = isSilent(await this.dependencies.client.get<Node>(NODES, { name: node.metadata.name }, { signal }));
+      this.wasSilent = isSilent(
+        await this.dependencies.client.get<Node>(NODES, { name: node.metadata.name }, { signal }),
+      );
       if (this.wasSilent) return;
     }
     await this.report(signal);
@@ -70,7 +72,10 @@ export class NodeRegistrar {
         await this.beat(signal);
       } catch (error) {
         if (isAborted(signal)) return;
-        this.dependencies.logger.warn('heartbeat failed', { node: nodeName(this.index), error: errorMessage(error) });
+        this.dependencies.logger.warn('heartbeat failed', {
+          node: nodeName(this.index),
+          error: errorMessage(error),
+        });
       }
     }
   }
@@ -133,7 +138,9 @@ export class NodeRegistrar {
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const node = await this.dependencies.client.get<Node>(NODES, { name: ref.name }, { signal });
-      await this.dependencies.client.create(LEASES, newNodeLease(node, this.dependencies.clock.now()), { signal });
+      await this.dependencies.client.create(LEASES, newNodeLease(node, this.dependencies.clock.now()), {
+        signal,
+      });
     }
   }
 }

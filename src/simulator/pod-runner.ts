@@ -73,9 +73,15 @@ export class PodRunner {
       hasImage: (image) => this.images.has(nodeIndex, image),
       ...memory,
     });
-    if (stopsNow && plan.action !== 'delete' && plan.wakeAtMs !== undefined) this.record(pod, decideStopEvents(pod));
+    if (stopsNow && plan.action !== 'delete' && plan.wakeAtMs !== undefined)
+      this.record(pod, decideStopEvents(pod));
     try {
-      return await this.apply(pod, plan, { memory, nodeIndex, pullsAfterMs: profile.imagePullAfterMs }, signal);
+      return await this.apply(
+        pod,
+        plan,
+        { memory, nodeIndex, pullsAfterMs: profile.imagePullAfterMs },
+        signal,
+      );
     } catch (error) {
       // Gone, or replaced by another pod of that name: its own event follows.
       if (isNotFound(error) || isConflict(error)) return {};
@@ -90,7 +96,12 @@ export class PodRunner {
     this.dependencies.addresses.release(uid);
   }
 
-  private async apply(pod: ReadablePod, plan: PodPlan, on: StepContext, signal: AbortSignal): Promise<PodStep> {
+  private async apply(
+    pod: ReadablePod,
+    plan: PodPlan,
+    on: StepContext,
+    signal: AbortSignal,
+  ): Promise<PodStep> {
     const { client, clock, rooms } = this.dependencies;
     const { name, namespace, uid } = pod.metadata;
     if (plan.action === 'delete') {

@@ -19,7 +19,9 @@ describe('probes of which annotations say what they find', () => {
       [55, 'False'],
       [60, 'True'],
     ]);
-    expect(events[0]).toBe('Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 503');
+    expect(events[0]).toBe(
+      'Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 503',
+    );
     expect(events).toHaveLength(2);
   });
 
@@ -99,17 +101,23 @@ describe('containers that end by an annotation', () => {
   it('wait for 10 s, doubled up to 5 min, in the words of a kubelet', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '1s', [EXIT_CODE_ANNOTATION]: '3' };
     const { written } = play(aPod({ annotations }), 1_500_000);
-    const words = written.flatMap(({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? []);
+    const words = written.flatMap(
+      ({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? [],
+    );
     const about = 'restarting failed container=main pod=pod_default(uid)';
     expect(words.slice(0, 7)).toEqual(
-      ['10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s'].map((backoff) => `back-off ${backoff} ${about}`),
+      ['10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s'].map(
+        (backoff) => `back-off ${backoff} ${about}`,
+      ),
     );
   });
 
   it('begin with the first backoff again once they have run for ten minutes', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '11m' };
     const { written } = play(aPod({ annotations }), 3_600_000);
-    const words = written.flatMap(({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? []);
+    const words = written.flatMap(
+      ({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? [],
+    );
     expect(words).toHaveLength(5);
     for (const word of words) expect(word).toMatch(/^back-off 10s /);
   });
@@ -121,8 +129,6 @@ describe('containers that end by an annotation', () => {
       play(aPod({ annotations }, { ...spec, initContainers: [{ ...sidecar }] }), 25_000).pod.status
         ?.initContainerStatuses?.[0]?.restartCount;
     expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never' })).toBe(0);
-    expect(
-      restarts({ [ENDS_AFTER_ANNOTATION]: 'never', [`${ENDS_AFTER_ANNOTATION}.proxy`]: '2s' }),
-    ).toBe(1);
+    expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never', [`${ENDS_AFTER_ANNOTATION}.proxy`]: '2s' })).toBe(1);
   });
 });

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decideKill,
-  decideReadiness,
-  decideStartup,
-  outcomeAt,
-  parseProbeOutcome,
-} from './probe-outcome.js';
+import { decideKill, decideReadiness, decideStartup, outcomeAt, parseProbeOutcome } from './probe-outcome.js';
 import type { ProbeOutcome, ProbeTiming } from './probe-outcome.js';
 
 const EVERY_10_S: ProbeTiming = {
@@ -22,13 +16,8 @@ const says = (text: string): ProbeOutcome => {
 /** Every change of readiness up to a time, as the node would follow it. */
 function story(text: string, timing: Partial<ProbeTiming>, untilMs: number, fromMs = 0): [number, boolean][] {
   const changes: [number, boolean][] = [];
-  for (let atMs: number | undefined = 0; atMs !== undefined && atMs <= untilMs; ) {
-    const { changesAtMs, succeeds } = decideReadiness(
-      says(text),
-      { ...EVERY_10_S, ...timing },
-      fromMs,
-      atMs,
-    );
+  for (let atMs: number | undefined = 0; atMs !== undefined && atMs <= untilMs;) {
+    const { changesAtMs, succeeds } = decideReadiness(says(text), { ...EVERY_10_S, ...timing }, fromMs, atMs);
     changes.push([atMs / 1000, succeeds]);
     if (changesAtMs !== undefined) expect(changesAtMs).toBeGreaterThan(atMs);
     atMs = changesAtMs;
@@ -48,12 +37,19 @@ describe('what a probe finds', () => {
     expect([0, 31_000, 62_000].map((atMs) => outcomeAt(says(text), atMs))).toEqual(found);
   });
 
-  it.each(['', 'sometimes', 'fails after', 'fails after soon', 'flaps', 'flaps 0s', 'flaps 5s 0s', 'fails now', 'flaps 1s 2s 3s'])(
-    'is not said by "%s"',
-    (text) => {
-      expect(parseProbeOutcome(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'sometimes',
+    'fails after',
+    'fails after soon',
+    'flaps',
+    'flaps 0s',
+    'flaps 5s 0s',
+    'fails now',
+    'flaps 1s 2s 3s',
+  ])('is not said by "%s"', (text) => {
+    expect(parseProbeOutcome(text)).toBeUndefined();
+  });
 });
 
 describe('a readiness probe', () => {
