@@ -9,12 +9,13 @@ export const CAPACITY_ANNOTATION = 'node.rollkeeper.dev/capacity';
 export const SYSTEM_USAGE_ANNOTATION = 'node.rollkeeper.dev/system-usage';
 
 /**
- * `silent`: no heartbeats, and nothing happens to its pods; `not-ready`: its container runtime is down; `…-pressure`: it
- * has too little of that, however much is used; `network-unavailable`: it has no route; `shutdown`: it ends its pods in
+ * `silent`: no heartbeats, and nothing happens to its pods; `gone`: the same, and its cloud does not know it any more; `not-ready`: its container runtime is down; `…-pressure`: it
+ * has too little of that, however much is used; `network-unavailable`: its cloud makes it no route; `shutdown`: it ends its pods in
  * order, and is silent then.
  */
 export const NODE_BEHAVIOURS = [
   'silent',
+  'gone',
   'not-ready',
   'memory-pressure',
   'disk-pressure',
@@ -38,7 +39,8 @@ const NONE: ReadonlySet<NodeBehaviour> = new Set();
 
 /** Whether its simulator says and does nothing. */
 export function isSilent(node: Annotated | undefined): boolean {
-  return nodeBehaviours(node).has('silent');
+  const behaviours = nodeBehaviours(node);
+  return behaviours.has('silent') || behaviours.has('gone');
 }
 
 /** The amounts of an annotation of a node. Parts that cannot be read are left out. */

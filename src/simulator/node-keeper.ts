@@ -11,6 +11,7 @@ import {
   NODE_BEHAVIOUR_ANNOTATION,
   SYSTEM_USAGE_ANNOTATION,
   amountsAnnotation,
+  isSilent,
   nodeAnnotationProblems,
   nodeBehaviours,
 } from './node-behaviour.js';
@@ -51,6 +52,7 @@ interface NodeState {
   evictedAtMs?: number;
   shutdownSinceMs?: number;
   isOff: boolean;
+  isGone: boolean;
   reportedProblems: string;
 }
 
@@ -74,9 +76,10 @@ export class NodeKeeper {
     return this.states.get(node)?.troubles ?? NO_TROUBLES;
   }
 
-  /** Whether it has shut down. */
+  /** Whether it has shut down, or was gone when its Node was deleted. */
   isOff(node: string): boolean {
-    return this.states.get(node)?.isOff ?? false;
+    const { isGone = false, isOff = false } = this.states.get(node) ?? {};
+    return isOff || isGone;
   }
 
   /** Why a pod has to end. */
@@ -96,7 +99,8 @@ export class NodeKeeper {
     const behaviours = nodeBehaviours(node);
     const state = this.stateOf(name);
     this.reportProblems(node, state);
-    if (behaviours.has('silent')) return {};
+    state.isGone = behaviours.has('gone');
+    if (isSilent(node)) return {};
     const starved = this.starvation(node, state);
     state.troubles = this.troublesNow(behaviours, starved, name, state);
     if (!behaviours.has('shutdown')) this.powerOn(state);
@@ -111,6 +115,7 @@ export class NodeKeeper {
       troubles: NO_TROUBLES,
       pressureSeenMs: new Map(),
       isOff: false,
+      isGone: false,
       reportedProblems: '',
     };
     this.states.set(name, state);
@@ -144,7 +149,7 @@ export class NodeKeeper {
     { pressureSeenMs }: NodeState,
   ): ReadonlySet<NodeTrouble> {
     const { clock, profileOf } = this.dependencies;
-    const asked = [...behaviours].filter((one) => one !== 'silent');
+    const asked = [...behaviours].filter(isTrouble);
     if (pressureSeenMs.size === 0 && asked.length === 0) return NO_TROUBLES;
     const { pressureTransitionMs } = profileOf(name);
     for (const [resource, seenMs] of pressureSeenMs) {
@@ -222,6 +227,10 @@ export class NodeKeeper {
       .map((pod) => newest.get(keyOf(pod.metadata)) ?? pod)
       .filter((pod) => !isPodFinished(pod));
   }
+}
+
+function isTrouble(behaviour: NodeBehaviour): behaviour is NodeTrouble {
+  return behaviour !== 'silent' && behaviour !== 'gone' && behaviour !== 'network-unavailable';
 }
 
 /**

@@ -16,8 +16,8 @@ export function nodeName(index: number): string {
   return `node-${index}`;
 }
 
-/** What is wrong with a node, beside `silent`, which says nothing. */
-export type NodeTrouble = Exclude<NodeBehaviour, 'silent'>;
+/** What is wrong with a node, as its kubelet says it. */
+export type NodeTrouble = Exclude<NodeBehaviour, 'silent' | 'gone' | 'network-unavailable'>;
 
 /** What a node reports by. */
 export interface NodeState {
@@ -110,7 +110,6 @@ function asTexts(amounts: Amounts): Record<string, string> {
 }
 
 type ConditionValue = readonly [status: 'True' | 'False', reason: string, message: string];
-const NETWORK_UNAVAILABLE = 'NetworkUnavailable';
 
 /** Source: pkg/kubelet/nodestatus/setters.go. */
 function conditionValues(
@@ -152,22 +151,17 @@ function conditionValues(
         ['False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
       ),
     ],
-    ...(troubles.has('network-unavailable') ? [NO_ROUTE] : []),
     ['Ready', ...ready],
   ];
 }
 
-const NO_ROUTE = [NETWORK_UNAVAILABLE, 'True', 'NoRouteCreated', 'Node created without a route'] as const;
-const HAS_ROUTE = [NETWORK_UNAVAILABLE, 'False', 'RouteCreated', 'The node has a route again'] as const;
 export const NO_TROUBLES: ReadonlySet<NodeTrouble> = new Set();
 
 /** Conditions of others are kept. */
 function nodeConditions({ before, nowMs, troubles = NO_TROUBLES }: NodeState): NodeStatus['conditions'] {
   const now = toRfc3339(nowMs);
   const old = before?.status?.conditions ?? [];
-  const values = conditionValues(troubles);
-  const hadNoRoute = old.some(({ reason, type }) => type === NETWORK_UNAVAILABLE && reason === NO_ROUTE[2]);
-  const ours = hadNoRoute && !troubles.has('network-unavailable') ? [...values, HAS_ROUTE] : values;
+  const ours = conditionValues(troubles);
   const others = old.filter(({ type }) => !ours.some(([own]) => own === type));
   return [
     ...others.map((condition) => ({ ...condition })),
@@ -189,14 +183,10 @@ export function isAsReported(
 ): boolean {
   const { allocatable, capacity, conditions = [] } = node.status ?? {};
   const asked = Object.entries(amountsAnnotation(node, CAPACITY_ANNOTATION));
-  const hasNoRoute = conditions.some(
-    ({ reason, type }) => type === NETWORK_UNAVAILABLE && reason === NO_ROUTE[2],
-  );
   return (
     asked.every(([name, amount]) =>
       [capacity, allocatable].every((has) => nanosOf(has?.[name]) === nanosOf(amount)),
     ) &&
-    hasNoRoute === troubles.has('network-unavailable') &&
     conditionValues(troubles).every(([type, status]) =>
       conditions.some((one) => one.type === type && one.status === status),
     )

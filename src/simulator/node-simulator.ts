@@ -210,7 +210,7 @@ export class NodeSimulator {
     const { name } = event.object.metadata;
     if (!this.nodeIndexes.has(name) || event.type === 'deleted') return;
     const before = event.type === 'modified' ? event.old : undefined;
-    if (isAskedAnew(before, event.object)) this.nodeExecutor.add(name);
+    if (!before || isAskedAnew(before, event.object)) this.nodeExecutor.add(name);
     if (event.type !== 'modified') return;
     const { old, object } = event;
     if (isSilent(old) && !isSilent(object)) this.resume(object.metadata.name);

@@ -126,17 +126,15 @@ describe('a node under pressure that it is told to have', () => {
     expect(pod('later')?.status?.phase).toBe('Running');
   });
 
-  it('says that it is not ready, or has no route, and takes it back', async () => {
-    await annotate({ [NODE_BEHAVIOUR_ANNOTATION]: 'not-ready,network-unavailable' });
+  it('says that it is not ready, and takes it back', async () => {
+    await annotate({ [NODE_BEHAVIOUR_ANNOTATION]: 'not-ready' });
     expect(conditionOf('Ready')).toMatchObject({
       status: 'False',
       reason: 'KubeletNotReady',
       message: 'container runtime is down',
     });
-    expect(conditionOf('NetworkUnavailable')).toMatchObject({ status: 'True', reason: 'NoRouteCreated' });
     await annotate({ [NODE_BEHAVIOUR_ANNOTATION]: null });
     expect(conditionOf('Ready')?.status).toBe('True');
-    expect(conditionOf('NetworkUnavailable')?.status).toBe('False');
     expect(events.lines.map((line) => line.split(' ')[1])).toEqual(['NodeNotReady', 'NodeReady']);
   });
 });
@@ -200,6 +198,16 @@ describe('a node that shuts down', () => {
     expect(conditionOf('Ready')?.status).toBe('True');
     expect(pod('unseen')?.status?.phase).toBe('Running');
   });
+});
+
+it('a node that is gone does not come back when its Node is deleted, but when it is made again', async () => {
+  await annotate({ [NODE_BEHAVIOUR_ANNOTATION]: 'gone' });
+  await cluster.delete(NODES, { name: 'node-0' });
+  await clock.advance(60_000);
+  expect(node()).toBeUndefined();
+  cluster.seed<Node>(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-0' } });
+  await clock.advance(20_000);
+  expect(conditionOf('Ready')?.status).toBe('True');
 });
 
 it('costs nothing where nothing is wrong and nothing is asked', async () => {
