@@ -73,7 +73,10 @@ describe('a claim of a pod’s template', () => {
   });
 
   it('cannot be made without its template, and says so', () => {
-    expect(() => decidePodClaim(aPod(), GPU, [], undefined)).toThrow('resource claim template "one-gpu"');
+    expect(decidePodClaim(aPod(), GPU, [], undefined)).toEqual({
+      action: 'wait',
+      why: 'resource claim template "one-gpu": resourceclaimtemplate.resource.k8s.io "one-gpu" not found',
+    });
   });
 
   it('has a name that leaves room for five characters', () => {

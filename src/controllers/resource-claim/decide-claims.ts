@@ -23,12 +23,11 @@ export type PodClaimStep =
   | { readonly action: 'nothing' }
   /** The claim is there, and its name has to be recorded. */
   | { readonly action: 'record'; readonly claimName: string }
-  | { readonly action: 'create'; readonly claim: ResourceClaim };
+  | { readonly action: 'create'; readonly claim: ResourceClaim }
+  /** Until its template is there. */
+  | { readonly action: 'wait'; readonly why: string };
 
-/**
- * @param claims those of the pod's namespace
- * @throws Error if the template is not there
- */
+/** @param claims those of the pod's namespace */
 export function decidePodClaim(
   pod: ReadablePod,
   { name, resourceClaimTemplateName }: PodClaim,
@@ -43,11 +42,12 @@ export function decidePodClaim(
   // It may have been made without being recorded.
   const found = own.find(({ metadata }) => metadata.annotations?.[POD_CLAIM_NAME] === name);
   if (found) return { action: 'record', claimName: found.metadata.name };
-  if (!template)
-    throw new Error(
-      `resource claim template "${resourceClaimTemplateName}": resourceclaimtemplate.resource.k8s.io "${resourceClaimTemplateName}" not found`,
-    );
+  if (!template) return { action: 'wait', why: missing(resourceClaimTemplateName) };
   return { action: 'create', claim: newClaim(pod, name, template) };
+}
+
+function missing(template: string): string {
+  return `resource claim template "${template}": resourceclaimtemplate.resource.k8s.io "${template}" not found`;
 }
 
 function newClaim(pod: ReadablePod, podClaim: string, { spec }: Template): ResourceClaim {

@@ -17,6 +17,7 @@ import {
   claimsToReserve,
   decidePodClaim,
   decideUpkeep,
+  isDone,
 } from './decide-claims.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -62,7 +63,8 @@ export const resourceClaimController = clusterController<ResourceClaim>({
       return;
     }
     const pod = sync.lister(Pod).get(keyOf({ namespace, name: name.slice(POD.length) }));
-    if (pod?.metadata.deletionTimestamp === undefined && pod) await serve(pod, sync);
+    // What was made for a pod that has ended is not made again.
+    if (pod && pod.metadata.deletionTimestamp === undefined && !isDone(pod)) await serve(pod, sync);
   },
 });
 
@@ -90,18 +92,24 @@ async function serve(pod: ReadablePod, sync: Sync): Promise<void> {
     .list()
     .filter(({ metadata }) => metadata.namespace === namespace);
   const made = new Map<string, string>();
+  const tell = (podClaim: string, why: string): void =>
+    events.record(pod, {
+      type: 'Warning',
+      reason: 'FailedResourceClaimCreation',
+      message: `PodResourceClaim ${podClaim}: ${why}`,
+    });
   for (const podClaim of pod.spec.resourceClaims ?? []) {
+    const template = lister(ResourceClaimTemplate).get(
+      keyOf({ namespace, name: podClaim.resourceClaimTemplateName ?? '' }),
+    );
+    const step = decidePodClaim(pod, podClaim, claims, template);
+    if (step.action === 'wait') tell(podClaim.name, step.why);
+    if (step.action === 'record') made.set(podClaim.name, step.claimName);
+    if (step.action !== 'create') continue;
     try {
-      const template = lister(ResourceClaimTemplate).get(
-        keyOf({ namespace, name: podClaim.resourceClaimTemplateName ?? '' }),
-      );
-      const step = decidePodClaim(pod, podClaim, claims, template);
-      if (step.action === 'record') made.set(podClaim.name, step.claimName);
-      if (step.action === 'create')
-        made.set(podClaim.name, (await client.create(ResourceClaim, step.claim)).metadata.name);
+      made.set(podClaim.name, (await client.create(ResourceClaim, step.claim)).metadata.name);
     } catch (error) {
-      const message = `PodResourceClaim ${podClaim.name}: ${errorMessage(error)}`;
-      events.record(pod, { type: 'Warning', reason: 'FailedResourceClaimCreation', message });
+      tell(podClaim.name, errorMessage(error));
       throw error;
     }
   }
