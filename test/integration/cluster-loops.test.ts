@@ -58,7 +58,7 @@ describe('a pod with a template of a ResourceClaim', () => {
     ]);
     await cluster.waitFor('default/pod/trainer', 'condition=Ready', PATIENT);
     const trainer = await find('default/pod/trainer');
-    const [{ resourceClaimName }] = trainer?.['status'].resourceClaimStatuses;
+    const [{ resourceClaimName }] = trainer?.['status'].resourceClaimStatuses ?? [{}];
     expect(resourceClaimName).toMatch(/^trainer-gpu-/);
     expect(trainer?.['spec'].nodeName).toBe('node-1');
     expect((await find(`default/resourceclaim/${resourceClaimName}`))?.['status']).toMatchObject({

@@ -12,7 +12,7 @@ const aNode = (behaviour: string | undefined, ready: string, more: Partial<Node[
     annotations: behaviour === undefined ? {} : { 'node.rollkeeper.dev/behaviour': behaviour },
   },
   spec: { providerID: 'rollkeeper://node-0', ...more },
-  status: { conditions: [{ type: 'Ready', status: ready as Condition['status'] }] },
+  status: { conditions: [{ type: 'Ready', status: ready }] },
 });
 const SHUTDOWN = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' as const };
 
