@@ -233,12 +233,9 @@ function isTrouble(behaviour: NodeBehaviour): behaviour is NodeTrouble {
   return behaviour !== 'silent' && behaviour !== 'gone' && behaviour !== 'network-unavailable';
 }
 
-/**
- * Whether a Node asks something of its simulator that it did not before.
- * @param old undefined: it has just been seen
- */
-export function isAskedAnew(old: ReadableNode | undefined, node: ReadableNode): boolean {
-  const [before = {}, after = {}] = [old?.metadata.annotations, node.metadata.annotations];
+/** Whether a Node asks something of its simulator that it did not before. */
+export function isAskedAnew(old: ReadableNode, node: ReadableNode): boolean {
+  const [before = {}, after = {}] = [old.metadata.annotations, node.metadata.annotations];
   return ASKED_BY.some((name) => before[name] !== after[name]);
 }
 

@@ -209,10 +209,10 @@ export class NodeSimulator {
   private onNode(event: ResourceEvent<Node>): void {
     const { name } = event.object.metadata;
     if (!this.nodeIndexes.has(name) || event.type === 'deleted') return;
-    const before = event.type === 'modified' ? event.old : undefined;
-    if (!before || isAskedAnew(before, event.object)) this.nodeExecutor.add(name);
+    if (event.type === 'added') this.nodeExecutor.add(name);
     if (event.type !== 'modified') return;
     const { old, object } = event;
+    if (isAskedAnew(old, object)) this.nodeExecutor.add(name);
     if (isSilent(old) && !isSilent(object)) this.resume(object.metadata.name);
     if (!sameJson(old.status?.allocatable, object.status?.allocatable)) this.retryDeferredSoon();
   }

@@ -3,7 +3,6 @@ import type { Node } from '../../runtime/index.js';
 import { decideNetwork, networksOf } from '../node-ipam/node-ipam.js';
 import { decideCloudStep, decideRoute } from './cloud-node.js';
 
-type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 const aNode = (behaviour: string | undefined, ready: string, more: Partial<Node['spec']> = {}): Node => ({
   apiVersion: 'v1',
   kind: 'Node',
