@@ -29,6 +29,7 @@ import {
   rolloutTrack,
 } from '../rollout/index.js';
 import { AdminPorts } from './admin-ports.js';
+import { answered } from './api-answers.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
 
@@ -170,15 +171,4 @@ interface Done {
 
 function reversed({ field, from, to }: TemplateChange): TemplateChange {
   return { field, from: to, to: from };
-}
-
-/** What the API refuses is refused by its own code, and what makes no sense now is a conflict. */
-async function answered<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof UnsupportedError) throw new ConflictException({ error: error.message });
-    if (error instanceof ApiStatusError) throw new HttpException({ error: error.message }, error.code);
-    throw error;
-  }
 }
