@@ -1,5 +1,4 @@
 import {
-  BadRequestException,
   Body,
   Controller,
   Get,
@@ -20,7 +19,7 @@ import { ACT_BODIES, ACT_VERBS, noteAct, prepareAct, typeOfAct } from '../acts/i
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
-import { CallerClient } from './caller-client.js';
+import { CallerClient, whoAsks } from './caller-client.js';
 import { parseBody, parseName } from './request-parsing.js';
 
 /** What an act changes, or has changed. */
@@ -87,13 +86,14 @@ export class ActsController {
   private async act(
     { ref, resource, verb }: { readonly resource: string; readonly verb: string; readonly ref: ObjectRef },
     { body, dryRun }: { readonly body: unknown; readonly dryRun: unknown },
-    { client, user }: CallerApi,
+    caller: CallerApi,
   ): Promise<ActAnswer> {
     const known = ACT_VERBS.find((each) => each === verb);
     if (!known)
       throw new NotFoundException({ error: `"${verb.slice(0, 100)}" is none of ${ACT_VERBS.join(', ')}` });
     const type = typeFor(known, resource, ref);
-    const { act, note } = askedIn(known, body, user);
+    const { act, note } = askedIn(known, body, caller);
+    const { client, user } = caller;
     const { clock, identity, logger } = this.ports;
     const prepared = await answered(prepareAct({ client, type, ref, clock }, act, note));
     const { changes, object } = prepared;
@@ -130,15 +130,10 @@ function typeFor(verb: ActVerb, resource: string, ref: ObjectRef): ResourceType 
 }
 
 /** @throws BadRequestException describing the problem in the body */
-function askedIn(verb: ActVerb, body: unknown, user: string | undefined): Asked {
+function askedIn(verb: ActVerb, body: unknown, caller: CallerApi): Asked {
   const { act, by, reason } = parsedAct(verb, body);
-  if (user !== undefined && by !== undefined && by !== user)
-    throw new BadRequestException({
-      error: `"by" is yours to leave out: the cluster says that you are ${user}`,
-    });
-  const who = user ?? by;
-  if (who === undefined) throw new BadRequestException({ error: '"by" says who asks' });
-  return { act, note: { by: who, ...(reason !== undefined && reason !== '' && { reason }) } };
+  const note = { by: whoAsks(caller, by), ...(reason !== undefined && reason !== '' && { reason }) };
+  return { act, note };
 }
 
 function parsedAct(

@@ -1,5 +1,6 @@
 // What is wrong, of every kind: one card for each object, with its findings and what would help.
 import { html, nothing } from '/console/lit-html.js';
+import { actButtons } from '/console/acts.js';
 import { ago, chip, empty } from '/console/parts.js';
 
 const SHOWN = 100;
@@ -57,6 +58,7 @@ function card({ kind, name, namespace, sentence, state: is, unblockedBy, waitsFo
       }
     </header>
     <p class="sentence">${sentence}</p>
+    ${kind === 'Node' ? nodeActs(name, waitsFor, actions) : nothing}
     <ul class="causes">
       ${findings.map((finding) => findingItem(finding, findings.length === 1, namespace, state, actions))}
     </ul>
@@ -69,6 +71,11 @@ function card({ kind, name, namespace, sentence, state: is, unblockedBy, waitsFo
             </ul>`
     }
   </li>`;
+}
+
+function nodeActs(name, findings, actions) {
+  const isCordoned = findings.some(({ cause }) => cause === 'node-cordoned');
+  return actButtons(`nodes/${name}`, [isCordoned ? 'uncordon' : 'cordon', 'drain'], actions);
 }
 
 /** @param isTold whether the sentence above says the same */
