@@ -5,6 +5,7 @@ import { registerApiServerCommand } from './apiserver.command.js';
 import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
 import { registerConvertCommand } from './convert.command.js';
 import { registerControllerCommand } from './controller.command.js';
+import { registerDoctorCommand } from './doctor.command.js';
 import { registerExplainCommand } from './explain.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
@@ -28,6 +29,7 @@ export function createProgram(main: string): Command {
     .exitOverride();
   registerUpCommand(program, main);
   registerStatusCommand(program);
+  registerDoctorCommand(program);
   registerExplainCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);

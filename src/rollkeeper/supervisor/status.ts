@@ -4,7 +4,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaStatus } from '../admin/index.js';
 import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
 import { askStatus } from './replica-probe.js';
-import { isAlive, readRunState } from './run-state.js';
+import { readLiveRunState } from './run-state.js';
 
 /** What runs from a data folder, for `rollkeeper status --json`. */
 export interface UpStatus {
@@ -34,8 +34,8 @@ export interface ReplicaLine {
 
 /** Reads the run's state and queries each replica. Undefined if nothing runs there. */
 export async function readUpStatus(dataDir: string): Promise<UpStatus | undefined> {
-  const state = await readRunState(dataDir);
-  if (!state || !isAlive(state.supervisorPid)) return undefined;
+  const state = await readLiveRunState(dataDir);
+  if (!state) return undefined;
   const { apiServer, nodes, redis } = state;
   const token = await readAdminToken(dataDir);
   const asked = await Promise.all(
