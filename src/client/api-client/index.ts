@@ -38,7 +38,7 @@ export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './arou
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
-export { loadKubeconfig } from './load-kubeconfig.js';
+export { contextNames, loadKubeconfig } from './load-kubeconfig.js';
 export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
 export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';

@@ -131,7 +131,10 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
 }
 
 /** Runs `work` with a client for a kubeconfig (default: kubectl's rules). */
-export async function withApi<T>(flags: ApiFlags, work: (client: HttpApiClient, serverUrl: string) => Promise<T>): Promise<T> {
+export async function withApi<T>(
+  flags: ApiFlags,
+  work: (client: HttpApiClient, serverUrl: string) => Promise<T>,
+): Promise<T> {
   // Imported lazily to keep other commands small.
   const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /** `text` is for people, and what is printed where no form is named. */
@@ -12,9 +12,17 @@ export interface OutputFlags {
 
 /** `-o, --output`, and `--json` as it was before. */
 export function addOutputOptions(command: Command, forms: readonly OutputForm[]): Command {
-  return command
-    .option('-o, --output <form>', `${forms.join(', ')} (default: text)`)
-    .option('--json', 'the same as -o json');
+  command.option('-o, --output <form>', 'how it is printed (default: text)');
+  choices(command.options.at(-1), ['text', ...forms]);
+  return command.option('--json', 'the same as -o json');
+}
+
+/**
+ * What an option or an argument can be, for help and completion. Other words are refused where they are read, in words of our
+ * own, and not by commander.
+ */
+export function choices(of: Option | Argument | undefined, values: readonly string[]): void {
+  if (of) of.argChoices = [...values];
 }
 
 /** @throws InvalidOptionError */
@@ -31,12 +39,36 @@ export function outputForm<Form extends OutputForm>(
   return form;
 }
 
-/** An object for programs. Integers that no double holds stay exact in both forms. */
-export async function printable(form: 'json' | 'yaml', value: unknown): Promise<string> {
+/** `-w, --watch`, where a command shows a state. */
+export function addWatchOption(command: Command, what: string): Command {
+  return command.option('-w, --watch', `show ${what} again whenever it changes, until Ctrl-C`);
+}
+
+/** How often a state is asked for while it is watched. */
+const WATCH_EVERY_MS = 1000;
+
+/** Prints once, or with `--watch` again at each change: over itself on a terminal, one after the other in a pipe. */
+export async function printState(
+  isWatched: boolean | undefined,
+  read: () => Promise<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isWatched) return console.log(await read());
+  const { keepShowing, viewFor } = await import('../terminal/index.js');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  const given = { clock: new SystemClock(), everyMs: WATCH_EVERY_MS, signal };
+  await keepShowing(viewFor(process.stdout), read, given);
+}
+
+/**
+ * An object for programs. Integers that no double holds stay exact in both forms.
+ * @param isOneOfMany `--watch`: JSON then is a line, and YAML a document
+ */
+export async function printable(form: 'json' | 'yaml', value: unknown, isOneOfMany = false): Promise<string> {
   if (form === 'json') {
     const { stringifyJson } = await import('@rollkeeper/machinery/kubernetes');
-    return stringifyJson(value, 2);
+    return isOneOfMany ? stringifyJson(value) : stringifyJson(value, 2);
   }
   const { stringify } = await import('yaml');
-  return stringify(value, { lineWidth: 0 }).trimEnd();
+  return `${isOneOfMany ? '---\n' : ''}${stringify(value, { lineWidth: 0 }).trimEnd()}`;
 }

@@ -15,7 +15,10 @@ export function decideReplicas(asked: Asked<ClusterSnapshot>, nowMs: number): re
     return [failure('replicas', `no replica answers: ${asked.why}`, `start one, or ${WHERE}`)];
   const { replicas } = asked.value;
   const reached = replicas.filter(({ reachable }) => reachable);
-  const calm = ok('replicas', `${reached.length} replicas answer, all of version ${reached[0]?.version ?? '?'}`);
+  const calm = ok(
+    'replicas',
+    `${reached.length} replicas answer, all of version ${reached[0]?.version ?? '?'}`,
+  );
   return orElse(
     [
       ...replicas.flatMap(decideReachable),
@@ -89,7 +92,10 @@ function decideClock({ aheadMs, identity }: ReplicaView): readonly Finding[] {
   ];
 }
 
-function decideCertificate({ certificateEndsAtMs, identity }: ReplicaView, nowMs: number): readonly Finding[] {
+function decideCertificate(
+  { certificateEndsAtMs, identity }: ReplicaView,
+  nowMs: number,
+): readonly Finding[] {
   if (certificateEndsAtMs === undefined || certificateEndsAtMs - nowMs > ENDS_SOON_MS) return [];
   const end = new Date(certificateEndsAtMs).toISOString();
   const remedy =
@@ -136,6 +142,12 @@ function groupedBy(
 
 function describeGroups(groups: ReadonlyMap<string, readonly ReplicaView[]>): string {
   return [...groups]
-    .map(([what, members]) => `${what} (${someOf(members.map(({ identity }) => identity), 3)})`)
+    .map(
+      ([what, members]) =>
+        `${what} (${someOf(
+          members.map(({ identity }) => identity),
+          3,
+        )})`,
+    )
     .join(', ');
 }

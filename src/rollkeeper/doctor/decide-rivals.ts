@@ -91,7 +91,13 @@ function decideUnseen(facts: RivalFacts, nowMs: number): readonly Finding[] {
         'make sure that it has --controllers=*,-deployment-controller,-replicaset-controller, and run this again once there is a Deployment',
       ),
     ];
-  return [skipped('rivals', `Deployments could not be read: ${writers.why}`, 'the right to list Deployments is needed')];
+  return [
+    skipped(
+      'rivals',
+      `Deployments could not be read: ${writers.why}`,
+      'the right to list Deployments is needed',
+    ),
+  ];
 }
 
 function isManagerAlive({ managerLease }: RivalFacts, nowMs: number): boolean {

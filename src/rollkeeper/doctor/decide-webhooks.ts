@@ -56,7 +56,10 @@ function decideConfigured(asked: Asked<readonly WebhookFacts[]>, nowMs: number):
   const ours = asked.value.filter(({ webhook }) => concernsUs(webhook));
   return orElse(
     ours.flatMap((facts) => decideWebhook(facts, nowMs)),
-    ok('webhooks', `${ours.length} webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them`),
+    ok(
+      'webhooks',
+      `${ours.length} webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them`,
+    ),
   );
 }
 
@@ -188,7 +191,13 @@ function decideTry({ kind, namespace, refusal, tookMs }: TriedWrite): readonly F
   }
   const { code, message } = refusal;
   if (isOfOurOwnRights(code, message))
-    return [skipped('webhooks', `${what} could not be tried: ${message}`, 'use --dry-run-namespace, or --no-dry-run')];
+    return [
+      skipped(
+        'webhooks',
+        `${what} could not be tried: ${message}`,
+        'use --dry-run-namespace, or --no-dry-run',
+      ),
+    ];
   const isUnreachable = /failed calling webhook/i.test(message);
   return [
     (isUnreachable ? failure : warning)(

@@ -32,7 +32,11 @@ describe('what is said of the API', () => {
   });
 
   it.each([
-    ['does not answer', unanswered('ECONNREFUSED'), 'failure: the Kubernetes API does not answer: ECONNREFUSED'],
+    [
+      'does not answer',
+      unanswered('ECONNREFUSED'),
+      'failure: the Kubernetes API does not answer: ECONNREFUSED',
+    ],
     ['is too old', answered({ ...facts, version: 'v1.24.3' }), 'failure: https://api is Kubernetes v1.24.3'],
     ['is slow', answered({ ...facts, tookMs: 1500 }), 'warning: the API takes 1500 ms for its version'],
     [
@@ -148,10 +152,7 @@ describe('what is said of replicas', () => {
       { optionsDigest: 'b'.repeat(64) },
     ],
     ['the clock of r1 is 3.0 s ahead of that of the replica which was asked', { aheadMs: 3000 }],
-    [
-      'the admin certificate of r1 ends at 2026-01-02T12:00:00.000Z',
-      { certificateEndsAtMs: NOW + DAY },
-    ],
+    ['the admin certificate of r1 ends at 2026-01-02T12:00:00.000Z', { certificateEndsAtMs: NOW + DAY }],
   ])('warns that %s', (says, changes) => {
     expect(of(replica('r0'), replica('r1', changes), replica('r2'))).toEqual([`warning: ${says}`]);
   });
@@ -171,7 +172,9 @@ describe('what is said of replicas', () => {
   it('names what their controllers cannot list, and which do not start without it', () => {
     const controller = { name: 'deployment', workers: 1, consuming: false, worksOn: 'all' } as const;
     const missing = { resource: 'pods', reason: 'forbidden' };
-    const view = replica('r0', { controllers: [{ ...controller, waitsFor: [missing], unreadable: [missing] }] });
+    const view = replica('r0', {
+      controllers: [{ ...controller, waitsFor: [missing], unreadable: [missing] }],
+    });
     expect(said(decideCaches(answered(snapshotOf(view))))).toEqual([
       'failure: deployment does not start on r0: it cannot list pods (forbidden)',
       'warning: deployment on r0 works without pods (forbidden)',
@@ -245,7 +248,10 @@ describe('what is said of webhooks', () => {
   const facts: WebhookFacts = { configuration: 'guard', webhook, service: { exists: true, ready: 1 } };
   const of = (changes: Partial<WebhookFacts>): string[] =>
     said(
-      decideWebhooks({ webhooks: answered([{ ...facts, ...changes }]), tried: notAsked('asked not to') }, NOW),
+      decideWebhooks(
+        { webhooks: answered([{ ...facts, ...changes }]), tried: notAsked('asked not to') },
+        NOW,
+      ),
     ).filter((line) => !line.startsWith('skipped'));
   const PLACE = 'guard.example.com (guard)';
 
@@ -262,7 +268,9 @@ describe('what is said of webhooks', () => {
   });
 
   it('is nothing, where one answers', () => {
-    expect(of({})).toEqual(['ok: 1 webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them']);
+    expect(of({})).toEqual([
+      'ok: 1 webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them',
+    ]);
   });
 
   it('names one that refuses everything, and is milder where its failure is ignored', () => {
@@ -371,11 +379,11 @@ describe('the report', () => {
       [
         'ok       api       answers',
         'skipped  redis     was not asked',
-        '                     → say where it is',
+        '                    → say where it is',
         'WARNING  leader    changes often',
-        '                     → more CPU',
+        '                    → more CPU',
         'FAILURE  rights    some are missing',
-        '                     → grant them',
+        '                    → grant them',
         '',
         '1 failure, 1 warning; 1 check skipped.',
       ].join('\n'),

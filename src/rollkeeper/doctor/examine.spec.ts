@@ -16,7 +16,11 @@ const NOW = Date.parse('2026-01-01T12:00:00Z');
 interface Asked {
   readonly user?: string;
   readonly groups?: readonly string[];
-  readonly resourceAttributes: { readonly verb: string; readonly resource: string; readonly namespace?: string };
+  readonly resourceAttributes: {
+    readonly verb: string;
+    readonly resource: string;
+    readonly namespace?: string;
+  };
 }
 
 /** Answers reviews, and stores nothing of a dry run. */
@@ -51,14 +55,25 @@ class ReviewingCluster extends FakeCluster {
   }
 }
 
-const CONFIG = { controllers: ['deployment', 'replicaset'], 'deployment-api': 'apps/v1', scope: { namespaces: [] } };
+const CONFIG = {
+  controllers: ['deployment', 'replicaset'],
+  'deployment-api': 'apps/v1',
+  scope: { namespaces: [] },
+};
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/admin/replicas': {
     leader: 'r0',
     epoch: 1,
     store: { name: 'redis', answers: true },
     replicas: ['r0', 'r1'].map((identity) => ({
-      ...{ identity, adminUrl: '', pid: 1, startedAtMs: NOW - 60_000, reachable: true, leader: identity === 'r0' },
+      ...{
+        identity,
+        adminUrl: '',
+        pid: 1,
+        startedAtMs: NOW - 60_000,
+        reachable: true,
+        leader: identity === 'r0',
+      },
       ...{ version: '1', controllers: [], running: [] },
     })),
   },
@@ -104,7 +119,8 @@ describe('an examination', () => {
 
   it('asks about the account that is named, with the groups that it has', async () => {
     const cluster = new ReviewingCluster();
-    cluster.isAllowed = ({ resourceAttributes: { resource, verb } }) => verb !== 'delete' || resource !== 'pods';
+    cluster.isAllowed = ({ resourceAttributes: { resource, verb } }) =>
+      verb !== 'delete' || resource !== 'pods';
     const { findings } = await run(cluster, { account: 'rollkeeper' });
     expect(cluster.asked[0]).toMatchObject({
       user: 'system:serviceaccount:ops:rollkeeper',

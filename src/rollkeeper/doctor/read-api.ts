@@ -62,7 +62,11 @@ const PAGE = 200;
 /** The Deployments' managedFields, the Lease and the flags of kube-controller-manager. */
 export async function readRivals(
   { client, signal }: ApiReader,
-  { namespaces, sinceMs, worksOnApps }: { namespaces: readonly string[]; sinceMs: number; worksOnApps: boolean },
+  {
+    namespaces,
+    sinceMs,
+    worksOnApps,
+  }: { namespaces: readonly string[]; sinceMs: number; worksOnApps: boolean },
 ): Promise<RivalFacts> {
   const [writers, managerLease, managerFlags] = await Promise.all([
     asking(signal, () => readWriters(client, namespaces, signal)),
@@ -133,13 +137,14 @@ export interface AdmissionQuestion {
   readonly tryIn?: string;
 }
 
-export async function readAdmission(reader: ApiReader, { tryIn }: AdmissionQuestion): Promise<AdmissionFacts> {
+export async function readAdmission(
+  reader: ApiReader,
+  { tryIn }: AdmissionQuestion,
+): Promise<AdmissionFacts> {
   const { signal } = reader;
   const [webhooks, tried] = await Promise.all([
     asking(signal, () => readWebhooks(reader)),
-    tryIn === undefined
-      ? notAsked('--no-dry-run was given')
-      : asking(signal, () => tryWrites(reader, tryIn)),
+    tryIn === undefined ? notAsked('--no-dry-run was given') : asking(signal, () => tryWrites(reader, tryIn)),
   ]);
   return { webhooks, tried };
 }
@@ -181,7 +186,9 @@ async function readService(
     const ready = slices.items
       .flatMap(({ endpoints = [] }) => endpoints)
       .filter(({ conditions }) => conditions?.ready !== false);
-    const itsNamespace = await unlessUnreadable(client.get<Namespace>(NAMESPACES, { name: namespace }, { signal }));
+    const itsNamespace = await unlessUnreadable(
+      client.get<Namespace>(NAMESPACES, { name: namespace }, { signal }),
+    );
     return { exists: true, ready: ready.length, namespaceLabels: itsNamespace?.metadata.labels ?? undefined };
   } catch (error) {
     // Who may list webhooks need not be allowed to look behind them.
@@ -215,7 +222,10 @@ export function authorityEndOf({ clientConfig }: Webhook): number | undefined {
 }
 
 /** Asks for what a rollout writes, with `dryRun=All`: the API admits it, calls its webhooks, and stores nothing. */
-async function tryWrites({ client, clock, signal }: ApiReader, namespace: string): Promise<readonly TriedWrite[]> {
+async function tryWrites(
+  { client, clock, signal }: ApiReader,
+  namespace: string,
+): Promise<readonly TriedWrite[]> {
   const { deployment, pod, replicaSet } = trialObjects(namespace);
   const attempt = async (type: ResourceType, object: KubernetesObject): Promise<TriedWrite> => {
     const beganMs = clock.monotonicNow();

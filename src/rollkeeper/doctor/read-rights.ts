@@ -23,14 +23,17 @@ export async function readRights(
   const limit = new ConcurrencyLimit(AT_ONCE);
   const isAllowed = (right: NeededRight, subject: string | undefined): Promise<boolean> =>
     limit.run(() => review(client, right, subject, signal));
-  const others = installation.controllers.filter((name) => !KNOWN_CONTROLLERS.some((known) => known === name));
+  const others = installation.controllers.filter(
+    (name) => !KNOWN_CONTROLLERS.some((known) => known === name),
+  );
   const owners = neededRights(installation).map(async ({ owner, rights }) => {
     const subject = subjectOf(owner);
     const reviewed = await asking(signal, () =>
       Promise.all(
-        inEachNamespace(rights, installation.namespaces).map(
-          async (right): Promise<ReviewedRight> => ({ right, allowed: await isAllowed(right, subject) }),
-        ),
+        inEachNamespace(rights, installation.namespaces).map(async (right): Promise<ReviewedRight> => ({
+          right,
+          allowed: await isAllowed(right, subject),
+        })),
       ),
     );
     return { owner, subject: subject ?? 'the user of the kubeconfig', reviewed };
@@ -64,7 +67,10 @@ async function review(
   const [base = '', subresource] = resource.split('/');
   const resourceAttributes = { verb, group, resource: base, subresource, name, namespace };
   const type = subject === undefined ? SELF_SUBJECT_ACCESS_REVIEWS : SUBJECT_ACCESS_REVIEWS;
-  const spec = { resourceAttributes, ...(subject !== undefined && { user: subject, groups: groupsOf(subject) }) };
+  const spec = {
+    resourceAttributes,
+    ...(subject !== undefined && { user: subject, groups: groupsOf(subject) }),
+  };
   // No name: reviews are answered, not stored.
   const asked = { apiVersion: 'authorization.k8s.io/v1', kind: type.kind, metadata: {}, spec };
   const answer: unknown = await client.create(type, asked as unknown as KubernetesObject, { signal });

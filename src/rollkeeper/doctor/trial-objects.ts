@@ -16,7 +16,11 @@ export function trialObjects(namespace: string): {
   const amounts = { cpu: '10m', memory: '16Mi' };
   const spec = {
     automountServiceAccountToken: false,
-    securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' as const } },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      seccompProfile: { type: 'RuntimeDefault' as const },
+    },
     containers: [
       {
         name: 'main',

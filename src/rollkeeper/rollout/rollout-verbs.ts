@@ -26,10 +26,13 @@ export async function readHistory(target: RolloutTarget): Promise<readonly Revis
 }
 
 /** The revisions as a table, or what is known of one, and its template. @throws UnsupportedError for an unknown one */
-export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
+export async function renderHistory(
+  target: RolloutTarget,
+  { isWide, revision }: { readonly revision?: bigint; readonly isWide?: boolean } = {},
+): Promise<string> {
   const replicaSets = await replicaSetsOf(target);
   const reports = rolloutHistory(completed(target.deployment), replicaSets);
-  if (revision === undefined) return renderRevisions(reports);
+  if (revision === undefined) return renderRevisions(reports, isWide);
   const template = templateOf(target, replicaSets, revision);
   const report = reports.find((each) => BigInt(each.revision) === revision);
   return `${report ? `${renderRevision(report)}\n\n` : ''}${stringifyJson(template, 2)}`;

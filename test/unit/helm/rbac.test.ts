@@ -111,7 +111,16 @@ describe('the rights that the code needs, as they are found in its sources', () 
     const lookedAt = ['events', 'leader-election'];
     // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
-    const notReplicas = ['cli', 'convert', 'doctor', 'explain-pod', 'rollout', 'supervisor', 'testing', 'dist'];
+    const notReplicas = [
+      'cli',
+      'convert',
+      'doctor',
+      'explain-pod',
+      'rollout',
+      'supervisor',
+      'testing',
+      'dist',
+    ];
     const rest = ['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].flatMap((room) =>
       readdirSync(join(SRC, room), { withFileTypes: true })
         .filter((entry) => entry.isDirectory() || entry.name.endsWith('.ts'))
@@ -269,7 +278,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   const DOCTORS: readonly { values: Values; changes: Partial<Installation> }[] = [
     { values: {}, changes: {} },
     { values: { controllers: '*' }, changes: { controllers: [...KNOWN_CONTROLLERS] } },
-    { values: { deployments: { api: 'rollkeeper.dev/v1' } }, changes: { deploymentGroups: ['rollkeeper.dev'] } },
+    {
+      values: { deployments: { api: 'rollkeeper.dev/v1' } },
+      changes: { deploymentGroups: ['rollkeeper.dev'] },
+    },
     { values: { restartOnConfig: true }, changes: { restartOnConfig: true } },
     { values: { respectDisruptionBudgets: true }, changes: { respectDisruptionBudgets: true } },
     { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },

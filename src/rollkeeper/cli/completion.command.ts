@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { AskedNames, Completion, ReadNames } from '../completion/index.js';
+import { choices } from './output.js';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+/** Of a very large cluster a shell shows the first ones. */
+const MOST_NAMES = 500;
+
+/** `rollkeeper completion`, and the hidden command that its scripts ask. */
+export function registerCompletionCommands(program: Command): void {
+  const command = program
+    .command('completion')
+    .description(
+      'print a script that completes commands, options and names in a shell: source <(rollkeeper completion bash)',
+    )
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((word: string) =>
+      runOnce(async () => {
+        const shell = SHELLS.find((known) => known === word);
+        if (!shell) throw new InvalidOptionError('shell', `"${word}" is none of ${SHELLS.join(', ')}`);
+        const { COMPLETION_SCRIPTS } = await import('../completion/index.js');
+        process.stdout.write(COMPLETION_SCRIPTS[shell]);
+      }),
+    );
+  choices(command.registeredArguments[0], SHELLS);
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]', 'behind --: the words after the program’s name')
+    .action(async (words: string[]) => {
+      const { complete, modelOf } = await import('../completion/index.js');
+      const { SystemClock } = await import('@rollkeeper/machinery/clock');
+      const { endSoon } = await import('@rollkeeper/machinery/process');
+      const given = { clock: new SystemClock(), readNames };
+      process.stdout.write(`${await complete(modelOf(program), words, given)}\n`);
+      // A connection that is being made would keep the shell waiting.
+      void endSoon();
+    });
+}
+
+const readNames: ReadNames = async (asked, api, signal) => {
+  if (asked.of === 'contexts') return readContexts(api);
+  const { withApi } = await import('./live-deployment.js');
+  const { DEPLOYMENTS, NAMESPACES, PODS, ROLLKEEPER_DEPLOYMENTS } =
+    await import('@rollkeeper/machinery/kubernetes');
+  const types = {
+    namespaces: [NAMESPACES],
+    deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS],
+    pods: [PODS],
+  }[asked.of];
+  return withApi(api, async (client) => {
+    const options = { namespace: namespaceOf(asked), limit: MOST_NAMES, metadataOnly: true, signal };
+    const lists = await Promise.allSettled(types.map((type) => client.list(type, options)));
+    const names = lists.flatMap((list) =>
+      list.status === 'fulfilled' ? list.value.items.map(({ metadata }) => metadata.name) : [],
+    );
+    return [...new Set(names)].sort();
+  });
+};
+
+function namespaceOf(asked: AskedNames): string | undefined {
+  return 'namespace' in asked ? asked.namespace : undefined;
+}
+
+async function readContexts({ kubeconfig }: Completion['api']): Promise<readonly string[]> {
+  const { contextNames } = await import('@rollkeeper/client/api-client');
+  return contextNames(kubeconfig);
+}

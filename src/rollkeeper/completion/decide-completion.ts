@@ -1,0 +1,181 @@
+import type { ArgumentModel, CommandModel, OptionModel } from './command-model.js';
+
+export interface Candidate {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** Names that only the API, or the kubeconfig, knows. */
+export type AskedNames =
+  | { readonly of: 'namespaces' | 'contexts' }
+  | { readonly of: 'deployments' | 'pods'; readonly namespace: string; readonly before: string };
+
+/** How a shell goes on: what may stand here, where names come from, and whether files may. */
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly names?: AskedNames;
+  readonly files: boolean;
+  /** More is to be typed right behind it: `deployment/`. */
+  readonly noSpace: boolean;
+  /** What the names are asked with. */
+  readonly api: { readonly kubeconfig?: string; readonly context?: string };
+}
+
+const NOTHING = { candidates: [], files: false, noSpace: false };
+const OF_FILES = /file|folder|path/;
+const KINDS: readonly Candidate[] = [{ value: 'deployment/' }];
+const POD_KINDS: readonly Candidate[] = [{ value: 'pod/' }];
+/** Commands whose name may be that of a pod. */
+const OF_PODS: ReadonlySet<string> = new Set(['explain', 'why']);
+
+/**
+ * What may stand in the place of the last word.
+ * @param words those after the program's name; the last one is being typed, and may be empty
+ */
+export function decideCompletion(program: CommandModel, words: readonly string[]): Completion {
+  const current = words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  const read = readWords(program, before);
+  const api = { kubeconfig: read.values.get('--kubeconfig'), context: read.values.get('--context') };
+  return { ...placeOf(program, read, current), api };
+}
+
+type Place = Omit<Completion, 'api'>;
+
+function placeOf(program: CommandModel, read: ReadWords, current: string): Place {
+  const { command, expects, isBehindDashes, positionals } = read;
+  if (isBehindDashes) return { ...NOTHING, files: true };
+  if (expects) return valueOf(expects, current, '');
+  const [flag = '', typed] = splitOnce(current, '=');
+  if (current.startsWith('-') && typed !== undefined) {
+    const option = (command ?? program).options.find(({ name }) => name === flag);
+    return option ? valueOf(option, typed, `${flag}=`) : NOTHING;
+  }
+  if (current.startsWith('-')) return { ...NOTHING, candidates: optionsOf(command ?? program, current) };
+  if (!command) return { ...NOTHING, candidates: commandsOf(program, current) };
+  return argumentOf(command, positionals, read, current);
+}
+
+interface ReadWords {
+  readonly command?: CommandModel;
+  /** Words that are no options. */
+  readonly positionals: readonly string[];
+  /** The option whose value comes next. */
+  readonly expects?: OptionModel;
+  readonly isBehindDashes: boolean;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+function readWords(program: CommandModel, words: readonly string[]): ReadWords {
+  const values = new Map<string, string>();
+  const positionals: string[] = [];
+  let command: CommandModel | undefined;
+  let expects: OptionModel | undefined;
+  for (const word of words) {
+    if (expects) {
+      values.set(expects.name, word);
+      expects = undefined;
+    } else if (word === '--') return { command, positionals, isBehindDashes: true, values };
+    else if (word.startsWith('-')) {
+      const [flag = '', value] = splitOnce(word, '=');
+      const option = (command ?? program).options.find(({ name, short }) => name === flag || short === flag);
+      if (value !== undefined && option) values.set(option.name, value);
+      else if (option?.value === 'required') expects = option;
+    } else if (command) positionals.push(word);
+    else command = program.commands.find(({ name }) => name === word) ?? { ...program, commands: [] };
+  }
+  return { command, positionals, expects, isBehindDashes: false, values };
+}
+
+function argumentOf(
+  command: CommandModel,
+  positionals: readonly string[],
+  read: ReadWords,
+  current: string,
+): Place {
+  if (command.name === 'help') return NOTHING;
+  const index = Math.min(positionals.length, command.arguments.length - 1);
+  const argument = command.arguments[index];
+  if (!argument || (index < positionals.length && !argument.variadic)) return NOTHING;
+  if (argument.choices.length > 0) return { ...NOTHING, candidates: startingWith(argument.choices, current) };
+  if (argument.name === 'name') return nameOf(command, argument, positionals, read, current);
+  return { ...NOTHING, files: OF_FILES.test(argument.name) };
+}
+
+/** `deployment/NAME`, `deployment NAME` or `NAME`. */
+function nameOf(
+  command: CommandModel,
+  argument: ArgumentModel,
+  positionals: readonly string[],
+  { values }: ReadWords,
+  current: string,
+): Place {
+  const namespace = values.get('--namespace') ?? 'default';
+  const words = positionals.slice(command.arguments.indexOf(argument));
+  if (words.length > 1) return NOTHING;
+  const [kind] = words;
+  if (kind !== undefined) {
+    const of = namesOfKind(kind);
+    return of === undefined ? NOTHING : { ...NOTHING, names: { of, namespace, before: '' } };
+  }
+  const slash = current.indexOf('/');
+  if (slash >= 0) {
+    const before = current.slice(0, slash);
+    const of = namesOfKind(before);
+    const asked =
+      of === undefined
+        ? ({ of: 'deployments', namespace: before, before: `${before}/` } as const)
+        : { of, namespace, before: `${before}/` };
+    return { ...NOTHING, names: asked };
+  }
+  const kinds = OF_PODS.has(command.name) ? [...KINDS, ...POD_KINDS] : KINDS;
+  const candidates = kinds.filter(({ value }) => value.startsWith(current));
+  if (current !== '' && candidates.length > 0) return { ...NOTHING, candidates, noSpace: true };
+  return { ...NOTHING, candidates, names: { of: 'deployments', namespace, before: '' }, noSpace: false };
+}
+
+function namesOfKind(kind: string): 'deployments' | 'pods' | undefined {
+  if (/^(deploy|deployments?|rkd)(\.|$)/i.test(kind)) return 'deployments';
+  return /^(po|pods?)$/i.test(kind) ? 'pods' : undefined;
+}
+
+const BOOLEANS = ['true', 'false'];
+
+function valueOf({ choices, flags, name, value }: OptionModel, current: string, before: string): Place {
+  const of = (all: readonly string[]): Place => ({
+    ...NOTHING,
+    candidates: startingWith(all, current).map((candidate) => ({ value: before + candidate.value })),
+  });
+  if (choices.length > 0) return of(choices);
+  if (name === '--namespace' || name === '--dry-run-namespace')
+    return { ...NOTHING, names: { of: 'namespaces' } };
+  if (name === '--context') return { ...NOTHING, names: { of: 'contexts' } };
+  if (/<(bool|boolean)>/.test(flags) || value === 'optional') return of(BOOLEANS);
+  return { ...NOTHING, files: OF_FILES.test(flags) };
+}
+
+function optionsOf({ options }: CommandModel, current: string): readonly Candidate[] {
+  return options
+    .filter(({ name }) => name.startsWith(current))
+    .map(({ description, name }) => ({ value: name, description: firstSentence(description) }));
+}
+
+function commandsOf({ commands }: CommandModel, current: string): readonly Candidate[] {
+  return commands
+    .filter(({ name }) => name.startsWith(current))
+    .map(({ description, name }) => ({ value: name, description: firstSentence(description) }));
+}
+
+function startingWith(values: readonly string[], current: string): readonly Candidate[] {
+  return values.filter((value) => value.startsWith(current)).map((value) => ({ value }));
+}
+
+/** A list in a terminal has room for a line. */
+function firstSentence(text: string): string {
+  return (text.split(/[;.(]/)[0] ?? '').trim();
+}
+
+function splitOnce(text: string, at: string): readonly [string, string?] {
+  const index = text.indexOf(at);
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
+}
