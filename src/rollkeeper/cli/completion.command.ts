@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runOnce } from '@rollkeeper/machinery/process';
-import type { AskedNames, Completion, ReadNames } from '../completion/index.js';
+import type { AskedNames, ReadNames } from '../completion/index.js';
 import { choices } from './output.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -32,38 +32,37 @@ export function registerCompletionCommands(program: Command): void {
       const { complete, modelOf } = await import('../completion/index.js');
       const { SystemClock } = await import('@rollkeeper/machinery/clock');
       const { endSoon } = await import('@rollkeeper/machinery/process');
-      const given = { clock: new SystemClock(), readNames };
+      const given = { clock: new SystemClock(), loadReader };
       process.stdout.write(`${await complete(modelOf(program), words, given)}\n`);
       // A connection that is being made would keep the shell waiting.
       void endSoon();
     });
 }
 
-const readNames: ReadNames = async (asked, api, signal) => {
-  if (asked.of === 'contexts') return readContexts(api);
+async function loadReader(): Promise<ReadNames> {
   const { withApi } = await import('./live-deployment.js');
+  const { contextNames } = await import('@rollkeeper/client/api-client');
   const { DEPLOYMENTS, NAMESPACES, PODS, ROLLKEEPER_DEPLOYMENTS } =
     await import('@rollkeeper/machinery/kubernetes');
   const types = {
     namespaces: [NAMESPACES],
     deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS],
     pods: [PODS],
-  }[asked.of];
-  return withApi(api, async (client) => {
-    const options = { namespace: namespaceOf(asked), limit: MOST_NAMES, metadataOnly: true, signal };
-    const lists = await Promise.allSettled(types.map((type) => client.list(type, options)));
-    const names = lists.flatMap((list) =>
-      list.status === 'fulfilled' ? list.value.items.map(({ metadata }) => metadata.name) : [],
-    );
-    return [...new Set(names)].sort();
-  });
-};
+  };
+  return async (asked, api, signal) => {
+    if (asked.of === 'contexts') return contextNames(api.kubeconfig);
+    const wanted = types[asked.of];
+    return withApi(api, async (client) => {
+      const options = { namespace: namespaceOf(asked), limit: MOST_NAMES, metadataOnly: true, signal };
+      const lists = await Promise.allSettled(wanted.map((type) => client.list(type, options)));
+      const names = lists.flatMap((list) =>
+        list.status === 'fulfilled' ? list.value.items.map(({ metadata }) => metadata.name) : [],
+      );
+      return [...new Set(names)].sort();
+    });
+  };
+}
 
 function namespaceOf(asked: AskedNames): string | undefined {
   return 'namespace' in asked ? asked.namespace : undefined;
-}
-
-async function readContexts({ kubeconfig }: Completion['api']): Promise<readonly string[]> {
-  const { contextNames } = await import('@rollkeeper/client/api-client');
-  return contextNames(kubeconfig);
 }

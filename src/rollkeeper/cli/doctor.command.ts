@@ -78,18 +78,12 @@ async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagno
 async function apiOfUp({ adminUrl, context, dataDir, kubeconfig }: DoctorFlags): Promise<ApiFlags> {
   if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
   const { join } = await import('node:path');
-  return (await runStateOf(dataDir))?.apiServer ? { kubeconfig: join(dataDir, 'kubeconfig') } : {};
+  const { readLiveRunState } = await import('../supervisor/index.js');
+  return (await readLiveRunState(dataDir))?.apiServer ? { kubeconfig: join(dataDir, 'kubeconfig') } : {};
 }
 
 async function redisOfUp({ adminUrl, dataDir }: DoctorFlags): Promise<string | undefined> {
   if (adminUrl !== undefined) return undefined;
-  const redis = (await runStateOf(dataDir))?.redis;
-  // The URL of one that was there before is kept without its password.
-  return redis?.pid === undefined ? undefined : redis.url;
-}
-
-async function runStateOf(dataDir: string) {
-  // Imported lazily to keep other commands small.
-  const { readLiveRunState } = await import('../supervisor/index.js');
-  return readLiveRunState(dataDir);
+  const { runningRedisUrl } = await import('../supervisor/index.js');
+  return runningRedisUrl(dataDir);
 }

@@ -65,10 +65,19 @@ export async function printState(
  * @param isOneOfMany `--watch`: JSON then is a line, and YAML a document
  */
 export async function printable(form: 'json' | 'yaml', value: unknown, isOneOfMany = false): Promise<string> {
+  return (await writerOf(form, !isOneOfMany))(value);
+}
+
+/** As {@link printable}, for values that come one after the other. */
+export async function writerOf(
+  form: 'json' | 'yaml',
+  isOnlyOne: boolean,
+): Promise<(value: unknown) => string> {
   if (form === 'json') {
     const { stringifyJson } = await import('@rollkeeper/machinery/kubernetes');
-    return isOneOfMany ? stringifyJson(value) : stringifyJson(value, 2);
+    return (value) => (isOnlyOne ? stringifyJson(value, 2) : stringifyJson(value));
   }
   const { stringify } = await import('yaml');
-  return `${isOneOfMany ? '---\n' : ''}${stringify(value, { lineWidth: 0 }).trimEnd()}`;
+  const begin = isOnlyOne ? '' : '---\n';
+  return (value) => `${begin}${stringify(value, { lineWidth: 0 }).trimEnd()}`;
 }

@@ -6,6 +6,7 @@ import { registerBackupCommand, registerRestoreCommand } from './backup.command.
 import { registerCompletionCommands } from './completion.command.js';
 import { registerConvertCommand } from './convert.command.js';
 import { registerControllerCommand } from './controller.command.js';
+import { registerDiffCommand } from './diff.command.js';
 import { registerDoctorCommand } from './doctor.command.js';
 import { exitCodesHelp } from './exit-codes.js';
 import { registerExplainCommand } from './explain.command.js';
@@ -19,6 +20,8 @@ import { registerScaleCommand } from './scale.command.js';
 import { registerSchedulerCommand } from './scheduler.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
+import { registerTimelineCommand } from './timeline.command.js';
+import { registerTopCommand } from './top.command.js';
 import { registerUpCommand } from './up.command.js';
 
 /**
@@ -35,11 +38,14 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
     .exitOverride();
   registerUpCommand(program, main);
   registerStatusCommand(program);
+  registerTopCommand(program);
   registerDoctorCommand(program);
   registerExplainCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
   registerRolloutRequestCommands(program);
+  registerDiffCommand(program);
+  registerTimelineCommand(program);
   registerScaleCommand(program);
   registerConvertCommand(program);
   registerQueueCommand(program);

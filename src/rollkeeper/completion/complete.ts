@@ -16,6 +16,12 @@ export type ReadNames = (
   signal: AbortSignal,
 ) => Promise<readonly string[]>;
 
+export interface CompleteOptions {
+  readonly clock: Clock;
+  /** Where names are needed: loads what reads them. */
+  readonly loadReader: () => Promise<ReadNames>;
+}
+
 /**
  * What a shell is answered: a candidate a line, its description behind a tab, and at last a colon with a number that says how
  * to go on. Never fails.
@@ -24,11 +30,11 @@ export type ReadNames = (
 export async function complete(
   program: CommandModel,
   words: readonly string[],
-  { clock, readNames }: { readonly clock: Clock; readonly readNames: ReadNames },
+  options: CompleteOptions,
 ): Promise<string> {
   const decided = decideCompletion(program, words);
   const current = words.at(-1) ?? '';
-  const names = await namesWithin(decided, clock, readNames);
+  const names = await namesWithin(decided, options);
   const before = decided.names && 'before' in decided.names ? decided.names.before : '';
   const typed =
     current.startsWith('-') && current.includes('=') ? current.slice(0, current.indexOf('=') + 1) : '';
@@ -42,10 +48,10 @@ export async function complete(
 
 async function namesWithin(
   { api, names }: Completion,
-  clock: Clock,
-  readNames: ReadNames,
+  { clock, loadReader }: CompleteOptions,
 ): Promise<readonly string[]> {
   if (!names) return [];
+  const readNames = await loadReader();
   const done = new AbortController();
   const late = clock.sleep(NAMES_WITHIN_MS, done.signal).then(none, none);
   try {

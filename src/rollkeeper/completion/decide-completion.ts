@@ -140,6 +140,7 @@ function namesOfKind(kind: string): 'deployments' | 'pods' | undefined {
 }
 
 const BOOLEANS = ['true', 'false'];
+const APIS = ['apps/v1', 'rollkeeper.dev/v1'];
 
 function valueOf({ choices, flags, name, value }: OptionModel, current: string, before: string): Place {
   const of = (all: readonly string[]): Place => ({
@@ -147,6 +148,7 @@ function valueOf({ choices, flags, name, value }: OptionModel, current: string, 
     candidates: startingWith(all, current).map((candidate) => ({ value: before + candidate.value })),
   });
   if (choices.length > 0) return of(choices);
+  if (name === '--api' || name === '--to') return of(APIS);
   if (name === '--namespace' || name === '--dry-run-namespace')
     return { ...NOTHING, names: { of: 'namespaces' } };
   if (name === '--context') return { ...NOTHING, names: { of: 'contexts' } };
@@ -172,7 +174,7 @@ function startingWith(values: readonly string[], current: string): readonly Cand
 
 /** A list in a terminal has room for a line. */
 function firstSentence(text: string): string {
-  return (text.split(/[;.(]/)[0] ?? '').trim();
+  return (text.split(/[;:(]|\.(?= |$)/)[0] ?? '').trim();
 }
 
 function splitOnce(text: string, at: string): readonly [string, string?] {

@@ -1,5 +1,5 @@
 export { readAdminToken } from './credentials.js';
-export { withRedisOfDataFolder } from './redis-of-data-folder.js';
+export { runningRedisUrl, withRedisOfDataFolder } from './redis-of-data-folder.js';
 export type { DataFolderOptions } from './redis-of-data-folder.js';
 export { readLiveRunState } from './run-state.js';
 export { nameUpStatus, readUpStatus, renderUpStatus } from './status.js';
