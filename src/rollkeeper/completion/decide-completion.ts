@@ -21,6 +21,8 @@ export interface Completion {
   readonly api: { readonly kubeconfig?: string; readonly context?: string };
 }
 
+const BOOLEANS = ['true', 'false'];
+const APIS = ['apps/v1', 'rollkeeper.dev/v1'];
 const NOTHING = { candidates: [], files: false, noSpace: false };
 const OF_FILES = /file|folder|path/;
 const KINDS: readonly Candidate[] = [{ value: 'deployment/' }];
@@ -45,7 +47,8 @@ type Place = Omit<Completion, 'api'>;
 function placeOf(program: CommandModel, read: ReadWords, current: string): Place {
   const { command, expects, isBehindDashes, positionals } = read;
   if (isBehindDashes) return { ...NOTHING, files: true };
-  if (expects) return valueOf(expects, current, '');
+  if (expects && (expects.value === 'required' || !current.startsWith('-')))
+    return valueOf(expects, current, '');
   const [flag = '', typed] = splitOnce(current, '=');
   if (current.startsWith('-') && typed !== undefined) {
     const option = (command ?? program).options.find(({ name }) => name === flag);
@@ -72,15 +75,16 @@ function readWords(program: CommandModel, words: readonly string[]): ReadWords {
   let command: CommandModel | undefined;
   let expects: OptionModel | undefined;
   for (const word of words) {
-    if (expects) {
-      values.set(expects.name, word);
-      expects = undefined;
-    } else if (word === '--') return { command, positionals, isBehindDashes: true, values };
+    const awaits: OptionModel | undefined = expects;
+    expects = undefined;
+    // An option whose value is optional takes a word that can be one, and no other.
+    if (awaits && (awaits.value === 'required' || BOOLEANS.includes(word))) values.set(awaits.name, word);
+    else if (word === '--') return { command, positionals, isBehindDashes: true, values };
     else if (word.startsWith('-')) {
       const [flag = '', value] = splitOnce(word, '=');
       const option = (command ?? program).options.find(({ name, short }) => name === flag || short === flag);
       if (value !== undefined && option) values.set(option.name, value);
-      else if (option?.value === 'required') expects = option;
+      else if (option && option.value !== 'none') expects = option;
     } else if (command) positionals.push(word);
     else command = program.commands.find(({ name }) => name === word) ?? { ...program, commands: [] };
   }
@@ -138,9 +142,6 @@ function namesOfKind(kind: string): 'deployments' | 'pods' | undefined {
   if (/^(deploy|deployments?|rkd)(\.|$)/i.test(kind)) return 'deployments';
   return /^(po|pods?)$/i.test(kind) ? 'pods' : undefined;
 }
-
-const BOOLEANS = ['true', 'false'];
-const APIS = ['apps/v1', 'rollkeeper.dev/v1'];
 
 function valueOf({ choices, flags, name, value }: OptionModel, current: string, before: string): Place {
   const of = (all: readonly string[]): Place => ({
