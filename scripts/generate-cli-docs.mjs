@@ -21,5 +21,8 @@ async function writeBetween(path, content) {
   const before = text.slice(0, text.indexOf(BEGIN) + BEGIN.length);
   const after = text.slice(text.indexOf(END));
   const options = await prettier.resolveConfig(file);
-  writeFileSync(file, await prettier.format(`${before}\n\n${content}\n\n${after}`, { ...options, parser: 'markdown' }));
+  writeFileSync(
+    file,
+    await prettier.format(`${before}\n\n${content}\n\n${after}`, { ...options, parser: 'markdown' }),
+  );
 }

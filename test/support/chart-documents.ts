@@ -57,7 +57,8 @@ function takesOf(schema: JsonSchema): string {
   if (Array.isArray(choices)) return choices.map(String).join(', ');
   const types = Array.isArray(type) ? type.map(String).join(' or ') : typeof type === 'string' ? type : 'any';
   const least = typeof minimum === 'number' ? `${minimum} or more` : undefined;
-  const range = typeof maximum === 'number' && maximum < 2 ** 31 - 1 ? `${String(minimum)} to ${maximum}` : least;
+  const range =
+    typeof maximum === 'number' && maximum < 2 ** 31 - 1 ? `${String(minimum)} to ${maximum}` : least;
   const form = typeof pattern === 'string' ? `matching \`${pattern}\`` : undefined;
   return [types, ...(range === undefined ? [] : [range]), ...(form === undefined ? [] : [form])].join(', ');
 }
@@ -70,5 +71,7 @@ export function chartTable(): string {
   });
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((text) => text.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
-  return [line(['value', 'takes', 'default', 'what it does']), '| - | - | - | - |', ...rows.map(line)].join('\n');
+  return [line(['value', 'takes', 'default', 'what it does']), '| - | - | - | - |', ...rows.map(line)].join(
+    '\n',
+  );
 }

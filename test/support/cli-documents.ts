@@ -46,9 +46,18 @@ function commandSection(command: CommandModel): string {
       ? [`Options: [OPTIONS.md](OPTIONS.md#rollkeeper-${name}).`]
       : own.length === 0
         ? []
-        : [table([['option', 'what it does'], ...own.map((option) => [`\`${option.flags}\``, describe(option)])])]),
+        : [
+            table([
+              ['option', 'what it does'],
+              ...own.map((option) => [`\`${option.flags}\``, describe(option)]),
+            ]),
+          ]),
     ...(name in EXIT_CODES
-      ? [`Exit codes: ${exitCodesOf(name).map(({ code, means }) => `${code} ${means}`).join('; ')}.`]
+      ? [
+          `Exit codes: ${exitCodesOf(name)
+            .map(({ code, means }) => `${code} ${means}`)
+            .join('; ')}.`,
+        ]
       : []),
   ];
   return parts.join('\n\n');
@@ -77,7 +86,10 @@ function table([head = [], ...rows]: readonly (readonly string[])[]): string {
 
 /** Text as Markdown shows it in a cell. */
 function cell(text: string): string {
-  return text.replaceAll('|', String.raw`\|`).replaceAll(/(?<!`)<([a-z/.-]+)>(?!`)/g, '`<$1>`').replaceAll(/ \* /g, ' `*` ');
+  return text
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll(/(?<!`)<([a-z/.-]+)>(?!`)/g, '`<$1>`')
+    .replaceAll(/ \* /g, ' `*` ');
 }
 
 /** `man rollkeeper`, for groff. */
@@ -114,7 +126,13 @@ export function manPage(): string {
   ].join('\n');
 }
 
-function manCommand({ arguments: given, description, name, options, usage }: CommandModel): readonly string[] {
+function manCommand({
+  arguments: given,
+  description,
+  name,
+  options,
+  usage,
+}: CommandModel): readonly string[] {
   return [
     `.SS rollkeeper ${roff(name)} ${roff(usage)}`,
     roff(sentence(description)),

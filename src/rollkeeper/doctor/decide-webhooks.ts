@@ -56,11 +56,14 @@ function decideConfigured(asked: Asked<readonly WebhookFacts[]>, nowMs: number):
   const ours = asked.value.filter(({ webhook }) => concernsUs(webhook));
   return orElse(
     ours.flatMap((facts) => decideWebhook(facts, nowMs)),
-    ok(
-      'webhooks',
-      `${ours.length} webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them`,
-    ),
+    ok('webhooks', calmSentence(ours.length)),
   );
+}
+
+function calmSentence(count: number): string {
+  if (count === 0) return 'no webhook sees Deployments, ReplicaSets or pods';
+  const which = count === 1 ? 'one webhook sees' : `${count} webhooks see`;
+  return `${which} Deployments, ReplicaSets or pods, and nothing is wrong there`;
 }
 
 const WRITES = [

@@ -269,7 +269,7 @@ describe('what is said of webhooks', () => {
 
   it('is nothing, where one answers', () => {
     expect(of({})).toEqual([
-      'ok: 1 webhooks see Deployments, ReplicaSets or pods; nothing is wrong with them',
+      'ok: one webhook sees Deployments, ReplicaSets or pods, and nothing is wrong there',
     ]);
   });
 

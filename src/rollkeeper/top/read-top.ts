@@ -1,6 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import { DEPLOYMENT_APIS, deploymentTypeOf, findCondition } from '@rollkeeper/controllers/deployment';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterSnapshot, DeploymentGlance } from '../admin/index.js';
@@ -38,6 +39,8 @@ function rolloutOfGlance(glance: DeploymentGlance): readonly TopRollout[] {
   const { apiVersion, counts, name, namespace, sentence, state, wanted } = glance;
   const shown = TOP_STATES.find((known) => known === state);
   if (!shown) return [];
+  if ((counts as Partial<DeploymentGlance>['counts']) === undefined)
+    throw new UnsupportedError('the replica is of an older release and tells no sizes; ask the API with --kubeconfig');
   const { available, total, updated } = counts;
   return [
     { apiVersion, namespace, name, state: shown, wanted, updated, available, pods: total, why: sentence },
