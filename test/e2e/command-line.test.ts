@@ -6,6 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
+/** Nothing listens at port 9 of this machine. */
+const NOBODY_ANSWERS = `
+clusters: [{ name: none, cluster: { server: 'http://127.0.0.1:9' } }]
+users: [{ name: none, user: {} }]
+contexts: [{ name: none, context: { cluster: none, user: none } }]
+current-context: none
+`;
+
 describe('a command line that is wrong', () => {
   let folder: string;
 
@@ -13,6 +21,7 @@ describe('a command line that is wrong', () => {
     folder = mkdtempSync(join(tmpdir(), 'rollkeeper-cli-'));
     writeFileSync(join(folder, 'empty.yaml'), 'kind: Deployment\n');
     writeFileSync(join(folder, 'broken.yaml'), 'a: [\n');
+    writeFileSync(join(folder, 'kubeconfig.yaml'), NOBODY_ANSWERS);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -52,6 +61,17 @@ describe('a command line that is wrong', () => {
     ],
     [['explain', 'pod', 'web', '--kubeconfig', '/nope'], 'kubeconfig /nope: ENOENT'],
     [['plan', '-f', '/nope'], 'filename: ENOENT'],
+    [['plan', '-f', 'empty.yaml', '-o', 'wide'], 'output: "wide" is none of text, json, yaml'],
+    [['status', '--json', '-o', 'yaml'], 'output: "yaml" contradicts --json'],
+    [['rollout', 'undo', 'web', '-o', 'wide'], 'output: "wide" is none of text, json'],
+    [['completion', 'tcsh'], 'shell: "tcsh" is none of bash, zsh, fish'],
+    [['diff', '3'], 'name: is missing before the revisions'],
+    [['diff', 'web', '1', '2', '3'], 'revision: two at most'],
+    [['timeline', 'web', '--since', 'yesterday'], 'since: "yesterday" is not a duration'],
+    [['top', '--interval', '0'], 'interval: "0" is not a number of seconds'],
+    [['doctor', '-o', 'name'], 'output: "name" is none of text, json, yaml'],
+    [['doctor', '--service-account', 'a/b/c'], 'name: "a/b/c" is not namespace/name'],
+    [['queue', 'requeue', 'deployment', 'a/b', '--watch'], 'watch: is of show'],
     [['plan', '-f', '.'], 'filename: EISDIR'],
     [['plan', '-f', 'empty.yaml'], 'the Deployment has no metadata.name'],
     [['plan', '-f', 'broken.yaml'], 'filename: broken.yaml: '],
@@ -67,6 +87,21 @@ describe('a command line that is wrong', () => {
       expect(run(args)).toMatchObject({ status: 0, stderr: '' });
     },
   );
+
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s, and answers what it asks', (shell) => {
+    expect(run(['completion', shell])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('rollkeeper __complete -- '),
+    });
+    expect(run(['__complete', '--', 'rollout', 'hi'])).toMatchObject({ status: 0, stdout: 'history\n:4\n' });
+  });
+
+  it('has no colours in a pipe', () => {
+    const { status, stdout } = run(['doctor', '--kubeconfig', 'kubeconfig.yaml', '--no-dry-run']);
+    expect(status).toBe(4);
+    expect(stdout).toMatch(/^FAILURE {2}api +the Kubernetes API does not answer: /);
+    expect(stdout).not.toContain('\u001b');
+  });
 
   it('fails with 1 where nothing is wrong with the command line', () => {
     expect(run(['status'])).toMatchObject({

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Diagnosis } from '../doctor/index.js';
@@ -77,7 +78,6 @@ async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagno
 /** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */
 async function apiOfUp({ adminUrl, context, dataDir, kubeconfig }: DoctorFlags): Promise<ApiFlags> {
   if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
-  const { join } = await import('node:path');
   const { readLiveRunState } = await import('../supervisor/index.js');
   return (await readLiveRunState(dataDir))?.apiServer ? { kubeconfig: join(dataDir, 'kubeconfig') } : {};
 }

@@ -57,8 +57,8 @@ function argumentOf(argument: Argument): ArgumentModel {
 }
 
 function optionOf(option: Option): OptionModel {
-  const { defaultValue, description, flags, long, mandatory, short, variadic } = option;
-  const given: unknown = defaultValue;
+  const { description, flags, long, mandatory, short, variadic } = option;
+  const given: unknown = option.defaultValue;
   const isText = (typeof given === 'string' && given !== '') || typeof given === 'number';
   return {
     flags,

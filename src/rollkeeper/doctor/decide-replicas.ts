@@ -3,7 +3,7 @@ import type { Asked, Finding } from './finding.js';
 import { failure, ok, orElse, skipped, someOf, warning } from './finding.js';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Time enough for somebody to renew it. */
+/** Time enough to renew it by hand. */
 const ENDS_SOON_MS = 14 * DAY_MS;
 const SKEW_MS = 1000;
 const WHERE =

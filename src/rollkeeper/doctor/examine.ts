@@ -128,7 +128,7 @@ async function readQueues(
   });
 }
 
-/** Writes before it were those of whoever worked here earlier. */
+/** Earlier writes are those of a controller that worked here before. */
 function firstStartOf(snapshot: Asked<ClusterSnapshot>, nowMs: number): number {
   if (snapshot.is !== 'answered') return nowMs;
   return Math.min(nowMs, ...snapshot.value.replicas.map(({ startedAtMs }) => startedAtMs));
