@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { runUntilStopped } from '@rollkeeper/machinery/process';
 import type { Diagnosis } from '../doctor/index.js';
 import { styleFor } from '../terminal/index.js';
@@ -56,7 +57,9 @@ async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagno
   const { examine } = await import('../doctor/index.js');
   const { withApi } = await import('./live-deployment.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const serviceAccount = flags.serviceAccount === undefined ? undefined : parseRef(flags.serviceAccount);
+  const serviceAccount =
+    flags.serviceAccount === undefined ? undefined : parseRef(flags.serviceAccount, 'service-account');
+  const controllers = readControllers(flags.controllers);
   const redisUrl = redisUrlOf(flags, process.env) ?? (await redisOfUp(flags));
   return withApi({ ...flags, ...(await apiOfUp(flags)) }, (client, apiUrl) =>
     examine(
@@ -67,12 +70,23 @@ async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagno
         askAdmin: (path) => askAdmin(flags, path),
         redisUrl,
         serviceAccount,
-        controllers: flags.controllers.split(','),
+        controllers,
         tryIn: flags.dryRun ? flags.dryRunNamespace : undefined,
       },
       signal,
     ),
   );
+}
+
+const CONTROLLERS = ['deployment', 'replicaset', 'garbage-collector', 'namespace'];
+
+/** @throws InvalidOptionError */
+function readControllers(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !CONTROLLERS.includes(name));
+  if (unknown !== undefined)
+    throw new InvalidOptionError('controllers', `"${unknown}" is none of ${CONTROLLERS.join(', ')}`);
+  return names;
 }
 
 /** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */

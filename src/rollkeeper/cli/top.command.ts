@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { pause } from '@rollkeeper/machinery/clock';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { ExpectedError, InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { endSoon, runUntilStopped } from '@rollkeeper/machinery/process';
 import { styleFor } from '../terminal/index.js';
 import type { TopView } from '../top/index.js';
@@ -39,10 +39,24 @@ async function top(flags: TopFlags, signal: AbortSignal): Promise<void> {
   const clock = new SystemClock();
   const show = await printerFor(form, flags.once === true);
   await withReader(flags, signal, async (read) => {
-    do show(await read(clock.now()));
-    while (!flags.once && (await pause(clock, everyMs, signal)));
+    show(await read(clock.now()));
+    while (!flags.once && (await pause(clock, everyMs, signal))) {
+      const view = await unlessFailing(read(clock.now()));
+      if (view) show(view);
+    }
   });
   void endSoon();
+}
+
+/** Replicas come and go, and so do answers: only where the first one is missing there is nothing to show. */
+async function unlessFailing(reading: Promise<TopView>): Promise<TopView | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error;
+    process.stderr.write(`rollkeeper: ${errorMessage(error)}; trying again\n`);
+    return undefined;
+  }
 }
 
 type ReadTop = (nowMs: number) => Promise<TopView>;

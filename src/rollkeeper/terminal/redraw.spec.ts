@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
+import { StartupError } from '../../machinery/errors/index.js';
 import { PipeView, TerminalView, keepShowing } from './redraw.js';
 
 const ESCAPE = '\u001b';
@@ -47,5 +48,27 @@ describe('what is shown again and again', () => {
     stop.abort();
     await running;
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('goes on after a failure, which is shown, unless nothing could be read at all', async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const shown: string[] = [];
+    const view = { show: (text: string) => void shown.push(text) };
+    const answers = ['1', new StartupError('no replica answers'), '3'];
+    const read = async (): Promise<string> => {
+      const answer = answers.shift() ?? '';
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    const running = keepShowing(view, read, { clock, everyMs: 1000, signal: stop.signal });
+    await clock.advance(2000);
+    expect(shown).toEqual(['1', 'no replica answers; trying again', '3']);
+    stop.abort();
+    await running;
+    answers.unshift(new StartupError('no replica answers'));
+    await expect(
+      keepShowing(view, read, { clock, everyMs: 1000, signal: new AbortController().signal }),
+    ).rejects.toThrow('no replica answers');
   });
 });

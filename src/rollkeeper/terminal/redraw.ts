@@ -1,5 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
+import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
 import { withoutStyle } from './style.js';
 
 /** Where something that changes is shown again and again. */
@@ -52,7 +53,10 @@ export function viewFor(stream: Terminal & { readonly isTTY?: boolean }): View {
   return stream.isTTY === true ? new TerminalView(stream) : new PipeView((text) => stream.write(text));
 }
 
-/** Shows what `read` answers, again after each pause, until stopped. */
+/**
+ * Shows what `read` answers, again after each pause, until stopped. A failure is shown in its place, and the next read may do
+ * better; only the first one is passed on, since nothing could be read at all.
+ */
 export async function keepShowing(
   view: View,
   read: () => Promise<string>,
@@ -62,8 +66,17 @@ export async function keepShowing(
     signal,
   }: { readonly clock: Clock; readonly everyMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  do view.show(await read());
-  while (await pause(clock, everyMs, signal));
+  view.show(await read());
+  while (await pause(clock, everyMs, signal)) view.show(await readOrExplain(read));
+}
+
+async function readOrExplain(read: () => Promise<string>): Promise<string> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error;
+    return `${errorMessage(error)}; trying again`;
+  }
 }
 
 /** A line with sequences of a style is cut at what is seen of it. */
