@@ -21,6 +21,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'detail.js',
     'rollout.js',
     'replicas.js',
+    'problems.js',
     'queues.js',
     'feed.js',
     'parts.js',

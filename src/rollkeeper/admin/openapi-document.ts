@@ -190,6 +190,19 @@ export const OPENAPI_DOCUMENT = {
       revision: { type: 'integer', minimum: 1, description: 'default: the one before' },
       reason: { type: 'string', maxLength: 300, description: 'kept in the history' },
     }),
+    '/admin/problems': read('What is stuck or degraded, with causes and remedies', [
+      inQuery('namespace', NAME, 'only this one; default: all, and the objects of the cluster'),
+    ]),
+    '/admin/explain/{kind}/{namespace}/{name}': read(
+      'Why an object of another kind is where it is; of a pod on no node, also why each node does not take it',
+      [inPath('kind'), inPath('namespace'), inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/explain/{kind}/{name}': read(
+      'The same of an object of the cluster, such as a node or a namespace',
+      [inPath('kind'), inPath('name')],
+      NOT_FOUND,
+    ),
     '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
     '/admin/deployments': read('Each Deployment with its state in one sentence'),
     '/admin/explain/deployments/{namespace}/{name}': read(

@@ -13,6 +13,7 @@ import { registerExplainCommand } from './explain.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
+import { registerProblemsCommand } from './problems.command.js';
 import { registerQueueCommand } from './queue.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
@@ -23,6 +24,7 @@ import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerTimelineCommand } from './timeline.command.js';
 import { registerTopCommand } from './top.command.js';
 import { registerUpCommand } from './up.command.js';
+import { registerWhyCommand } from './why.command.js';
 
 /**
  * The command line.
@@ -41,6 +43,8 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   registerTopCommand(program);
   registerDoctorCommand(program);
   registerExplainCommand(program);
+  registerWhyCommand(program);
+  registerProblemsCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
   registerRolloutRequestCommands(program);

@@ -5,12 +5,14 @@ import { call, follow, token } from '/console/feed.js';
 import { ago, clockTime, countdownRing, nameOf } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
+import { placementDialog, problemsView } from '/console/problems.js';
 import { traceDialog } from '/console/trace.js';
 import { rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
 
 const TABS = [
   ['rollouts', 'Rollouts'],
+  ['problems', 'Problems'],
   ['replicas', 'Replicas'],
   ['queues', 'Queues'],
 ];
@@ -37,6 +39,9 @@ const state = {
   queues: undefined,
   history: [],
   shownTrace: undefined,
+  problems: undefined,
+  problemSearch: new URLSearchParams(location.search).get('problem') ?? '',
+  placed: undefined,
   queueShown: 'deployment',
   queue: undefined,
   connected: false,
@@ -83,12 +88,39 @@ const actions = {
     history.replaceState(undefined, '', `#${id}`);
     actions.set({ tab: id });
     if (id === 'queues') void lookIntoQueue();
+    if (id === 'problems') void lookForProblems();
   },
   async showTrace(id) {
     if (!id) return actions.set({ shownTrace: undefined });
     const spans = await call('GET', `/admin/traces/${id}`).catch(() => []);
     actions.set({ shownTrace: { id, spans } });
     requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById('close-trace')?.focus()));
+  },
+  /** Kept in the address, so that it can be shared. */
+  findProblem(text) {
+    const url = new URL(location.href);
+    if (text === '') url.searchParams.delete('problem');
+    else url.searchParams.set('problem', text);
+    history.replaceState(undefined, '', url);
+    actions.set({ problemSearch: text });
+  },
+  openRollout(key) {
+    actions.tab('rollouts');
+    actions.select(key);
+  },
+  async showPlacement(namespace, name) {
+    const key = `${namespace}/${name}`;
+    actions.set({ placed: { key } });
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => document.getElementById('close-placement')?.focus()),
+    );
+    try {
+      const { placement, sentence } = await call('GET', `/admin/explain/pods/${key}`);
+      if (state.placed?.key === key)
+        actions.set({ placed: { key, placement, problem: placement ? '' : sentence } });
+    } catch (error) {
+      if (state.placed?.key === key) actions.set({ placed: { key, problem: error.message } });
+    }
   },
   showQueue(controller) {
     actions.set({ queueShown: controller });
@@ -198,12 +230,13 @@ function page() {
     <main id="main" tabindex="-1">
       <div class="view ${state.tab}" id="view" role="tabpanel" aria-labelledby="tab-${state.tab}">
         ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state, actions)}` : nothing}
+        ${state.tab === 'problems' ? problemsView(state, actions) : nothing}
         ${state.tab === 'replicas' ? replicasView(state) : nothing}
         ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
       </div>
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
-    ${traceDialog(state, actions)}
+    ${traceDialog(state, actions)} ${placementDialog(state, actions)}
   `;
 }
 
@@ -340,6 +373,24 @@ async function lookIntoQueue() {
   }
 }
 
+const PROBLEMS_EVERY_MS = 5000;
+let looking = false;
+async function lookForProblems() {
+  if (state.tab !== 'problems' || looking || document.hidden) return;
+  looking = true;
+  try {
+    const look = await call('GET', '/admin/problems');
+    state.problems = { ...look, atMs: state.nowMs };
+  } catch (error) {
+    if (error.status === 401 || error.status === 403)
+      state.problems = { ...state.problems, refused: error.message };
+    // Otherwise the feed shows what is gone, and the last look stays.
+  } finally {
+    looking = false;
+    draw();
+  }
+}
+
 /** Events from before this page was opened, as far as the replica saw them. */
 async function recall() {
   try {
@@ -435,6 +486,8 @@ setInterval(() => {
   void explain();
   void lookIntoQueue();
 }, EXPLAIN_EVERY_MS);
+void lookForProblems();
+setInterval(() => void lookForProblems(), PROBLEMS_EVERY_MS);
 // The lease's countdown runs between events of the feed.
 setInterval(draw, 100);
 void follow((event) => {
