@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { AskedNames, ReadNames } from '../completion/index.js';
 import { choices } from './output.js';
@@ -42,19 +43,18 @@ export function registerCompletionCommands(program: Command): void {
 async function loadReader(): Promise<ReadNames> {
   const { withApi } = await import('./live-deployment.js');
   const { contextNames } = await import('@rollkeeper/client/api-client');
-  const { DEPLOYMENTS, NAMESPACES, PODS, ROLLKEEPER_DEPLOYMENTS } =
-    await import('@rollkeeper/machinery/kubernetes');
-  const types = {
-    namespaces: [NAMESPACES],
-    deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS],
-    pods: [PODS],
-  };
+  const typesOf = await loadTypes();
   return async (asked, api, signal) => {
     if (asked.of === 'contexts') return contextNames(api.kubeconfig);
-    const wanted = types[asked.of];
+    const types = typesOf(asked);
+    const given = asked.of === 'objects' ? asked.namespace : undefined;
     return withApi(api, async (client) => {
-      const options = { namespace: namespaceOf(asked), limit: MOST_NAMES, metadataOnly: true, signal };
-      const lists = await Promise.allSettled(wanted.map((type) => client.list(type, options)));
+      const lists = await Promise.allSettled(
+        types.map((type) => {
+          const namespace = type.namespaced ? given : undefined;
+          return client.list(type, { namespace, limit: MOST_NAMES, metadataOnly: true, signal });
+        }),
+      );
       const names = lists.flatMap((list) =>
         list.status === 'fulfilled' ? list.value.items.map(({ metadata }) => metadata.name) : [],
       );
@@ -63,6 +63,17 @@ async function loadReader(): Promise<ReadNames> {
   };
 }
 
-function namespaceOf(asked: AskedNames): string | undefined {
-  return 'namespace' in asked ? asked.namespace : undefined;
+const OF_DEPLOYMENTS = /^(deploy|deployments?|rkd)(\.|$)/i;
+
+/** The types of the objects whose names are asked for: Deployments are of two. */
+async function loadTypes(): Promise<(asked: AskedNames) => readonly ResourceType[]> {
+  const { DEPLOYMENTS, NAMESPACES, ROLLKEEPER_DEPLOYMENTS } =
+    await import('@rollkeeper/machinery/kubernetes');
+  const { kindNamed } = await import('../diagnose/index.js');
+  return (asked) => {
+    if (asked.of !== 'objects') return [NAMESPACES];
+    if (OF_DEPLOYMENTS.test(asked.kind)) return [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS];
+    const found = kindNamed(asked.kind);
+    return found ? [found.type] : [];
+  };
 }

@@ -13,18 +13,22 @@ export const COMMON_EXIT_CODES: readonly ExitCode[] = [
   of(2, 'typed wrong: nothing was attempted'),
 ];
 
+const OF_EXPLANATIONS: readonly ExitCode[] = [
+  of(0, 'complete, or healthy: everything that was asked for runs and is available'),
+  of(3, 'under way: rolling out, or waiting for time to pass'),
+  of(4, 'stuck until something outside changes'),
+  of(5, 'degraded: rolled out, and fewer pods available than asked for'),
+  of(6, 'paused'),
+  of(7, 'being deleted'),
+];
+
 /** Beyond {@link COMMON_EXIT_CODES}, or more exact than those: the one list for help, docs/CLI.md and the man page. */
 export const EXIT_CODES: Readonly<Record<string, readonly ExitCode[]>> = {
   status: [of(0, 'what `up` runs is shown'), of(1, 'nothing runs, or Redis does not answer')],
   doctor: [of(0, 'nothing is wrong'), of(3, 'there are warnings'), of(4, 'there are failures')],
-  explain: [
-    of(0, 'everything that was asked for runs and is available'),
-    of(3, 'rolling out, or waiting for time to pass'),
-    of(4, 'stuck until something outside changes'),
-    of(5, 'degraded: rolled out, and fewer pods available than asked for'),
-    of(6, 'paused'),
-    of(7, 'being deleted'),
-  ],
+  explain: OF_EXPLANATIONS,
+  why: OF_EXPLANATIONS,
+  problems: [of(0, 'nothing is stuck or degraded'), of(4, 'something is')],
   rollout: [
     of(0, 'complete (status, wait); done (the other verbs)'),
     of(3, 'failed'),

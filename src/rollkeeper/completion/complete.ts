@@ -35,7 +35,7 @@ export async function complete(
   const decided = decideCompletion(program, words);
   const current = words.at(-1) ?? '';
   const names = await namesWithin(decided, options);
-  const before = decided.names && 'before' in decided.names ? decided.names.before : '';
+  const before = decided.names?.of === 'objects' ? decided.names.before : '';
   const typed =
     current.startsWith('-') && current.includes('=') ? current.slice(0, current.indexOf('=') + 1) : '';
   const candidates = [

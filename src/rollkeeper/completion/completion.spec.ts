@@ -12,6 +12,12 @@ const PROGRAM = modelOf(createProgram('main.js'));
 const words = (line: string): string[] => line.split(' ');
 const values = (line: string): string[] =>
   decideCompletion(PROGRAM, words(line)).candidates.map(({ value }) => value);
+const objects = (kind: string, namespace = 'default', before = '') => ({
+  of: 'objects',
+  kind,
+  namespace,
+  before,
+});
 const namesFor = (line: string) => decideCompletion(PROGRAM, words(line)).names;
 
 describe('what may come next on the command line', () => {
@@ -33,6 +39,9 @@ describe('what may come next on the command line', () => {
     ['controller --leader-elect-resource-lock l', ['leases']],
     ['controller --restart-on-config t', ['true']],
     ['explain po', ['pod/']],
+    ['explain p', ['pod/', 'pdb/', 'pvc/']],
+    ['scale r', ['replicaset/']],
+    ['why p', ['pod/']],
     ['rollout wait web other', []],
     ['nope ', []],
   ])('is a word that fits: %s', (line, expected) => {
@@ -48,14 +57,18 @@ describe('what may come next on the command line', () => {
   it.each([
     ['rollout wait -n ', { of: 'namespaces' }],
     ['explain --context ', { of: 'contexts' }],
-    ['rollout wait -n shop ', { of: 'deployments', namespace: 'shop', before: '' }],
-    ['rollout wait --namespace=shop w', { of: 'deployments', namespace: 'shop', before: '' }],
-    ['rollout undo deployment w', { of: 'deployments', namespace: 'default', before: '' }],
-    ['rollout undo deploy/w', { of: 'deployments', namespace: 'default', before: 'deploy/' }],
-    ['rollout undo shop/w', { of: 'deployments', namespace: 'shop', before: 'shop/' }],
-    ['diff deployment/w', { of: 'deployments', namespace: 'default', before: 'deployment/' }],
-    ['explain pod web', { of: 'pods', namespace: 'default', before: '' }],
-    ['explain po/web', { of: 'pods', namespace: 'default', before: 'po/' }],
+    ['rollout wait -n shop ', objects('deployment', 'shop')],
+    ['rollout wait --namespace=shop w', objects('deployment', 'shop')],
+    ['rollout undo deployment w', objects('deployment')],
+    ['rollout undo deploy/w', objects('deploy', 'default', 'deploy/')],
+    ['rollout undo shop/w', objects('deployment', 'shop', 'shop/')],
+    ['diff deployment/w', objects('deployment', 'default', 'deployment/')],
+    ['explain pod web', objects('pod')],
+    ['explain po/web', objects('po', 'default', 'po/')],
+    ['explain node/', objects('node', 'default', 'node/')],
+    ['explain statefulset.apps/', objects('statefulset.apps', 'default', 'statefulset.apps/')],
+    ['scale replicaset/w', objects('replicaset', 'default', 'replicaset/')],
+    ['why -n shop w', objects('pod', 'shop')],
   ])('is a name that the API knows: %s', (line, expected) => {
     expect(namesFor(line)).toEqual(expected);
   });

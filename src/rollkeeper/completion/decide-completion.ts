@@ -8,7 +8,14 @@ export interface Candidate {
 /** Names that only the API, or the kubeconfig, knows. */
 export type AskedNames =
   | { readonly of: 'namespaces' | 'contexts' }
-  | { readonly of: 'deployments' | 'pods'; readonly namespace: string; readonly before: string };
+  | {
+      readonly of: 'objects';
+      /** As it was typed: `deployment`, `po`. */
+      readonly kind: string;
+      readonly namespace: string;
+      /** What stands before the name in the same word: `deployment/`. */
+      readonly before: string;
+    };
 
 /** How a shell goes on: what may stand here, where names come from, and whether files may. */
 export interface Completion {
@@ -25,10 +32,18 @@ const BOOLEANS = ['true', 'false'];
 const APIS = ['apps/v1', 'rollkeeper.dev/v1'];
 const NOTHING = { candidates: [], files: false, noSpace: false };
 const OF_FILES = /file|folder|path/;
-const KINDS: readonly Candidate[] = [{ value: 'deployment/' }];
-const POD_KINDS: readonly Candidate[] = [{ value: 'pod/' }];
-/** Commands whose name may be that of a pod. */
-const OF_PODS: ReadonlySet<string> = new Set(['explain', 'why']);
+/** Kinds whose objects a command takes; the first is meant where none is typed. */
+const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
+  explain: [
+    ...['deployment', 'pod', 'statefulset', 'daemonset', 'replicaset', 'job', 'cronjob', 'hpa', 'pdb', 'pvc'],
+    ...['service', 'node', 'namespace', 'apiservice'],
+  ],
+  scale: ['deployment', 'replicaset'],
+  why: ['pod'],
+};
+const USUAL_KINDS = ['deployment'];
+/** Arguments that are the name of an object. */
+const OF_NAMES: ReadonlySet<string> = new Set(['name', 'pod']);
 
 /**
  * What may stand in the place of the last word.
@@ -102,7 +117,7 @@ function argumentOf(
   const argument = command.arguments[index];
   if (!argument || (index < positionals.length && !argument.variadic)) return NOTHING;
   if (argument.choices.length > 0) return { ...NOTHING, candidates: startingWith(argument.choices, current) };
-  if (argument.name === 'name') return nameOf(command, argument, positionals, read, current);
+  if (OF_NAMES.has(argument.name)) return nameOf(command, argument, positionals, read, current);
   return { ...NOTHING, files: OF_FILES.test(argument.name) };
 }
 
@@ -115,32 +130,39 @@ function nameOf(
   current: string,
 ): Place {
   const namespace = values.get('--namespace') ?? 'default';
+  const kinds = KINDS_OF[command.name] ?? USUAL_KINDS;
+  const [usual = 'deployment'] = kinds;
+  const asked = (kind: string, inNamespace: string, before: string): Place => ({
+    ...NOTHING,
+    names: { of: 'objects', kind, namespace: inNamespace, before },
+  });
   const words = positionals.slice(command.arguments.indexOf(argument));
-  if (words.length > 1) return NOTHING;
   const [kind] = words;
-  if (kind !== undefined) {
-    const of = namesOfKind(kind);
-    return of === undefined ? NOTHING : { ...NOTHING, names: { of, namespace, before: '' } };
-  }
+  if (kind !== undefined) return words.length > 1 || !isWord(kind) ? NOTHING : asked(kind, namespace, '');
   const slash = current.indexOf('/');
   if (slash >= 0) {
     const before = current.slice(0, slash);
-    const of = namesOfKind(before);
-    const asked =
-      of === undefined
-        ? ({ of: 'deployments', namespace: before, before: `${before}/` } as const)
-        : { of, namespace, before: `${before}/` };
-    return { ...NOTHING, names: asked };
+    return isKind(before, kinds)
+      ? asked(before, namespace, `${before}/`)
+      : asked(usual, before, `${before}/`);
   }
-  const kinds = OF_PODS.has(command.name) ? [...KINDS, ...POD_KINDS] : KINDS;
-  const candidates = kinds.filter(({ value }) => value.startsWith(current));
+  const candidates = kinds
+    .map((each) => ({ value: `${each}/` }))
+    .filter(({ value }) => value.startsWith(current));
   if (current !== '' && candidates.length > 0) return { ...NOTHING, candidates, noSpace: true };
-  return { ...NOTHING, candidates, names: { of: 'deployments', namespace, before: '' }, noSpace: false };
+  return { ...asked(usual, namespace, ''), candidates };
 }
 
-function namesOfKind(kind: string): 'deployments' | 'pods' | undefined {
-  if (/^(deploy|deployments?|rkd)(\.|$)/i.test(kind)) return 'deployments';
-  return /^(po|pods?)$/i.test(kind) ? 'pods' : undefined;
+/** A word before the name can only be a kind. */
+function isWord(text: string): boolean {
+  return /^[a-z][a-z0-9.-]*$/i.test(text);
+}
+
+const ALIASES = /^(deploy|deployments?|rkd|po|pods?|rs|sts|ds|cj|svc|no|ns)$/i;
+
+function isKind(word: string, kinds: readonly string[]): boolean {
+  const [base = ''] = word.split('.');
+  return ALIASES.test(base) || kinds.some((kind) => base === kind || base === `${kind}s`);
 }
 
 function valueOf({ choices, flags, name, value }: OptionModel, current: string, before: string): Place {
