@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+const SCRIPTS = join(import.meta.dirname, '..', '..', 'scripts');
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 /** Nothing listens at port 9 of this machine. */
@@ -95,6 +96,16 @@ describe('a command line that is wrong', () => {
       stdout: expect.stringContaining('rollkeeper __complete -- '),
     });
     expect(run(['__complete', '--', 'rollout', 'hi'])).toMatchObject({ status: 0, stdout: 'history\n:4\n' });
+  });
+
+  it('is a plugin of kubectl: it calls itself so, and completes as kubectl asks', () => {
+    const script = (name: string, args: readonly string[]) =>
+      spawnSync(process.execPath, [join(SCRIPTS, name), ...args], { cwd: folder, encoding: 'utf8' });
+    expect(script('kubectl-rollkeeper.mjs', ['--help'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Usage: kubectl rollkeeper /),
+    });
+    expect(script('kubectl-complete-rollkeeper.mjs', ['queue', 'un']).stdout).toBe('unpark\n:4\n');
   });
 
   it('has no colours in a pipe', () => {

@@ -40,7 +40,9 @@ function rolloutOfGlance(glance: DeploymentGlance): readonly TopRollout[] {
   const shown = TOP_STATES.find((known) => known === state);
   if (!shown) return [];
   if ((counts as Partial<DeploymentGlance>['counts']) === undefined)
-    throw new UnsupportedError('the replica is of an older release and tells no sizes; ask the API with --kubeconfig');
+    throw new UnsupportedError(
+      'the replica is of an older release and tells no sizes; ask the API with --kubeconfig',
+    );
   const { available, total, updated } = counts;
   return [
     { apiVersion, namespace, name, state: shown, wanted, updated, available, pods: total, why: sentence },
