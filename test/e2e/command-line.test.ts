@@ -57,8 +57,8 @@ describe('a command line that is wrong', () => {
     ],
     [['rollout', 'wait', 'web', '--watch=false'], 'watch: is of status'],
     [
-      ['explain', 'service', 'web'],
-      'kind: "service" is none that this works on; only deployment and pod are',
+      ['explain', 'secret', 'web'],
+      'kind: "secret" is none that this works on; only deployment and the kinds that --help names are',
     ],
     [['explain', 'pod', 'web', '--kubeconfig', '/nope'], 'kubeconfig /nope: ENOENT'],
     [['plan', '-f', '/nope'], 'filename: ENOENT'],
