@@ -5,6 +5,7 @@ import { HealthRegistry } from '@rollkeeper/runtime/health';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { HealthController } from './health.controller.js';
 import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
+import { ActsController } from './acts.controller.js';
 import { AdminPorts } from './admin-ports.js';
 import { CallerClient } from './caller-client.js';
 import { ClusterView } from './cluster-view.js';
@@ -58,6 +59,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     ExplainController,
     RolloutsController,
     ProblemsController,
+    ActsController,
     DebugController,
     ConsoleController,
     OpenApiController,

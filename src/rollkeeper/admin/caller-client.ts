@@ -1,4 +1,4 @@
-import { Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
+import { BadRequestException, Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { userOf } from './access.middleware.js';
@@ -32,4 +32,19 @@ export class CallerClient {
       throw new ServiceUnavailableException({ error: 'this replica cannot ask the API in your name' });
     return { client: clientAs(token), user };
   }
+}
+
+/**
+ * Whose name an act carries.
+ * @param named what the body says
+ * @throws BadRequestException where no name is given, or another one than that of the token's user
+ */
+export function whoAsks({ user }: CallerApi, named: string | undefined): string {
+  if (user !== undefined && named !== undefined && named !== user)
+    throw new BadRequestException({
+      error: `"by" is yours to leave out: the cluster says that you are ${user}`,
+    });
+  const who = user ?? named;
+  if (who === undefined) throw new BadRequestException({ error: '"by" says who asks' });
+  return who;
 }

@@ -16,6 +16,7 @@ type ServedFile = readonly [path: string, type: string];
 
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
+    'acts.js',
     'console.js',
     'rollouts.js',
     'detail.js',

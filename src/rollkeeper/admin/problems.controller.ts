@@ -17,6 +17,7 @@ import type { Diagnosis, KindDiagnosis, Problems } from '../diagnose/index.js';
 import { diagnose, findProblems, kindNamed } from '../diagnose/index.js';
 import { explainPod } from '../explain-pod/explain-pod.js';
 import { AdminPorts } from './admin-ports.js';
+import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient } from './caller-client.js';
 import { parseName } from './request-parsing.js';
@@ -129,13 +130,4 @@ function namedKind(word: string, namespaced: boolean): KindDiagnosis {
 /** Whose rights were too few. */
 function worded(note: string, { user }: CallerApi): string {
   return user === undefined ? note.replace(/^You may/, 'This replica may') : note;
-}
-
-async function answered<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof ApiStatusError) throw new HttpException({ error: error.message }, error.code);
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 // The console: keeps the state from the feed, and renders at most once per frame.
 import { html, nothing, render } from '/console/lit-html.js';
+import { actDialog } from '/console/acts.js';
 import { detail } from '/console/detail.js';
 import { call, follow, token } from '/console/feed.js';
 import { ago, clockTime, countdownRing, nameOf } from '/console/parts.js';
@@ -42,6 +43,8 @@ const state = {
   problems: undefined,
   problemSearch: new URLSearchParams(location.search).get('problem') ?? '',
   placed: undefined,
+  acting: undefined,
+  caller: undefined,
   queueShown: 'deployment',
   queue: undefined,
   connected: false,
@@ -171,6 +174,43 @@ const actions = {
       } else actions.set({ asked: { ...asked, problem: error.message } });
     }
   },
+  /** Opens the question about an act, or closes it. */
+  askAct(acting) {
+    actions.set({ acting });
+    if (!acting) return;
+    void learnCaller();
+    if (acting.verb === 'drain') void lookBeforeDrain(acting);
+  },
+  async act(form) {
+    const { acting } = state;
+    if (!acting) return;
+    const { path, verb } = acting;
+    const [by, reason, container] = ['by', 'reason', 'container'].map((name) => form.get(name) ?? '');
+    if (by !== '') localStorage.setItem('rollkeeper-person', by);
+    const body = {
+      ...(by !== '' && { by }),
+      ...(reason !== '' && { reason }),
+      ...(verb === 'scale' && { replicas: Number(form.get('replicas')) }),
+      ...(verb === 'set-image' && { image: form.get('image') }),
+      ...(container !== '' && { container }),
+    };
+    try {
+      const { notes, said } = await call('POST', `/admin/objects/${path}/${verb}`, body);
+      actions.set({ acting: { ...acting, said: [said, ...notes].join('; ') } });
+      requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById('close-act')?.focus()));
+      announce(`${path}: ${said}`);
+      void explain();
+      void lookForProblems();
+    } catch (error) {
+      if (error.status === 401) {
+        pending = () => {
+          void learnCaller();
+          return actions.act(form);
+        };
+        actions.set({ asksToken: true });
+      } else actions.set({ acting: { ...acting, problem: error.message } });
+    }
+  },
   giveToken(secret) {
     state.asksToken = false;
     if (secret) {
@@ -237,6 +277,7 @@ function page() {
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
     ${traceDialog(state, actions)} ${placementDialog(state, actions)}
+    ${state.asksToken ? nothing : actDialog(state, actions)}
   `;
 }
 
@@ -330,6 +371,26 @@ async function showChanges(asked) {
     if (state.asked === asked) actions.set({ asked: { ...asked, changes } });
   } catch (error) {
     if (state.asked === asked) actions.set({ asked: { ...asked, changes: [], problem: error.message } });
+  }
+}
+
+/** Whose name acts carry, where the cluster knows it by the token. */
+async function learnCaller() {
+  const { user } = await call('GET', '/admin/objects/caller').catch(() => ({}));
+  actions.set({ caller: user });
+}
+
+async function lookBeforeDrain(acting) {
+  const path = `/admin/objects/${acting.path}/drain?dryRun=true`;
+  try {
+    const { changes } = await call('POST', path, state.caller ? {} : { by: 'looks first' });
+    if (state.acting === acting) actions.set({ acting: { ...acting, changes } });
+  } catch (error) {
+    if (error.status === 401) {
+      pending = () => learnCaller().then(() => lookBeforeDrain(acting));
+      actions.set({ asksToken: true });
+    } else if (state.acting === acting)
+      actions.set({ acting: { ...acting, changes: [], problem: error.message } });
   }
 }
 

@@ -12,6 +12,7 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
+import { rolloutActs } from '/console/acts.js';
 import { podLine } from '/console/problems.js';
 import { checks, revisions, track } from '/console/rollout.js';
 
@@ -29,6 +30,7 @@ export function detail(state, actions) {
       <p class="ns">${namespace}</p>
       <h2>${name} ${chip(item.state)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
+      ${rolloutActs(item, why, actions)}
     </header>
     ${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>

@@ -1,5 +1,6 @@
 // What is wrong, of every kind: one card for each object, with its findings and what would help.
 import { html, nothing } from '/console/lit-html.js';
+import { actButtons } from '/console/acts.js';
 import { ago, chip, empty } from '/console/parts.js';
 
 const SHOWN = 100;
@@ -57,8 +58,9 @@ function card({ kind, name, namespace, sentence, state: is, unblockedBy, waitsFo
       }
     </header>
     <p class="sentence">${sentence}</p>
+    ${kind === 'Node' ? nodeActs(name, waitsFor, actions) : nothing}
     <ul class="causes">
-      ${findings.map((finding) => findingItem(finding, namespace, state, actions))}
+      ${findings.map((finding) => findingItem(finding, findings.length === 1, namespace, state, actions))}
     </ul>
     ${
       unblockedBy.length === 0
@@ -71,29 +73,30 @@ function card({ kind, name, namespace, sentence, state: is, unblockedBy, waitsFo
   </li>`;
 }
 
-function findingItem(
-  { cause, objects = [], pods = [], severity, since, summary },
-  namespace,
-  state,
-  actions,
-) {
+function nodeActs(name, findings, actions) {
+  const isCordoned = findings.some(({ cause }) => cause === 'node-cordoned');
+  return actButtons(`nodes/${name}`, [isCordoned ? 'uncordon' : 'cordon', 'drain'], actions);
+}
+
+/** @param isTold whether the sentence above says the same */
+function findingItem(finding, isTold, namespace, state, actions) {
+  const { cause, objects = [], pods = [], severity, since, summary } = finding;
   return html`<li class=${severity}>
     <code>${cause}</code>
-    <p>
-      ${summary}${since ? html` <span class="quiet" title=${since}>${ago(Date.parse(since), state.nowMs)}</span>` : nothing}
-    </p>
+    ${since ? html`<span class="quiet" title=${since}>since ${ago(Date.parse(since), state.nowMs)}</span>` : nothing}
+    ${isTold ? nothing : html`<p>${summary}</p>`}
     ${objects
       .slice(0, 5)
       .map(
         ({ detail, kind, name, namespace: of }) =>
           html`<p class="pod"><b>${kind} ${of ? `${of}/` : ''}${name}</b>${detail ? `: ${detail}` : ''}</p>`,
       )}
-    ${pods.slice(0, 5).map((pod) => podLine(pod, cause, namespace, actions))}
+    ${pods.slice(0, 5).map((pod) => podLine(pod, cause, namespace, actions, summary))}
   </li>`;
 }
 
 /** A pod of a finding; of one that no node takes, each node says why. */
-export function podLine({ message, name, node, reason }, cause, namespace, actions, said = '') {
+export function podLine({ message, name, node, reason }, cause, namespace, actions, said) {
   return html`<p class="pod">
     <b>${name}</b>${node ? ` on ${node}` : ''}
     ${reason}${message && !said.includes(message) ? `: ${message}` : ''}
