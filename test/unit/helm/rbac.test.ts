@@ -109,8 +109,9 @@ describe('the rights that the code needs, as they are found in its sources', () 
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
     const lookedAt = ['events', 'leader-election'];
-    // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
-    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
+    // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
+    // others (system:auth-delegator).
+    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access', 'acts', 'diagnose'];
     const notReplicas = [
       'cli',
       'convert',
