@@ -5,24 +5,14 @@
  * cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
  */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  'cloud-node-lifecycle-controller': ['cloud-node-lifecycle'],
   'clusterrole-aggregation-controller': ['clusterrole-aggregation'],
-  'device-taint-eviction-controller': [],
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': [],
-  'legacy-serviceaccount-token-cleaner-controller': ['legacy-service-account-token-cleaner'],
-  'node-ipam-controller': ['nodeipam'],
-  'node-route-controller': ['route'],
-  'persistentvolume-attach-detach-controller': ['attachdetach'],
-  'persistentvolume-expander-controller': ['persistentvolume-expander'],
   'podcertificaterequest-cleaner-controller': [],
-  'resourceclaim-controller': ['resource-claim-controller'],
   'resourcequota-controller': ['resourcequota'],
   'selinux-warning-controller': [],
-  'service-cidr-controller': [],
   'storage-version-migrator-controller': [],
   'storageversion-garbage-collector-controller': ['storage-version-gc'],
   'validatingadmissionpolicy-status-controller': ['validatingadmissionpolicy-status'],
-  'volumeattributesclass-protection-controller': [],
 };
 
 const NAMES: ReadonlyMap<string, string> = new Map(

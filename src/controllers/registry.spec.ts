@@ -90,10 +90,11 @@ describe('--controllers', () => {
     const list = '*,bootstrapsigner,tokencleaner';
     expect(selected(list)).toEqual([...selected('*'), 'bootstrap-signer', 'token-cleaner']);
     expect(controllersElsewhere(list)).toEqual([]);
-    expect(controllersElsewhere('*,-attachdetach,nodeipam,node-ipam-controller')).toEqual([
-      'node-ipam-controller',
+    expect(controllersElsewhere('*,-resourcequota,storage-version-gc,selinux-warning-controller')).toEqual([
+      'selinux-warning-controller',
+      'storageversion-garbage-collector-controller',
     ]);
-    expect(() => selected('attachdetach')).toThrow('leaves no controller');
+    expect(() => selected('storage-version-gc')).toThrow('leaves no controller');
   });
 
   // Every name and alias of kube-controller-manager 1.36.

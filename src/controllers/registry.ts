@@ -12,6 +12,14 @@ import {
   tokenCleanerController,
 } from './bootstrap-tokens/bootstrap-token-controllers.js';
 import { ttlController } from './ttl/ttl-controller.js';
+import { attachDetachController } from './attach-detach/attach-detach.js';
+import { cloudNodeLifecycleController, nodeRouteController } from './cloud-node/cloud-node.js';
+import { deviceTaintEvictionController } from './device-taint-eviction/device-taint-eviction.js';
+import { nodeIpamController } from './node-ipam/node-ipam.js';
+import { persistentVolumeExpanderController } from './persistentvolume-expander/persistentvolume-expander.js';
+import { resourceClaimController } from './resource-claim/resource-claim-controller.js';
+import { serviceCidrController } from './service-cidr/service-cidr.js';
+import { legacyTokenCleanerController } from './token-cleanup/legacy-tokens.js';
 import { cronJobController } from './cronjob/cronjob-controller.js';
 import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
@@ -45,6 +53,7 @@ import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.j
 import { persistentVolumeBinderController } from './persistentvolume-binder/persistentvolume-binder.js';
 import { serviceLoadBalancerController } from './service-lb/service-lb-controller.js';
 import {
+  attributesClassProtectionController,
   claimProtectionController,
   volumeProtectionController,
 } from './storage-protection/storage-protection.js';
@@ -86,6 +95,16 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   ttlController,
   bootstrapSignerController,
   tokenCleanerController,
+  resourceClaimController,
+  deviceTaintEvictionController,
+  attachDetachController,
+  persistentVolumeExpanderController,
+  attributesClassProtectionController,
+  nodeIpamController,
+  serviceCidrController,
+  legacyTokenCleanerController,
+  nodeRouteController,
+  cloudNodeLifecycleController,
 ];
 
 export interface SelectOptions {

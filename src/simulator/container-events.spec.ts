@@ -32,7 +32,12 @@ describe('decideContainerEvents', () => {
       'Warning Failed Failed to pull image "nginx:broken": why',
       'Warning Failed Error: ErrImagePull',
     ]);
-    expect(texts(status('ErrImagePull'), status('ImagePullBackOff'))).toEqual(['Normal BackOff why']);
+    expect(texts(status('ErrImagePull'), status('ImagePullBackOff', 'why: ErrImagePull: not found'))).toEqual(
+      ['Normal BackOff why', 'Warning Failed Error: ImagePullBackOff'],
+    );
+    expect(texts(status('ImagePullBackOff'), status('ErrImagePull'))[0]).toBe(
+      'Normal Pulling Pulling image "nginx:broken"',
+    );
   });
 
   it('tells of a malformed image and of a crash', () => {

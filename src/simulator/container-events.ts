@@ -1,35 +1,51 @@
 import type { EventNote } from '@rollkeeper/client/events';
 import { isSidecar, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import { EXIT_CODE_OF_KILLED } from './decide-container.js';
+import { pullKey } from './decide-containers.js';
 import { DEADLINE_EXCEEDED } from './decide-pod-lifecycle.js';
-import { isResizing, pendingResize } from './decide-resize.js';
 import { decideProbes } from './decide-probes.js';
+import type { ProbeProblem } from './decide-probes.js';
+import { isResizing, pendingResize } from './decide-resize.js';
+import { formatDuration } from './durations.js';
+import { imagePullOf } from './image-pull.js';
+import { SHUT_DOWN } from './node-verdict.js';
+import { statusesOf } from './pod-conditions.js';
 
 /**
- * The events of a kubelet about failures, for a status about to be written. Nothing is recorded for successes: on a
- * simulated node that would be most of all writes.
+ * The events of a kubelet for a status about to be written: about failures, and about what takes time. Nothing is
+ * recorded for successes: on a simulated node that would be most of all writes.
  */
 export function decideContainerEvents(
   pod: DeepReadonly<Pod>,
   next: DeepReadonly<PodStatus>,
+  pulls: PullContext = {},
 ): readonly EventNote[] {
-  if (next.reason === 'OutOfcpu' && pod.status?.reason !== next.reason) {
-    return [{ type: 'Warning', reason: next.reason, message: next.message ?? '' }];
-  }
+  const ended = endNote(pod, next);
+  if (ended && pod.status?.startTime === undefined) return [ended];
   const old = statusesOf(pod.status ?? {});
   const notes = [
     ...resizeNotes(pod, next),
     ...statusesOf(next).flatMap((status) => {
       const before = old.find(({ name }) => name === status.name);
-      const probed = probeNotes(pod, status, before);
+      const going = [...pullNotes(pod, status, before, pulls), ...probeNotes(pod, status, before)];
       const reason = status.state?.waiting?.reason;
-      if (reason === undefined || before?.state?.waiting?.reason === reason) return probed;
+      if (reason === undefined || before?.state?.waiting?.reason === reason) return going;
       const message = status.state?.waiting?.message ?? '';
-      return [...probed, ...notesOf(reason, message, status.image, status.name, pod)];
+      return [...going, ...notesOf(reason, message, status.image, status.name, pod)];
     }),
   ];
-  if (next.reason !== DEADLINE_EXCEEDED || pod.status?.reason === next.reason) return notes;
-  return [...notes, { type: 'Normal', reason: next.reason, message: next.message ?? '' }];
+  return ended ? [...notes, ended] : notes;
+}
+
+/** For a pod that its node ends, or has not taken. */
+function endNote(
+  pod: DeepReadonly<Pod>,
+  { message = '', reason }: DeepReadonly<PodStatus>,
+): EventNote | undefined {
+  if (reason === undefined || pod.status?.reason === reason || reason === SHUT_DOWN) return undefined;
+  if (reason === DEADLINE_EXCEEDED) return { type: 'Normal', reason, message };
+  return { type: 'Warning', reason, message: message.replace(/^Pod was rejected: /, '') };
 }
 
 /** What a kubelet says of the steps of a resize. Source: pkg/kubelet/kubelet.go and allocation_manager.go. */
@@ -62,31 +78,66 @@ function resourcesShown({ metadata: { generation }, spec }: DeepReadonly<Pod>): 
 
 type Status = NonNullable<DeepReadonly<PodStatus>['containerStatuses']>[number];
 
-/** The statuses of all containers, in start order. */
-export function statusesOf(status: DeepReadonly<PodStatus>): readonly Status[] {
-  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-}
-
-/** Events for failing probes: one when the failure begins to show, and one when the container is killed for it. */
+/** Events for failing probes: when a failure begins to show, and when the container is killed for it. */
 function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | undefined): EventNote[] {
   const { containers = [], initContainers = [] } = pod.spec;
   const container = [...initContainers, ...containers].find(({ name }) => name === status.name);
-  const { killedAfterMs, problems } = container ? decideProbes(pod, container) : NO_PROBES;
-  if (problems.length === 0) return [];
-  const unhealthy = problems.map(({ message }): EventNote => ({
-    type: 'Warning',
-    reason: 'Unhealthy',
-    message,
-  }));
-  const startsNow = !before?.state?.running || before.containerID !== status.containerID;
-  if (status.state?.running) return startsNow || (before.ready && !status.ready) ? unhealthy : [];
-  if (killedAfterMs === undefined || !before?.state?.running) return [];
-  const killer = problems.find(({ isError, type }) => type !== 'Readiness' && !isError);
-  const message = `Container ${status.name} failed ${killer?.type.toLowerCase()} probe, will be restarted`;
-  return [{ type: 'Normal', reason: 'Killing', message }];
+  if (!container) return [];
+  const { killedAfterMs, killer, problems, unready } = decideProbes(pod, container);
+  const isSameRun = before?.state?.running && before.containerID === status.containerID;
+  const hasBecomeUnready = isSameRun === true && before.ready && !status.ready;
+  if (status.state?.running) {
+    if (!isSameRun) return problems.map(unhealthy);
+    if (!hasBecomeUnready) return [];
+    return [...problems, ...(unready ? [unready] : [])].map(unhealthy);
+  }
+  const ended = status.lastState?.terminated ?? status.state?.terminated;
+  if (killedAfterMs === undefined || !before?.state?.running || ended?.exitCode !== EXIT_CODE_OF_KILLED)
+    return [];
+  const cause = killer ?? problems.find(({ isError, type }) => type !== 'Readiness' && !isError);
+  const message = `Container ${status.name} failed ${cause?.type.toLowerCase()} probe, will be restarted`;
+  return [...(killer ? [unhealthy(killer)] : []), { type: 'Normal', reason: 'Killing', message }];
 }
 
-const NO_PROBES = { killedAfterMs: undefined, problems: [] } as const;
+function unhealthy({ message }: ProbeProblem): EventNote {
+  return { type: 'Warning', reason: 'Unhealthy', message };
+}
+
+/** What is known of a pod's pulls. */
+export interface PullContext {
+  /** Those that begin now, by `pullKey`. @default none */
+  readonly begun?: readonly string[];
+  /** Those that are known to have begun. @default none */
+  readonly known?: ReadonlyMap<string, number>;
+  /** How long a pull takes on the node. @default no time */
+  readonly pullsAfterMs?: number;
+}
+
+/** Events for pulls. Those that take no time and do not fail are none. */
+function pullNotes(
+  pod: DeepReadonly<Pod>,
+  status: Status,
+  before: Status | undefined,
+  { begun = [], known, pullsAfterMs }: PullContext,
+): EventNote[] {
+  const { image, name } = status;
+  const key = pullKey(name, image);
+  const [was, is] = [before?.state?.waiting?.reason, status.state?.waiting?.reason];
+  const hasCome = before?.state?.waiting !== undefined && !before.containerID && status.containerID;
+  const isTriedAgain = was === 'ImagePullBackOff' && (is === 'ErrImagePull' || hasCome);
+  const pulling: EventNote[] =
+    begun.includes(key) || isTriedAgain
+      ? [{ type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"` }]
+      : [];
+  if (!hasCome || !known?.has(key)) return pulling;
+  const took = formatDuration(imagePullOf(pod, { name, image }, pullsAfterMs).takesMs);
+  const size = `Image size: ${IMAGE_BYTES} bytes.`;
+  const message = `Successfully pulled image "${image}" in ${took} (${took} including waiting). ${size}`;
+  return [...pulling, { type: 'Normal', reason: 'Pulled', message }];
+}
+
+/** No image is really pulled. */
+const IMAGE_BYTES = 50_000_000;
 
 function notesOf(
   reason: string,
@@ -102,7 +153,10 @@ function notesOf(
         { type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull' },
       ];
     case 'ImagePullBackOff':
-      return [{ type: 'Normal', reason: 'BackOff', message }];
+      return [
+        { type: 'Normal', reason: 'BackOff', message: message.replace(/: ErrImagePull: .*$/s, '') },
+        { type: 'Warning', reason: 'Failed', message: 'Error: ImagePullBackOff' },
+      ];
     case 'InvalidImageName':
       return [{ type: 'Warning', reason: 'InspectFailed', message }];
     case 'CrashLoopBackOff': {

@@ -1,6 +1,9 @@
 import { doublingDelayMs, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { ProbeOutlook } from './decide-probes.js';
+import { formatDuration } from './durations.js';
+import type { ImagePull } from './image-pull.js';
+import { NO_PULL, decidePull } from './image-pull.js';
 import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
 
 export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
@@ -13,35 +16,45 @@ export interface ContainerFacts {
   readonly current: ReadableStatus | undefined;
   /** Prefix of container ids, unique to the pod. */
   readonly podUid: string;
+  /** As a kubelet prints it: `name_namespace(uid)`. */
+  readonly podText: string;
   readonly nowMs: number;
-  /** When the node started the pod. */
-  readonly podStartedMs: number;
+  /** When the node began to pull the image; when it would begin, if it has not. */
+  readonly pullStartedMs: number;
+  /** @default at once */
+  readonly pull?: ImagePull;
+  /** The reason of a container that waits for its first pull. @default 'ContainerCreating' */
+  readonly waitReason?: string;
   readonly readyAfterMs: number;
   /** @default it keeps running */
   readonly end?: ContainerEnd;
   /** Outcome of its probes. @default all succeed */
-  readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart'>;
+  readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart' | 'startsAfterMs' | 'readinessAt'>;
   /** The pod's restart policy. @default 'Always' */
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   /** It is stopped and started again. @default false */
   readonly isRestarted?: boolean;
   /** When the running container started, if known more precisely than to the second. */
   readonly startedMs?: number;
+  /** Restarts up to which the backoff is forgotten. @default 0 */
+  readonly forgottenRestarts?: number;
 }
 
 export interface ContainerPlan {
   readonly status: ContainerStatus;
   /** When the container changes by itself, epoch milliseconds. */
   readonly wakeAtMs?: number;
+  /** It waits for its image. @default false */
+  readonly isPulling?: boolean;
 }
 
-/** Backoff of image pulls and of crashing containers: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
+/** Backoff of containers that end: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
+/** A container that ran for so long begins again with the first backoff. Source: client-go's flowcontrol.Backoff. */
+const BACKOFF_FORGOTTEN_MS = 2 * MAX_BACKOFF_MS;
 /** Exit code of a killed container (SIGKILL): by a failing probe, or because it did not stop in time. */
 export const EXIT_CODE_OF_KILLED = 137;
-/** How long a failed pull is shown as ErrImagePull before ImagePullBackOff. */
-const PULL_ERROR_SHOWN_MS = 2_000;
 /** Lifetime of a crashing container. */
 const CRASHES_AFTER_MS = 1_000;
 const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
@@ -55,15 +68,29 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
     case 'invalid-image':
       return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
     case 'image-pull-error':
-      return pullImage(facts);
+      return pullImage(facts, { ...(facts.pull ?? NO_PULL), failures: Infinity }) ?? start(facts);
+    default:
+      return (facts.pull && pullImage(facts, facts.pull)) ?? start(facts);
+  }
+}
+
+/** The same of a container whose image is there. */
+function start(facts: ContainerFacts): ContainerPlan {
+  switch (facts.behaviour) {
     case 'crash-loop':
       return fail(facts, CRASH);
     case 'never-ready':
       return { status: { ...running(facts).status, ready: false } };
-    case 'run':
+    default:
       if (!facts.end) return runToReady(facts);
-      return facts.end.exitCode === 0 ? succeed(facts, facts.end) : fail(facts, facts.end);
+      return facts.end.exitCode === 0 && !isAlwaysRestarted(facts)
+        ? succeed(facts, facts.end)
+        : fail(facts, facts.end);
   }
+}
+
+function isAlwaysRestarted({ restartPolicy = 'Always' }: ContainerFacts): boolean {
+  return restartPolicy === 'Always';
 }
 
 /** Delay before restart number `restarts` + 1. */
@@ -71,16 +98,39 @@ export function crashBackoffMs(restarts: number): number {
   return doublingDelayMs(restarts, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }
 
+/** Whether a container ran for so long that its earlier restarts no longer count. */
+export function isBackoffForgotten(ranForMs: number): boolean {
+  return ranForMs >= BACKOFF_FORGOTTEN_MS;
+}
+
 function runToReady(
   facts: ContainerFacts,
   { status, startedMs }: RunningContainer = running(facts),
 ): ContainerPlan {
-  const { canBeReady = true, canStart = true } = facts.probes ?? {};
+  const { canBeReady = true, canStart = true, readinessAt, startsAfterMs = 0 } = facts.probes ?? {};
+  const startsAtMs = startedMs + startsAfterMs;
+  if (canStart && facts.nowMs < startsAtMs)
+    return { status: { ...status, started: false, ready: false }, wakeAtMs: startsAtMs };
   if (!canBeReady || !canStart) return { status: { ...status, started: canStart, ready: false } };
   const readyAtMs = startedMs + facts.readyAfterMs;
+  if (readinessAt) return probedReadiness(status, facts.nowMs, readyAtMs, startedMs, readinessAt);
   const isReady = status.ready || facts.nowMs >= readyAtMs;
   if (isReady) return { status: { ...status, started: true, ready: true } };
   return { status: { ...status, started: true }, wakeAtMs: readyAtMs };
+}
+
+/** A container whose readiness comes and goes. */
+function probedReadiness(
+  status: ContainerStatus,
+  nowMs: number,
+  readyAtMs: number,
+  startedMs: number,
+  readinessAt: NonNullable<ProbeOutlook['readinessAt']>,
+): ContainerPlan {
+  if (nowMs < readyAtMs) return { status: { ...status, started: true, ready: false }, wakeAtMs: readyAtMs };
+  const { changesAtMs, succeeds } = readinessAt(nowMs - startedMs);
+  const next: ContainerStatus = { ...status, started: true, ready: succeeds };
+  return changesAtMs === undefined ? { status: next } : { status: next, wakeAtMs: startedMs + changesAtMs };
 }
 
 interface RunningContainer {
@@ -128,17 +178,17 @@ function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
     return { status: facts.current as ContainerStatus, wakeAtMs: untilMs };
   const run = untilMs === undefined ? running(facts) : restarted(facts);
   const endsAtMs = run.startedMs + end.afterMs;
-  if (nowMs >= endsAtMs) return afterFailure(facts, run.status, end.exitCode);
+  if (nowMs >= endsAtMs) return afterFailure(facts, run, end.exitCode);
   const shown = end.isReadyBefore ? runToReady(facts, run) : { status: { ...run.status, ready: false } };
   return runUntil(endsAtMs, shown);
 }
 
 /** The end of the backoff; undefined if the container is not in backoff. */
-function backsOffUntil({ current, image }: ContainerFacts): number | undefined {
-  const finishedAt = current?.lastState?.terminated?.finishedAt;
+function backsOffUntil({ current, forgottenRestarts = 0, image }: ContainerFacts): number | undefined {
+  const { finishedAt } = current?.lastState?.terminated ?? {};
   const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === image;
   if (!backsOff || finishedAt === undefined) return undefined;
-  return Date.parse(finishedAt) + crashBackoffMs(current.restartCount);
+  return Date.parse(finishedAt) + crashBackoffMs(Math.max(current.restartCount - forgottenRestarts, 0));
 }
 
 function restarted(facts: ContainerFacts): RunningContainer {
@@ -154,11 +204,16 @@ function restarted(facts: ContainerFacts): RunningContainer {
   return { status, startedMs: nowMs };
 }
 
-function afterFailure(facts: ContainerFacts, status: ContainerStatus, exitCode: number): ContainerPlan {
-  const { nowMs } = facts;
+function afterFailure(
+  facts: ContainerFacts,
+  { startedMs, status }: RunningContainer,
+  exitCode: number,
+): ContainerPlan {
+  const { forgottenRestarts = 0, name, nowMs, podText } = facts;
   if (facts.restartPolicy === 'Never') return { status: stopped(status, nowMs, exitCode) };
-  const backoffMs = crashBackoffMs(status.restartCount);
-  const message = `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`;
+  const inARow = isBackoffForgotten(nowMs - startedMs) ? 0 : status.restartCount - forgottenRestarts;
+  const backoffMs = crashBackoffMs(Math.max(inARow, 0));
+  const message = `back-off ${formatDuration(backoffMs)} restarting failed container=${name} pod=${podText}`;
   return {
     status: {
       ...status,
@@ -171,35 +226,36 @@ function afterFailure(facts: ContainerFacts, status: ContainerStatus, exitCode: 
   };
 }
 
-/** Pulls are tried at the start and then after 10, 20, 40 … seconds; each shows its error for a moment. */
-function pullImage(facts: ContainerFacts): ContainerPlan {
-  const elapsedMs = Math.max(facts.nowMs - facts.podStartedMs, 0);
-  let triedMs = 0;
-  let backoffMs = FIRST_BACKOFF_MS;
-  while (elapsedMs >= triedMs + backoffMs) {
-    triedMs += backoffMs;
-    backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+/** A container that waits for its image; undefined if that is there, or the container has started before. */
+function pullImage(facts: ContainerFacts, pull: ImagePull): ContainerPlan | undefined {
+  const { behaviour, current, image, nowMs, pullStartedMs, waitReason = 'ContainerCreating' } = facts;
+  const hasStarted = current?.containerID !== undefined && current.image === image;
+  if (hasStarted && behaviour !== 'image-pull-error') return undefined;
+  const { stage, untilMs } = decidePull(pull, Math.max(nowMs - pullStartedMs, 0));
+  const wait = (reason: string, message?: string): ContainerPlan => ({
+    status: waiting(facts, reason, message),
+    wakeAtMs: pullStartedMs + untilMs,
+    isPulling: true,
+  });
+  const error = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": not found`;
+  switch (stage) {
+    case 'done':
+      return undefined;
+    case 'pulling':
+      return wait(waitReason);
+    case 'failed':
+      return wait('ErrImagePull', error);
+    case 'backing-off':
+      return wait('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: ${error}`);
   }
-  const { image, podStartedMs } = facts;
-  if (elapsedMs < triedMs + PULL_ERROR_SHOWN_MS) {
-    const message = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": not found`;
-    return {
-      status: waiting(facts, 'ErrImagePull', message),
-      wakeAtMs: podStartedMs + triedMs + PULL_ERROR_SHOWN_MS,
-    };
-  }
-  return {
-    status: waiting(facts, 'ImagePullBackOff', `Back-off pulling image "${image}"`),
-    wakeAtMs: podStartedMs + triedMs + backoffMs,
-  };
 }
 
-function waiting(facts: ContainerFacts, reason: string, message: string): ContainerStatus {
+function waiting(facts: ContainerFacts, reason: string, message?: string): ContainerStatus {
   const { current, nowMs } = facts;
   const lastState = current?.state?.running ? exited(current, nowMs, 0) : current?.lastState;
   return {
     ...blank(facts, current?.restartCount ?? 0),
-    state: { waiting: { reason, message } },
+    state: { waiting: { reason, ...(message !== undefined && { message }) } },
     ...(lastState ? { lastState } : {}),
   };
 }

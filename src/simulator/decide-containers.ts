@@ -6,6 +6,7 @@ import { restartedByResize, withResources } from './decide-resize.js';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
 import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
 import { decideProbes } from './decide-probes.js';
+import { NO_PULL, imagePullOf } from './image-pull.js';
 import type { ContainerEnd } from './pod-behaviour.js';
 import {
   behaviourOf,
@@ -13,6 +14,7 @@ import {
   containerEnd,
   initContainerEnd,
   readyAfterMs,
+  sidecarEnd,
 } from './pod-behaviour.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -25,6 +27,19 @@ export interface ContainersFacts {
   readonly startedMs?: ReadonlyMap<string, number>;
   /** Where the pod's resize is. @default there is none */
   readonly resize?: ResizePlan;
+  /** When the node began to pull images, by {@link pullKey}. @default with the pod, or with its wait for them */
+  readonly pullStartedMs?: ReadonlyMap<string, number>;
+  /** How long a pull takes on this node. @default no time */
+  readonly pullsAfterMs?: number;
+  /** Whether the node has an image already. @default it has none that takes time */
+  readonly hasImage?: (image: string) => boolean;
+  /** By container, restarts up to which its backoff is forgotten. */
+  readonly forgottenRestarts?: ReadonlyMap<string, number>;
+}
+
+/** One pull of one container. */
+export function pullKey(container: string, image: string): string {
+  return `${container} ${image}`;
 }
 
 export interface ContainersPlan {
@@ -36,6 +51,8 @@ export interface ContainersPlan {
   readonly isInitialized: boolean;
   /** When one of them changes by itself, epoch milliseconds. */
   readonly wakeAtMs?: number;
+  /** The pulls that they wait for. */
+  readonly pulls: readonly string[];
 }
 
 /**
@@ -49,14 +66,20 @@ export function decideContainers(
 ): ContainersPlan {
   const { resize = { step: 'none' } } = facts;
   const restarted = restartedByResize(pod, resize);
+  const { name, namespace, uid = '' } = pod.metadata;
+  const hasInit = (pod.spec.initContainers ?? []).length > 0;
   const factsOf = (container: Container, current: ReadableStatus | undefined): ContainerFacts => ({
     name: container.name,
     image: container.image ?? '',
     behaviour: containerBehaviour(undefined, container.image ?? ''),
     current,
-    podUid: pod.metadata.uid ?? '',
+    podUid: uid,
+    podText: `${name}_${namespace}(${uid})`,
     nowMs: facts.nowMs,
-    podStartedMs,
+    pullStartedMs: pullStartOf(container, current, podStartedMs, facts),
+    pull: isPresent(container, facts) ? NO_PULL : imagePullOf(pod, container, facts.pullsAfterMs),
+    waitReason: hasInit ? 'PodInitializing' : 'ContainerCreating',
+    forgottenRestarts: facts.forgottenRestarts?.get(container.name),
     readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
     restartPolicy: pod.spec.restartPolicy,
     startedMs: facts.startedMs?.get(current?.containerID ?? ''),
@@ -74,6 +97,7 @@ export function decideContainers(
   const wakes = [...init.plans, ...plans, ...added].flatMap(({ wakeAtMs }) =>
     wakeAtMs === undefined ? [] : [wakeAtMs],
   );
+  const pulling = [...init.plans, ...plans, ...added].filter(({ isPulling }) => isPulling);
   return {
     initContainers: init.plans.map(({ status }, index) => {
       const container = pod.spec.initContainers?.[index];
@@ -86,11 +110,31 @@ export function decideContainers(
     }),
     ephemeralContainers: added.map(({ status }) => status),
     isInitialized: init.isDone,
+    pulls: pulling.map(({ status }) => pullKey(status.name, status.image)),
     ...(wakes.length > 0 && { wakeAtMs: Math.min(...wakes) }),
   };
 }
 
 type ReadableStatus = DeepReadonly<ContainerStatus>;
+
+/** Whether a container need not wait for its image. With `Always`, the registry is asked each time. */
+function isPresent({ image = '', imagePullPolicy }: Container, { hasImage }: ContainersFacts): boolean {
+  return imagePullPolicy !== 'Always' && (hasImage?.(image) ?? false);
+}
+
+/** A container that was not pulling yet begins now. */
+function pullStartOf(
+  { image = '', name }: Container,
+  current: ReadableStatus | undefined,
+  podStartedMs: number,
+  { nowMs, pullStartedMs }: ContainersFacts,
+): number {
+  const known = pullStartedMs?.get(pullKey(name, image));
+  if (known !== undefined) return known;
+  const { reason } = current?.state?.waiting ?? {};
+  const waitsForOthers = reason === 'PodInitializing' || current?.state?.running !== undefined;
+  return waitsForOthers ? nowMs : podStartedMs;
+}
 
 function decideMainContainer(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
   const behaviour = containerBehaviour(behaviourOf(pod), facts.image);
@@ -151,7 +195,8 @@ function decideInitContainers(
 
 /** Runs beside the others, and is restarted regardless of the pod's restart policy. */
 function decideSidecar(pod: ReadablePod, container: Container, facts: ContainerFacts): ContainerPlan {
-  return decideContainer({ ...facts, restartPolicy: 'Always', ...probed(pod, container, undefined) });
+  const end = sidecarEnd(pod, container);
+  return decideContainer({ ...facts, restartPolicy: 'Always', ...probed(pod, container, end) });
 }
 
 /** Runs to completion, and is restarted after failures unless the restart policy is Never. */

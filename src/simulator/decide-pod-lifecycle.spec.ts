@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../machinery/kubernetes/index.js';
-import { statusesOf } from './container-events.js';
+import { statusesOf } from './pod-conditions.js';
 import {
   BEHAVIOUR_ANNOTATION,
   ENDS_AFTER_ANNOTATION,
   EXIT_CODE_ANNOTATION,
   POD_BEHAVIOURS,
   READY_AFTER_ANNOTATION,
-  parseDuration,
 } from './pod-behaviour.js';
+import { parseDuration } from './durations.js';
 import { START, aPod, behaving, condition, decide, play, waitingReason } from './pod-lifecycle.fixture.js';
 
 describe('a pod that works', () => {

@@ -2,31 +2,44 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, isPodFinished, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
-import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
+import { stopped } from './decide-container.js';
+import type { ContainersFacts } from './decide-containers.js';
 import { decideContainers, stopSidecars } from './decide-containers.js';
 import type { NodeRoom } from './decide-resize.js';
 import { decideResize, isDeferred, podResources, withResizeConditions } from './decide-resize.js';
-import { conditionsOfEnded, decidePodConditions, isConditionTrue } from './pod-conditions.js';
-import { behaviourOf, restartsAlways } from './pod-behaviour.js';
+import type { ContainerStop } from './decide-stop.js';
+import { decideStops, stoppedBy } from './decide-stop.js';
+import type { NodeVerdict } from './node-verdict.js';
+import { endedByNode, rejectedByNode } from './node-verdict.js';
+import { conditionsOfEnded, decidePodConditions } from './pod-conditions.js';
+import { behaviourOf } from './pod-behaviour.js';
 
-export interface PodLifecycleFacts {
-  readonly nowMs: number;
-  readonly readyDelayMs: number;
+export interface PodLifecycleFacts extends Omit<ContainersFacts, 'resize'> {
   readonly terminationDelayMs: number;
   readonly hostIp: string;
   /** The pod's address; its existing one, if it has one. */
   readonly podIp: string;
-  /** Exact starts of containers by containerID; the API only keeps whole seconds. */
-  readonly startedMs?: ReadonlyMap<string, number>;
+  /** When the node started the pod, if known more precisely than to the second. */
+  readonly podStartedMs?: number;
   /** What the node can give to the pod. @default all that it asks for */
   readonly room?: () => NodeRoom | undefined;
   /** When the node noticed the deletion. */
   readonly terminatingSinceMs?: number;
+  /** Why the node does not take a pod that it has not started. @default it takes it */
+  readonly admit?: () => NodeVerdict | undefined;
+  /** Why the node ends the pod. @default it does not */
+  readonly verdict?: NodeVerdict;
 }
 
 export type PodPlan =
   | { readonly action: 'rest'; readonly wakeAtMs?: number }
-  | { readonly action: 'write-status'; readonly status: PodStatus; readonly wakeAtMs?: number }
+  | {
+      readonly action: 'write-status';
+      readonly status: PodStatus;
+      readonly wakeAtMs?: number;
+      /** The pulls that its containers wait for. */
+      readonly pulls?: readonly string[];
+    }
   /** Everything has stopped: delete the pod from the API. */
   | { readonly action: 'delete' };
 
@@ -42,16 +55,42 @@ type ReadablePod = DeepReadonly<Pod>;
 export function decidePodLifecycle(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   if (pod.metadata.deletionTimestamp !== undefined) return terminate(pod, facts);
   if (isPodFinished(pod)) return { action: 'rest' };
-  if (behaviourOf(pod) === 'reject') return { action: 'write-status', status: rejected(pod, facts) };
-  return run(pod, facts);
+  const refusal = pod.status?.startTime === undefined ? facts.admit?.() : undefined;
+  const rejection = behaviourOf(pod) === 'reject' ? OUT_OF_CPU : refusal;
+  if (rejection) {
+    const startTime = pod.status?.startTime ?? toRfc3339(facts.nowMs);
+    return { action: 'write-status', status: rejectedByNode(pod, rejection, startTime) };
+  }
+  return facts.verdict ? carryOut(pod, facts.verdict, facts) : run(pod, facts);
+}
+
+const OUT_OF_CPU: NodeVerdict = { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" };
+
+/** Source: pkg/kubelet/active_deadline.go. */
+const OVERDUE: NodeVerdict = {
+  reason: DEADLINE_EXCEEDED,
+  message: 'Pod was active on the node longer than the specified deadline',
+};
+
+/** The node ends a pod, which takes its time to stop. */
+function carryOut(pod: ReadablePod, verdict: NodeVerdict, facts: PodLifecycleFacts): PodPlan {
+  const { nowMs, terminationDelayMs } = facts;
+  const { graceMs = 0, orderedMs = nowMs } = verdict;
+  const stops = decideStops(pod, { graceMs, terminationDelayMs });
+  const dueMs = orderedMs + Math.max(0, ...stops.map(({ afterMs }) => afterMs));
+  if (nowMs < dueMs) return { action: 'rest', wakeAtMs: dueMs };
+  const startTime = pod.status?.startTime ?? toRfc3339(nowMs);
+  const exitCodes = new Map(graceMs > 0 ? stops.map(({ exitCode, name }) => [name, exitCode]) : []);
+  return { action: 'write-status', status: endedByNode(pod, verdict, { startTime, nowMs, exitCodes }) };
 }
 
 function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const startTime = pod.status?.startTime ?? toRfc3339(facts.nowMs);
-  const podStartedMs = pod.status?.startTime === undefined ? facts.nowMs : Date.parse(startTime);
-  const deadlineMs = deadlineOf(pod, podStartedMs);
+  const podStartedMs =
+    pod.status?.startTime === undefined ? facts.nowMs : (facts.podStartedMs ?? Date.parse(startTime));
+  const deadlineMs = deadlineOf(pod, Date.parse(startTime));
   if (facts.nowMs >= deadlineMs) {
-    const status = overdue(pod, startTime, facts.nowMs);
+    const status = endedByNode(pod, OVERDUE, { startTime, nowMs: facts.nowMs });
     return { action: 'write-status', status };
   }
   const resize = decideResize(pod, facts.room);
@@ -60,6 +99,7 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     ephemeralContainers,
     initContainers,
     isInitialized,
+    pulls,
     wakeAtMs: nextMs = Infinity,
   } = decideContainers(pod, podStartedMs, { ...facts, resize });
   const phase = isInitialized ? phaseOf(containers) : phaseBefore(pod, initContainers);
@@ -96,49 +136,12 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const wakeAtMs = wakeMs === Infinity ? undefined : wakeMs;
   return sameJson(status, pod.status)
     ? { action: 'rest', wakeAtMs }
-    : { action: 'write-status', status, wakeAtMs };
+    : { action: 'write-status', status, wakeAtMs, ...(pulls.length > 0 && { pulls }) };
 }
 
 function deadlineOf({ spec }: ReadablePod, startedMs: number): number {
   const seconds = spec.activeDeadlineSeconds;
   return seconds === undefined ? Infinity : startedMs + toDouble(seconds) * 1_000;
-}
-
-/** Source: pkg/kubelet/active_deadline.go, and TerminatePod in pkg/kubelet/status/status_manager.go. */
-function overdue(pod: ReadablePod, startTime: string, nowMs: number): PodStatus {
-  const status = cloneJson(pod.status ?? {}) as PodStatus;
-  const { containerStatuses = [], initContainerStatuses } = status;
-  const isInitialized = !pod.spec.initContainers?.length || isConditionTrue(pod, 'Initialized');
-  const end = (one: ContainerStatus): ContainerStatus => {
-    if (one.state?.running) return stopped(one, nowMs, EXIT_CODE_OF_KILLED);
-    return one.state?.terminated || !isInitialized ? one : lost(one);
-  };
-  return {
-    ...status,
-    phase: 'Failed',
-    reason: DEADLINE_EXCEEDED,
-    message: 'Pod was active on the node longer than the specified deadline',
-    startTime,
-    conditions: conditionsOfEnded(
-      pod,
-      'Failed',
-      toRfc3339(nowMs),
-      isInitialized ? [] : (initContainerStatuses ?? []),
-    ),
-    containerStatuses: containerStatuses.map(end),
-    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(end) }),
-  };
-}
-
-/** A container that was waiting when its pod ended: the kubelet's status for a container it cannot find. */
-function lost(status: ContainerStatus): ContainerStatus {
-  const message = 'The container could not be located when the pod was terminated';
-  const terminated = {
-    exitCode: EXIT_CODE_OF_KILLED,
-    reason: 'ContainerStatusUnknown',
-    message,
-  };
-  return { ...status, ready: false, started: false, state: { terminated } };
 }
 
 /** The phase before all init containers have completed. A permanently failed one ends the pod. */
@@ -155,41 +158,62 @@ function phaseOf(statuses: readonly ContainerStatus[]): 'Pending' | 'Running' | 
   return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 
-function rejected(pod: ReadablePod, { nowMs }: PodLifecycleFacts): PodStatus {
-  return {
-    ...(pod.status as PodStatus | undefined),
-    phase: 'Failed',
-    reason: 'OutOfcpu',
-    message: "Pod was rejected: Node didn't have enough resource: cpu",
-    startTime: pod.status?.startTime ?? toRfc3339(nowMs),
-  };
-}
-
 /**
- * A pod is deleted when its containers have stopped. If a finalizer will keep it, its final status is written first.
+ * A pod is deleted when its containers have stopped. Those that stop before others are shown so; the final status is
+ * only written if a finalizer will keep the pod.
  */
 function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata;
-  if (finalizers.length > 0 && !isPodFinished(pod) && pod.status?.containerStatuses?.length) {
-    return { action: 'write-status', status: ended(pod, facts.nowMs) };
-  }
-  // With a grace period of 0 the server removes it once no finalizer holds it.
-  if (deletionGracePeriodSeconds === 0) return { action: 'rest' };
   const graceMs = toDouble(deletionGracePeriodSeconds) * 1000;
   const sinceMs = facts.terminatingSinceMs ?? Date.parse(deletionTimestamp) - graceMs;
-  const dueMs = sinceMs + Math.min(facts.terminationDelayMs, graceMs);
-  return facts.nowMs >= dueMs ? { action: 'delete' } : { action: 'rest', wakeAtMs: dueMs };
+  const { nowMs, terminationDelayMs } = facts;
+  const stops = decideStops(pod, { graceMs, terminationDelayMs });
+  const dueMs = sinceMs + Math.max(0, ...stops.map(({ afterMs }) => afterMs));
+  const isDue = deletionGracePeriodSeconds === 0 || nowMs >= dueMs;
+  if (isDue && finalizers.length > 0 && !isPodFinished(pod) && pod.status?.containerStatuses?.length)
+    return { action: 'write-status', status: ended(pod, stops, nowMs) };
+  // With a grace period of 0 the server removes it once no finalizer holds it.
+  if (deletionGracePeriodSeconds === 0) return { action: 'rest' };
+  if (isDue) return { action: 'delete' };
+  const next = stops.map(({ afterMs }) => sinceMs + afterMs).filter((atMs) => atMs > nowMs);
+  const wakeAtMs = Math.min(...next);
+  const status = partlyStopped(pod, stops, sinceMs, nowMs);
+  return status ? { action: 'write-status', status, wakeAtMs } : { action: 'rest', wakeAtMs };
 }
 
-/** A server exits cleanly on SIGTERM; a container meant to complete has not done so. */
-const EXIT_CODE_OF_TERMINATED = 143;
+/** The status of a pod of which some containers have stopped; undefined if it says so already. */
+function partlyStopped(
+  pod: ReadablePod,
+  stops: readonly ContainerStop[],
+  sinceMs: number,
+  nowMs: number,
+): PodStatus | undefined {
+  const status = cloneJson(pod.status ?? {}) as PodStatus;
+  const { containerStatuses = [], initContainerStatuses = [] } = status;
+  const containers = stoppedBy(containerStatuses, stops, sinceMs, nowMs);
+  const initContainers = stoppedBy(initContainerStatuses, stops, sinceMs, nowMs);
+  const hasNews = (now: readonly ContainerStatus[], before: readonly ContainerStatus[]): boolean =>
+    now.some((one, index) => one !== before[index]);
+  if (!hasNews(containers, containerStatuses) && !hasNews(initContainers, initContainerStatuses))
+    return undefined;
+  const conditions = decidePodConditions(pod, { containers, initContainers }, toRfc3339(nowMs));
+  return {
+    ...status,
+    conditions,
+    containerStatuses: containers,
+    ...(initContainers.length > 0 && { initContainerStatuses: initContainers }),
+  };
+}
 
-function ended(pod: ReadablePod, nowMs: number): PodStatus {
+/** The status of a pod whose containers have all stopped. */
+function ended(pod: ReadablePod, stops: readonly ContainerStop[], nowMs: number): PodStatus {
   const status = cloneJson(pod.status) as PodStatus;
-  const exitCode = restartsAlways(pod) ? 0 : EXIT_CODE_OF_TERMINATED;
-  const end = (container: ContainerStatus): ContainerStatus =>
-    container.state?.terminated ? container : stopped(container, nowMs, exitCode);
+  const end = (one: ContainerStatus): ContainerStatus => {
+    const exitCode = stops.find(({ name }) => name === one.name)?.exitCode ?? 0;
+    return one.state?.terminated ? one : stopped(one, nowMs, exitCode);
+  };
   const containerStatuses = (status.containerStatuses ?? []).map(end);
-  const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
+  const isWell = containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0);
+  const phase = isWell ? 'Succeeded' : 'Failed';
   return { ...status, phase, conditions: conditionsOfEnded(pod, phase, toRfc3339(nowMs)), containerStatuses };
 }

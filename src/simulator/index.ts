@@ -4,6 +4,8 @@ export { NodeSimulator } from './node-simulator.js';
 export type { NodeSimulatorDependencies } from './node-simulator.js';
 export { MAX_NODES, compileNodeSimulatorOptions } from './node-simulator.options.js';
 export type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from './node-simulator.options.js';
+export { parseNodeProfiles } from './node-profile.js';
+export type { NodeProfile } from './node-profile.js';
 export { BEHAVIOUR_ANNOTATION, POD_BEHAVIOURS, READY_AFTER_ANNOTATION } from './pod-behaviour.js';
 export { SimulatedNodes } from './simulated-nodes.js';
 export type { SimulatedNodesDependencies } from './simulated-nodes.js';

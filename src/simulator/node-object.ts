@@ -1,6 +1,9 @@
-import { transitionTime } from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, transitionTime } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339, toRfc3339Micro } from '@rollkeeper/machinery/clock';
-import type { DeepReadonly, Lease, Node } from '@rollkeeper/machinery/kubernetes';
+import type { Amounts, DeepReadonly, Lease, Node } from '@rollkeeper/machinery/kubernetes';
+import { CAPACITY_ANNOTATION, amountsAnnotation } from './node-behaviour.js';
+import type { NodeBehaviour } from './node-behaviour.js';
+import { profileOf } from './node-profile.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { nodeAddressOf, podCidrOf } from './pod-addresses.js';
 
@@ -13,55 +16,60 @@ export function nodeName(index: number): string {
   return `node-${index}`;
 }
 
-/** On a Node: makes its simulator go silent (no heartbeats, no changes to its pods) until the annotation is removed. */
-const NODE_BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
+/** What is wrong with a node, as its kubelet says it. */
+export type NodeTrouble = Exclude<NodeBehaviour, 'silent' | 'gone' | 'network-unavailable'>;
 
-export function isSilent(node: DeepReadonly<Node> | undefined): boolean {
-  return node?.metadata.annotations?.[NODE_BEHAVIOUR] === 'silent';
+/** What a node reports by. */
+export interface NodeState {
+  readonly nowMs: number;
+  /** @default it is well */
+  readonly troubles?: ReadonlySet<NodeTrouble>;
+  /** The Node up to now: the times of conditions that do not change are kept. @default there is none */
+  readonly before?: DeepReadonly<Pick<Node, 'metadata' | 'status'>>;
 }
 
 /** The Node that a kubelet registers. */
 export function newNode(index: number, options: CompiledNodeSimulatorOptions, nowMs: number): Node {
   const name = nodeName(index);
+  const { annotations, labels, taints } = profileOf(index, options.profiles);
+  const metadata = {
+    name,
+    labels: {
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'amd64',
+      'node.rollkeeper.dev/simulated': 'true',
+      ...labels,
+    },
+    annotations: { 'node.alpha.kubernetes.io/ttl': '0', ...annotations },
+  };
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: {
-      name,
-      labels: {
-        'kubernetes.io/hostname': name,
-        'kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': 'amd64',
-        'node.rollkeeper.dev/simulated': 'true',
-      },
-      annotations: { 'node.alpha.kubernetes.io/ttl': '0' },
+    metadata,
+    spec: {
+      podCIDR: podCidrOf(index),
+      podCIDRs: [podCidrOf(index)],
+      providerID: `rollkeeper://${name}`,
+      ...(taints.length > 0 && { taints: taints.map((taint) => ({ ...taint })) }),
     },
-    spec: { podCIDR: podCidrOf(index), podCIDRs: [podCidrOf(index)], providerID: `rollkeeper://${name}` },
-    status: nodeStatus(index, options, nowMs, undefined),
+    status: nodeStatus(index, options, { nowMs, before: { metadata } }),
   };
 }
 
-/** The status that a kubelet reports; `before` keeps the times of unchanged conditions. */
+/** The status that a kubelet reports. */
 export function nodeStatus(
   index: number,
   options: CompiledNodeSimulatorOptions,
-  nowMs: number,
-  before: NodeStatus | undefined,
+  state: NodeState,
 ): NodeStatus {
-  const resources = {
-    cpu: String(options.cpus),
-    memory: `${options.memoryGiB}Gi`,
-    'ephemeral-storage': '1Ti',
-    pods: String(options.podsPerNode),
-  };
   return {
     addresses: [
       { type: 'InternalIP', address: nodeAddressOf(index) },
       { type: 'Hostname', address: nodeName(index) },
     ],
-    capacity: resources,
-    allocatable: resources,
-    conditions: nodeConditions(toRfc3339(nowMs), before),
+    ...nodeResources(index, options, state.before),
+    conditions: nodeConditions(state),
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
     nodeInfo: {
       architecture: 'amd64',
@@ -78,25 +86,110 @@ export function nodeStatus(
   };
 }
 
-const CONDITIONS = [
-  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
-  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
-  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
-  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
-] as const;
-
-function nodeConditions(now: string, before: NodeStatus | undefined): NodeStatus['conditions'] {
-  return CONDITIONS.map(([type, status, reason, message]) => {
-    const old = before?.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = transitionTime(old, status, now);
-    return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+/** What a node has: by the options, its profile, and its annotation, which may change at any time. */
+export function nodeResources(
+  index: number,
+  { cpus, memoryGiB, podsPerNode, profiles }: CompiledNodeSimulatorOptions,
+  node: DeepReadonly<Pick<Node, 'metadata'>> | undefined,
+): { readonly capacity: Record<string, string>; readonly allocatable: Record<string, string> } {
+  const profile = profileOf(index, profiles);
+  const now = amountsAnnotation(node, CAPACITY_ANNOTATION);
+  const capacity = asTexts({
+    cpu: String(cpus),
+    memory: `${memoryGiB}Gi`,
+    'ephemeral-storage': '1Ti',
+    pods: String(podsPerNode),
+    ...profile.capacity,
+    ...now,
   });
+  return { capacity, allocatable: asTexts({ ...capacity, ...profile.allocatable, ...now }) };
 }
 
-/** False once the node controller has set conditions to Unknown. */
-export function isAsReported({ status }: DeepReadonly<Node>): boolean {
-  return CONDITIONS.every(([wanted, value]) =>
-    status?.conditions?.some(({ type, status: is }) => type === wanted && is === value),
+function asTexts(amounts: Amounts): Record<string, string> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]));
+}
+
+type ConditionValue = readonly [status: 'True' | 'False', reason: string, message: string];
+
+/** Source: pkg/kubelet/nodestatus/setters.go. */
+function conditionValues(
+  troubles: ReadonlySet<NodeTrouble>,
+): readonly (readonly [type: string, ...ConditionValue])[] {
+  const choose = (trouble: NodeTrouble, ill: ConditionValue, well: ConditionValue): ConditionValue =>
+    troubles.has(trouble) ? ill : well;
+  const ready: ConditionValue = choose(
+    'shutdown',
+    ['False', 'KubeletNotReady', 'node is shutting down'],
+    choose(
+      'not-ready',
+      ['False', 'KubeletNotReady', 'container runtime is down'],
+      ['True', 'KubeletReady', 'kubelet is posting ready status'],
+    ),
+  );
+  return [
+    [
+      'MemoryPressure',
+      ...choose(
+        'memory-pressure',
+        ['True', 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+        ['False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+      ),
+    ],
+    [
+      'DiskPressure',
+      ...choose(
+        'disk-pressure',
+        ['True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'],
+        ['False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+      ),
+    ],
+    [
+      'PIDPressure',
+      ...choose(
+        'pid-pressure',
+        ['True', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+        ['False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+      ),
+    ],
+    ['Ready', ...ready],
+  ];
+}
+
+export const NO_TROUBLES: ReadonlySet<NodeTrouble> = new Set();
+
+/** Conditions of others are kept. */
+function nodeConditions({ before, nowMs, troubles = NO_TROUBLES }: NodeState): NodeStatus['conditions'] {
+  const now = toRfc3339(nowMs);
+  const old = before?.status?.conditions ?? [];
+  const ours = conditionValues(troubles);
+  const others = old.filter(({ type }) => !ours.some(([own]) => own === type));
+  return [
+    ...others.map((condition) => ({ ...condition })),
+    ...ours.map(([type, status, reason, message]) => {
+      const known = old.find((condition) => condition.type === type);
+      const lastTransitionTime = transitionTime(known, status, now);
+      return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+    }),
+  ];
+}
+
+/**
+ * Whether a Node shows what its kubelet reports: its conditions, which the node controller may have set to Unknown, and
+ * the amounts of its annotation.
+ */
+export function isAsReported(
+  node: DeepReadonly<Node>,
+  troubles: ReadonlySet<NodeTrouble> = NO_TROUBLES,
+): boolean {
+  const { allocatable, capacity, conditions = [] } = node.status ?? {};
+  const asked = Object.entries(amountsAnnotation(node, CAPACITY_ANNOTATION));
+  return (
+    asked.every(([name, amount]) =>
+      [capacity, allocatable].every((has) => nanosOf(has?.[name]) === nanosOf(amount)),
+    ) &&
+    conditionValues(troubles).every(([type, status]) =>
+      conditions.some((one) => one.type === type && one.status === status),
+    )
   );
 }
 

@@ -7,40 +7,57 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, Namespace, Node } from '@rollkeeper/machinery/kubernetes';
 import { LEASES, NAMESPACES, NODES } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import type { EventRecorder } from '@rollkeeper/client/events';
+import { CAPACITY_ANNOTATION, amountsAnnotation, isSilent } from './node-behaviour.js';
+import { decideNodeEvents } from './node-events.js';
 import {
   NODE_LEASE_NAMESPACE,
+  NO_TROUBLES,
   isAsReported,
-  isSilent,
   newNode,
   newNodeLease,
   nodeName,
   nodeStatus,
 } from './node-object.js';
+import type { NodeTrouble } from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+
+export interface NodeRegistrarDependencies {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly logger: Logger;
+  /** The node as cached. @default it is not */
+  readonly shown?: () => DeepReadonly<Node> | undefined;
+  /** What is wrong with it now. @default nothing */
+  readonly troubles?: () => ReadonlySet<NodeTrouble>;
+  /** Whether its machine is off. @default it is on */
+  readonly isOff?: () => boolean;
+}
 
 /** Maintains one node's objects: the Node, its status, and its Lease. */
 export class NodeRegistrar {
   private reportedAtMs = 0;
   private wasSilent = false;
+  /** Names of the resources that its annotation has given it. */
+  private given: readonly string[] = [];
 
   constructor(
     private readonly index: number,
-    private readonly client: ApiClient,
-    private readonly clock: Clock,
-    private readonly logger: Logger,
+    private readonly dependencies: NodeRegistrarDependencies,
     private readonly options: CompiledNodeSimulatorOptions,
-    /** The node as cached. */
-    private readonly shown: () => DeepReadonly<Node> | undefined = () => undefined,
   ) {}
 
   /** Creates or adopts the Node, and reports it ready. */
   async register(signal: AbortSignal): Promise<void> {
-    const node = newNode(this.index, this.options, this.clock.now());
+    const node = newNode(this.index, this.options, this.dependencies.clock.now());
     try {
-      await this.client.create(NODES, node, { signal });
+      await this.dependencies.client.create(NODES, node, { signal });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      this.wasSilent = isSilent(await this.client.get<Node>(NODES, { name: node.metadata.name }, { signal }));
+      this.wasSilent = isSilent(
+        await this.dependencies.client.get<Node>(NODES, { name: node.metadata.name }, { signal }),
+      );
       if (this.wasSilent) return;
     }
     await this.report(signal);
@@ -51,18 +68,22 @@ export class NodeRegistrar {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.clock.sleep(this.options.heartbeatMs, signal);
+        await this.dependencies.clock.sleep(this.options.heartbeatMs, signal);
         await this.beat(signal);
       } catch (error) {
         if (isAborted(signal)) return;
-        this.logger.warn('heartbeat failed', { node: nodeName(this.index), error: errorMessage(error) });
+        this.dependencies.logger.warn('heartbeat failed', {
+          node: nodeName(this.index),
+          error: errorMessage(error),
+        });
       }
     }
   }
 
   private async beat(signal: AbortSignal): Promise<void> {
-    const node = this.shown();
-    if (isSilent(node)) {
+    const { clock, isOff = () => false, shown = () => undefined } = this.dependencies;
+    const node = shown();
+    if (isSilent(node) || isOff()) {
       this.wasSilent = true;
       return;
     }
@@ -70,8 +91,8 @@ export class NodeRegistrar {
       await this.renewLease(signal);
       // Late heartbeats, for example after the machine was suspended, made the node controller set its conditions to
       // Unknown.
-      const isMisjudged = node !== undefined && !isAsReported(node);
-      const isDue = this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs;
+      const isMisjudged = node !== undefined && !isAsReported(node, this.troubles());
+      const isDue = clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs;
       if (this.wasSilent || isMisjudged || isDue) await this.report(signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -80,29 +101,46 @@ export class NodeRegistrar {
     }
   }
 
-  private async report(signal: AbortSignal): Promise<void> {
+  private troubles(): ReadonlySet<NodeTrouble> {
+    return this.dependencies.troubles?.() ?? NO_TROUBLES;
+  }
+
+  /** Writes the status as it is now. */
+  async report(signal: AbortSignal): Promise<void> {
+    const { client, clock, events } = this.dependencies;
     const ref = { name: nodeName(this.index) };
-    const node = await this.client.get<Node>(NODES, ref, { signal });
-    const status = nodeStatus(this.index, this.options, this.clock.now(), node.status);
-    await this.client.patch(
-      NODES,
-      ref,
-      { type: 'merge', body: { status } },
-      { subresource: 'status', signal },
+    const node = await client.get<Node>(NODES, ref, { signal });
+    const state = { nowMs: clock.now(), troubles: this.troubles(), before: node };
+    const status = nodeStatus(this.index, this.options, state);
+    const given = Object.keys(amountsAnnotation(node, CAPACITY_ANNOTATION));
+    const gone = Object.fromEntries(
+      this.given.filter((name) => !(name in (status.capacity ?? {}))).map((name) => [name, null]),
     );
-    this.reportedAtMs = this.clock.monotonicNow();
+    const body = {
+      status: {
+        ...status,
+        capacity: { ...status.capacity, ...gone },
+        allocatable: { ...status.allocatable, ...gone },
+      },
+    };
+    await client.patch(NODES, ref, { type: 'merge', body }, { subresource: 'status', signal });
+    this.given = given;
+    for (const note of decideNodeEvents(node, status)) events.record(node, note);
+    this.reportedAtMs = clock.monotonicNow();
     this.wasSilent = false;
   }
 
   private async renewLease(signal: AbortSignal): Promise<void> {
     const ref = { namespace: NODE_LEASE_NAMESPACE, name: nodeName(this.index) };
-    const body = { spec: { renewTime: toRfc3339Micro(this.clock.now()) } };
+    const body = { spec: { renewTime: toRfc3339Micro(this.dependencies.clock.now()) } };
     try {
-      await this.client.patch(LEASES, ref, { type: 'merge', body }, { signal });
+      await this.dependencies.client.patch(LEASES, ref, { type: 'merge', body }, { signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      const node = await this.client.get<Node>(NODES, { name: ref.name }, { signal });
-      await this.client.create(LEASES, newNodeLease(node, this.clock.now()), { signal });
+      const node = await this.dependencies.client.get<Node>(NODES, { name: ref.name }, { signal });
+      await this.dependencies.client.create(LEASES, newNodeLease(node, this.dependencies.clock.now()), {
+        signal,
+      });
     }
   }
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
+import type { CompiledNodeProfile, NodeProfile } from './node-profile.js';
+import { nodeProfileSchema } from './node-profile.js';
 
 export interface NodeSimulatorOptions {
   /** Number of simulated nodes: `node-0`, `node-1` … @default 3 */
@@ -20,15 +22,19 @@ export interface NodeSimulatorOptions {
   cpus?: number;
   /** Memory of one node, GiB. @default 1024 */
   memoryGiB?: number;
+  /** What the nodes are like: the first profile takes the first nodes. @default all alike */
+  profiles?: NodeProfile[];
 }
 
-export type CompiledNodeSimulatorOptions = Readonly<Required<NodeSimulatorOptions>>;
+export type CompiledNodeSimulatorOptions = Readonly<
+  Required<Omit<NodeSimulatorOptions, 'profiles'>> & { profiles: readonly CompiledNodeProfile[] }
+>;
 
 /** Each node has a subnet of 10.0.0.0/8 for its pods, and there are 1024 subnets of 16384 addresses. */
 export const MAX_NODES = 1000;
 export const ADDRESSES_PER_NODE = 16_384;
 
-const schema: z.ZodType<CompiledNodeSimulatorOptions> = z.strictObject({
+const fields = z.strictObject({
   nodes: z.int().min(1).max(MAX_NODES).default(3),
   readyDelayMs: z.number().nonnegative().default(0),
   terminationDelayMs: z.number().nonnegative().default(0),
@@ -42,6 +48,19 @@ const schema: z.ZodType<CompiledNodeSimulatorOptions> = z.strictObject({
     .default(10_000),
   cpus: z.int().min(1).default(256),
   memoryGiB: z.int().min(1).default(1024),
+  profiles: z.array(nodeProfileSchema).default([]),
+});
+
+const schema: z.ZodType<CompiledNodeSimulatorOptions> = fields.superRefine(({ nodes, profiles }, context) => {
+  const counted = profiles.reduce((sum, { count = 1 }) => sum + count, 0);
+  const open = profiles.findIndex(({ count }) => count === undefined);
+  if (open >= 0 && open < profiles.length - 1) {
+    const message = 'is needed: only the last profile takes all nodes that are left';
+    context.addIssue({ code: 'custom', path: ['profiles', open, 'count'], message });
+  }
+  if (counted <= nodes) return;
+  const message = `are for ${counted} nodes, and there are ${nodes}`;
+  context.addIssue({ code: 'custom', path: ['profiles'], message });
 });
 
 /** @throws InvalidOptionError naming the option */

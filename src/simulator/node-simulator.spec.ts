@@ -214,9 +214,11 @@ describe('NodeSimulator', () => {
     putPod('pull', { containers: [{ name: 'main', image: 'nginx:does-not-exist' }] });
     await clock.advance(3_000);
     expect(events.lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'Normal Pulling',
       'Warning Failed',
       'Warning Failed',
       'Normal BackOff',
+      'Warning Failed',
     ]);
   });
 

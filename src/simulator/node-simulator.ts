@@ -7,12 +7,17 @@ import type { Informer, ResourceEvent } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { isPodFinished, keyOf, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
+import { decideAdmission } from './decide-admission.js';
 import { isResizing, isShownDeferred } from './decide-resize.js';
 import { KeyedExecutor } from './keyed-executor.js';
-import { isSilent, nodeName } from './node-object.js';
+import { isSilent } from './node-behaviour.js';
+import { NodeKeeper, isAskedAnew } from './node-keeper.js';
+import { nodeName } from './node-object.js';
+import { profileOf } from './node-profile.js';
 import { NodeRooms } from './node-rooms.js';
 import { NodeRegistrar, ensureLeaseNamespace } from './node-registrar.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+import type { NodeVerdict } from './node-verdict.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
 import { WrittenPods } from './written-pods.js';
@@ -42,6 +47,9 @@ export class NodeSimulator {
   private readonly registrars: readonly NodeRegistrar[];
   private readonly addresses = new PodAddresses();
   private readonly executor: KeyedExecutor;
+  private readonly nodeExecutor: KeyedExecutor;
+  private readonly keeper: NodeKeeper;
+  private readonly rooms: NodeRooms;
   private readonly runner: PodRunner;
   private readonly newest: WrittenPods;
   private readonly pauses: Clock;
@@ -54,23 +62,43 @@ export class NodeSimulator {
     private readonly dependencies: NodeSimulatorDependencies,
     private readonly options: CompiledNodeSimulatorOptions,
   ) {
-    const { client, clock, logger, pods, nodes } = dependencies;
+    const { clock, events, logger, pods, nodes } = dependencies;
     this.pauses = dependencies.pauses ?? clock;
     const indexes = Array.from({ length: options.nodes }, (_, index) => index);
     this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
-    this.registrars = indexes.map((index) => {
-      const shown = () => nodes.lister.get(nodeName(index));
-      return new NodeRegistrar(index, client, clock, logger, options, shown);
-    });
     this.newest = new WrittenPods(pods.lister);
-    const rooms = new NodeRooms(nodes.lister, pods.lister, this.newest);
-    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, rooms, options });
-    this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
-      concurrency: options.concurrency,
-      clock,
-      backoffClock: this.pauses,
-      logger,
+    this.rooms = new NodeRooms(nodes.lister, pods.lister, this.newest);
+    this.keeper = new NodeKeeper({
+      ...{ clock, events, newest: this.newest, nodes: nodes.lister, pods: pods.lister },
+      profileOf: (node) => profileOf(this.nodeIndexes.get(node) ?? 0, options.profiles),
+      report: async (node, signal) => this.registrars[this.nodeIndexes.get(node) ?? 0]?.report(signal),
+      wakePod: (key) => this.executor.add(key),
     });
+    this.registrars = indexes.map((index) => this.registrarOf(index));
+    this.runner = new PodRunner({
+      ...dependencies,
+      ...{ addresses: this.addresses, rooms: this.rooms, options },
+      admit: (pod) => this.admit(pod),
+      verdictOn: (uid) => this.keeper.verdictOn(uid),
+    });
+    const paced = { concurrency: options.concurrency, clock, backoffClock: this.pauses, logger };
+    this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), paced);
+    this.nodeExecutor = new KeyedExecutor((name, signal) => this.keep(name, signal), paced);
+  }
+
+  private registrarOf(index: number): NodeRegistrar {
+    const name = nodeName(index);
+    const { client, clock, events, logger, nodes } = this.dependencies;
+    return new NodeRegistrar(
+      index,
+      {
+        ...{ client, clock, events, logger },
+        shown: () => nodes.lister.get(name),
+        troubles: () => this.keeper.troublesOf(name),
+        isOff: () => this.keeper.isOff(name),
+      },
+      this.options,
+    );
   }
 
   /**
@@ -115,7 +143,7 @@ export class NodeSimulator {
     ];
     try {
       const heartbeats = this.registrars.map((registrar) => registrar.run(signal));
-      await Promise.all([this.executor.run(signal), ...heartbeats]);
+      await Promise.all([this.executor.run(signal), this.nodeExecutor.run(signal), ...heartbeats]);
     } finally {
       removals.forEach((remove) => remove());
       this.retrying?.cancel();
@@ -133,8 +161,30 @@ export class NodeSimulator {
     return { wakeInMs };
   }
 
-  private isSilent(node: string | undefined): boolean {
-    return isSilent(this.dependencies.nodes.lister.get(node ?? ''));
+  private async keep(name: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
+    const wasOff = this.keeper.isOff(name);
+    const next = await this.keeper.step(name, signal);
+    if (wasOff && !this.keeper.isOff(name)) this.resume(name);
+    return next;
+  }
+
+  private admit(pod: DeepReadonly<Pod>): NodeVerdict | undefined {
+    const { nodes, pods } = this.dependencies;
+    const { nodeName: name = '' } = pod.spec;
+    const node = nodes.lister.get(name);
+    if (!node) return undefined;
+    const isNeighbour = ({ metadata, spec, status }: DeepReadonly<Pod>): boolean =>
+      spec.nodeName === name && metadata.uid !== pod.metadata.uid && !isPodFinished({ status });
+    return decideAdmission(pod, {
+      node,
+      troubles: this.keeper.troublesOf(name),
+      room: () => this.rooms.of(pod),
+      podsThere: () => pods.lister.list().filter(isNeighbour).length,
+    });
+  }
+
+  private isSilent(node = ''): boolean {
+    return isSilent(this.dependencies.nodes.lister.get(node)) || this.keeper.isOff(node);
   }
 
   private onPod(event: ResourceEvent<Pod>): void {
@@ -144,18 +194,25 @@ export class NodeSimulator {
       this.newest.delete(key);
       this.deferred.delete(key);
       this.runner.forget(pod.metadata.uid ?? '');
+      this.keeper.forget(pod.metadata.uid ?? '');
       this.retryDeferredSoon();
       return;
     }
-    if (!this.nodeIndexes.has(pod.spec.nodeName ?? '')) return;
+    const { nodeName: node = '' } = pod.spec;
+    if (!this.nodeIndexes.has(node)) return;
+    if (this.keeper.concerns(pod)) this.nodeExecutor.add(node);
     if (event.type === 'modified' && hasFreedRoom(event.old, pod)) this.retryDeferredSoon();
     if (pod.status?.podIP) this.addresses.learn(pod.metadata.uid ?? '', pod.status.podIP);
     this.executor.add(key);
   }
 
   private onNode(event: ResourceEvent<Node>): void {
+    const { name } = event.object.metadata;
+    if (!this.nodeIndexes.has(name) || event.type === 'deleted') return;
+    if (event.type === 'added') this.nodeExecutor.add(name);
     if (event.type !== 'modified') return;
     const { old, object } = event;
+    if (isAskedAnew(old, object)) this.nodeExecutor.add(name);
     if (isSilent(old) && !isSilent(object)) this.resume(object.metadata.name);
     if (!sameJson(old.status?.allocatable, object.status?.allocatable)) this.retryDeferredSoon();
   }

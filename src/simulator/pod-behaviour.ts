@@ -3,6 +3,7 @@ import { containerAnnotation, ownField } from '@rollkeeper/machinery/kubernetes'
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { failureOfCommand } from './command-end.js';
 import type { CommandEnd } from './command-end.js';
+import { parseDuration } from './durations.js';
 import { judgeImage } from './image-reference.js';
 
 /** Makes a simulated node let a pod fail. Set on the pod, usually in a Deployment's template. */
@@ -65,15 +66,34 @@ const ENDS_AFTER_MS = 1_000;
  */
 export function containerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
   const failure = failureOfCommand(argvOf(container));
-  if (restartsAlways(pod)) return failure && endOf(failure);
   const asked = containerAnnotation(pod.metadata, ENDS_AFTER_ANNOTATION, container.name)?.trim() ?? '';
   if (asked === 'never') return undefined;
   const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container.name);
+  if (restartsAlways(pod)) return restartedEnd(parseDuration(asked), code, failure);
   if (failure && code === undefined && asked === '') return endOf(failure);
   return {
     afterMs: parseDuration(asked) ?? ENDS_AFTER_MS,
     exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
   };
+}
+
+/** One that is always restarted ends where an annotation gives it a time, or its command is certain to fail. */
+function restartedEnd(
+  afterMs: number | undefined,
+  code: string | undefined,
+  failure: CommandEnd | undefined,
+): ContainerEnd | undefined {
+  if (afterMs === undefined) return failure && endOf(failure);
+  const exitCode = code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code);
+  return endOf({ afterMs, exitCode });
+}
+
+/** A sidecar goes on unless an annotation of its own gives it an end. */
+export function sidecarEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
+  const { annotations = {} } = pod.metadata;
+  const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';
+  const code = ownField(annotations, `${EXIT_CODE_ANNOTATION}.${container.name}`);
+  return restartedEnd(parseDuration(asked), code, undefined);
 }
 
 /** Init containers complete immediately and successfully, unless an annotation or their command says otherwise. */
@@ -107,17 +127,4 @@ export function restartsAlways({ spec }: DeepReadonly<Pod>): boolean {
 /** 0 if malformed. */
 function parseExitCode(text: string): number {
   return /^\d{1,3}$/.test(text.trim()) ? Math.min(Number(text), 255) : 0;
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** A Go duration of hours, minutes, seconds and milliseconds, in milliseconds; undefined if malformed. */
-export function parseDuration(text: string): number | undefined {
-  const trimmed = text.trim();
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(trimmed)) return undefined;
-  let total = 0;
-  for (const [, number, unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
-    total += Number(number) * (UNIT_MS[unit] ?? 0);
-  }
-  return total;
 }

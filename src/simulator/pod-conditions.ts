@@ -1,5 +1,5 @@
 import { transitionTime } from '@rollkeeper/machinery/kubernetes';
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
 
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
@@ -57,6 +57,13 @@ export function conditionsOfEnded(
 export interface PodContainers {
   readonly initContainers: readonly ContainerStatus[];
   readonly containers: readonly ContainerStatus[];
+}
+
+type ReadableStatus = NonNullable<DeepReadonly<PodStatus>['containerStatuses']>[number];
+
+/** The statuses of all containers, in start order. */
+export function statusesOf(status: DeepReadonly<PodStatus>): readonly ReadableStatus[] {
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
 export function isConditionTrue({ status }: ReadablePod, asked: string): boolean {

@@ -1,7 +1,9 @@
 import type { ObjectMeta, Pod, PodSpec, PodStatus } from '../machinery/kubernetes/index.js';
 import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import { decideContainerEvents } from './container-events.js';
 import { BEHAVIOUR_ANNOTATION } from './pod-behaviour.js';
+import { newPodMemory, noteStatus } from './pod-memory.js';
 
 export const START = Date.UTC(2026, 0, 1);
 
@@ -29,14 +31,20 @@ export function decide(pod: Pod, afterMs = 0, facts: Partial<PodLifecycleFacts> 
   });
 }
 
-/** The node's complete history of a pod up to a time: every status it writes, following its own wake-ups. */
+/** The node's complete history of a pod up to a time: every status it writes, following its own wake-ups, and its events. */
 export function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts> = {}) {
   const written: { atMs: number; status: PodStatus }[] = [];
+  const events: string[] = [];
+  const memory = newPodMemory();
   let current = pod;
   for (let atMs = 0, steps = 0; atMs <= untilMs; steps++) {
     if (steps > 1000) throw new Error('the pod never rests');
-    const plan = decide(current, atMs, facts);
+    const plan = decide(current, atMs, { ...memory, ...facts });
     if (plan.action === 'write-status') {
+      const begun = plan.pulls?.filter((key) => !memory.pullStartedMs.has(key));
+      noteStatus(memory, current.status, plan, START + atMs);
+      const notes = decideContainerEvents(current, plan.status, { begun, known: memory.pullStartedMs });
+      events.push(...notes.map(({ message, reason, type }) => `${type} ${reason} ${message}`));
       current = { ...current, status: structuredClone(plan.status) };
       written.push({ atMs, status: plan.status });
       continue;
@@ -45,7 +53,7 @@ export function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts
     if (wakeAtMs === undefined) break;
     atMs = wakeAtMs - START;
   }
-  return { written, pod: current };
+  return { written, events, pod: current };
 }
 
 export const condition = (status: PodStatus | undefined, type: string) =>

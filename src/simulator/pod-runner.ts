@@ -1,18 +1,25 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isConflict, isNotFound } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { EventRecorder } from '@rollkeeper/client/events';
-import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import type { EventNote, EventRecorder } from '@rollkeeper/client/events';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { PODS, requestsAllocated } from '@rollkeeper/machinery/kubernetes';
 import { coveredByWriteOf } from '@rollkeeper/machinery/trace-context';
-import { decideContainerEvents, statusesOf } from './container-events.js';
+import { decideContainerEvents } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import { isResizing } from './decide-resize.js';
+import { decideStopEvents } from './decide-stop.js';
+import { NodeImages } from './node-images.js';
+import type { NodeRooms } from './node-rooms.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+import { profileOf } from './node-profile.js';
+import type { NodeVerdict } from './node-verdict.js';
+import { annotationProblems } from './pod-annotations.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { nodeAddressOf } from './pod-addresses.js';
-import type { NodeRooms } from './node-rooms.js';
+import type { PodMemory } from './pod-memory.js';
+import { newPodMemory, noteStatus } from './pod-memory.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -23,12 +30,10 @@ export interface PodRunnerDependencies {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly options: CompiledNodeSimulatorOptions;
-}
-
-/** Precise facts about a pod that the API does not hold. Losing them costs less than a second. */
-interface PodMemory {
-  readonly startedMs: Map<string, number>;
-  terminatingSinceMs?: number;
+  /** Why a node does not take a pod. @default it takes all */
+  readonly admit?: (pod: ReadablePod) => NodeVerdict | undefined;
+  /** Why a node ends a pod. @default it ends none */
+  readonly verdictOn?: (uid: string) => NodeVerdict | undefined;
 }
 
 export interface PodStep {
@@ -40,27 +45,43 @@ export interface PodStep {
 /** Simulates the kubelet of a pod's node, one step at a time. */
 export class PodRunner {
   private readonly memories = new Map<string, PodMemory>();
+  private readonly images: NodeImages;
 
-  constructor(private readonly dependencies: PodRunnerDependencies) {}
+  constructor(private readonly dependencies: PodRunnerDependencies) {
+    this.images = new NodeImages(dependencies.options.profiles);
+  }
 
   async step(pod: ReadablePod, nodeIndex: number, signal: AbortSignal): Promise<PodStep> {
-    const { clock, addresses, options, rooms } = this.dependencies;
+    const { addresses, admit, clock, options, rooms, verdictOn } = this.dependencies;
     const uid = pod.metadata.uid ?? '';
     const nowMs = clock.now();
     const memory = this.memoryOf(uid);
+    const profile = profileOf(nodeIndex, options.profiles);
     rooms.settle(uid);
-    if (pod.metadata.deletionTimestamp !== undefined) memory.terminatingSinceMs ??= nowMs;
+    const stopsNow = pod.metadata.deletionTimestamp !== undefined && memory.terminatingSinceMs === undefined;
+    if (stopsNow) memory.terminatingSinceMs = nowMs;
     const plan = decidePodLifecycle(pod, {
       nowMs,
-      readyDelayMs: options.readyDelayMs,
-      terminationDelayMs: options.terminationDelayMs,
+      readyDelayMs: profile.readyAfterMs ?? options.readyDelayMs,
+      terminationDelayMs: profile.stopsAfterMs ?? options.terminationDelayMs,
       hostIp: nodeAddressOf(nodeIndex),
       podIp: pod.status?.podIP ?? addresses.addressFor(uid, nodeIndex),
       room: () => rooms.of(pod),
+      admit: () => admit?.(pod),
+      verdict: verdictOn?.(uid),
+      pullsAfterMs: profile.imagePullAfterMs,
+      hasImage: (image) => this.images.has(nodeIndex, image),
       ...memory,
     });
+    if (stopsNow && plan.action !== 'delete' && plan.wakeAtMs !== undefined)
+      this.record(pod, decideStopEvents(pod));
     try {
-      return await this.apply(pod, plan, memory, signal);
+      return await this.apply(
+        pod,
+        plan,
+        { memory, nodeIndex, pullsAfterMs: profile.imagePullAfterMs },
+        signal,
+      );
     } catch (error) {
       // Gone, or replaced by another pod of that name: its own event follows.
       if (isNotFound(error) || isConflict(error)) return {};
@@ -78,7 +99,7 @@ export class PodRunner {
   private async apply(
     pod: ReadablePod,
     plan: PodPlan,
-    memory: PodMemory,
+    on: StepContext,
     signal: AbortSignal,
   ): Promise<PodStep> {
     const { client, clock, rooms } = this.dependencies;
@@ -91,7 +112,10 @@ export class PodRunner {
     }
     const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);
     if (plan.action === 'rest') return { wakeInMs };
-    this.noteStarts(plan.status, memory);
+    const { memory, nodeIndex, pullsAfterMs } = on;
+    const begun = plan.pulls?.filter((key) => !memory.pullStartedMs.has(key));
+    noteStatus(memory, pod.status, plan, clock.now());
+    this.images.note(nodeIndex, pod, plan.status);
     if (isResizing(plan.status)) rooms.grant(pod, requestsAllocated({ ...pod, status: plan.status }));
     const written = await client.patch<Pod>(
       PODS,
@@ -100,20 +124,25 @@ export class PodRunner {
       { type: 'merge', body: { metadata: { uid }, status: plan.status } },
       { subresource: 'status', signal },
     );
-    for (const note of decideContainerEvents(pod, plan.status)) this.dependencies.events.record(pod, note);
+    if (pod.status?.startTime === undefined) this.record(pod, annotationProblems(pod));
+    const pulls = { begun, known: memory.pullStartedMs, pullsAfterMs };
+    this.record(pod, decideContainerEvents(pod, plan.status, pulls));
     return { written, wakeInMs };
   }
 
-  private noteStarts(status: PodStatus, memory: PodMemory): void {
-    for (const { containerID, state } of statusesOf(status)) {
-      if (containerID === undefined || !state?.running || memory.startedMs.has(containerID)) continue;
-      memory.startedMs.set(containerID, this.dependencies.clock.now());
-    }
+  private record(pod: ReadablePod, notes: readonly EventNote[]): void {
+    for (const note of notes) this.dependencies.events.record(pod, note);
   }
 
   private memoryOf(uid: string): PodMemory {
-    const memory = this.memories.get(uid) ?? { startedMs: new Map<string, number>() };
+    const memory = this.memories.get(uid) ?? newPodMemory();
     this.memories.set(uid, memory);
     return memory;
   }
+}
+
+interface StepContext {
+  readonly memory: PodMemory;
+  readonly nodeIndex: number;
+  readonly pullsAfterMs: number;
 }

@@ -5,7 +5,9 @@ import { EpochsChecker } from './checkers/epochs.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PoliciesChecker } from './checkers/policies.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
+import { SchedulingChecker } from './checkers/scheduling.js';
 import { StoreReplay } from './checkers/store-replay.js';
+import type { Node } from '../../src/machinery/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
 import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
@@ -19,6 +21,7 @@ export class Checks {
   private readonly policies = new PoliciesChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
+  private readonly scheduling = new SchedulingChecker();
   private changes = 0;
 
   /**
@@ -28,6 +31,11 @@ export class Checks {
   constructor(
     private readonly options: { readonly redisLosesWrites: boolean } = { redisLosesWrites: false },
   ) {}
+
+  /** The nodes whose capacity bindings are judged by. */
+  know(nodes: readonly Node[]): void {
+    this.scheduling.know(nodes);
+  }
 
   /**
    * @param history in the store's order
@@ -43,7 +51,7 @@ export class Checks {
     for (const event of history) {
       found.push(...this.policies.check(event));
       this.replay.apply(event);
-      found.push(...this.limits.check(event), ...this.pods.check(event));
+      found.push(...this.limits.check(event), ...this.pods.check(event), ...this.scheduling.check(event));
     }
     const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(journal, terms);
     return [...found, ...this.activations.check(journal), ...epochs];
@@ -64,6 +72,7 @@ export class Checks {
       limits: this.limits.checks,
       policies: this.policies.checks,
       'pods of a ReplicaSet': this.pods.checks,
+      bindings: this.scheduling.bindings,
       'acknowledged changes': this.changes,
     };
   }

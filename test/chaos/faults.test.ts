@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { join } from 'node:path';
+import type { Node } from '../../src/machinery/kubernetes/index.js';
+import { NODES } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import { FAULTS } from './faults/index.js';
@@ -33,7 +35,8 @@ describe('three replicas go on', () => {
   let hasFailed = false;
 
   beforeAll(async () => {
-    set = await ChaosSet.start({ dist: DIST, replicas: 3, random: () => random.next() });
+    set = await ChaosSet.start({ dist: DIST, replicas: 3, schedulers: 2, random: () => random.next() });
+    checks.know((await set.client.list<Node>(NODES)).items);
     history = new History(set.client, LOAD_NAMESPACE);
     journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     probes = new Probes(set.client);

@@ -14,6 +14,7 @@ const flags = readFlags('npm run chaos --', {
   minutes: number('how long, about', 3),
   deployments: number('worked on meanwhile', 50),
   replicas: number('of the controller', 3),
+  schedulers: number('of which one schedules; 0: the simulated nodes do', 2),
   roundSeconds: number('after which everything must come to rest', 60),
   faults: text('only those whose name holds one of these words, with commas between; empty: all'),
   redis: oneOf('what the replicas share', REDIS_KINDS, 'single'),
@@ -43,6 +44,7 @@ const set = await ChaosSet.start({
   dist: flags.dist,
   redis,
   replicas: flags.replicas,
+  schedulers: flags.schedulers,
   random: () => random.next(),
   controllerArgs: ['--log-level', flags.logLevel, ...POLICY_FLAGS],
 });

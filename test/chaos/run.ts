@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Node } from '../../src/machinery/kubernetes/index.js';
+import { NODES } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
@@ -62,6 +64,7 @@ export class ChaosRun {
   async run(): Promise<RunRecord> {
     const { longestMs, schedule, seed, stopAtViolation } = this.options;
     const startedMs = performance.now();
+    this.checks.know((await this.options.set.client.list<Node>(NODES)).items);
     await this.history.start();
     await this.probes.start();
     await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);

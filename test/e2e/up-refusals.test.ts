@@ -64,4 +64,13 @@ describe('rollkeeper up that cannot start says why in one line, exits with 1 and
   ])('when an option is wrong: $args', async ({ args, says }) => {
     expect(await failing({ args, exit: 2 })).toContain(says);
   });
+
+  it('when a profile of its nodes is wrong', async () => {
+    const file = join(folder, 'profiles.yaml');
+    writeFileSync(file, 'profiles: [{ count: 1, capacity: { memory: lots } }]');
+    const args = ['--node-profiles', file];
+    expect(await failing({ args, exit: 2 })).toContain('node-profiles.0.capacity.memory: is no quantity');
+    writeFileSync(file, 'profiles: [{ count: 4 }]');
+    expect(await failing({ args, exit: 2 })).toContain('profiles: are for 4 nodes, and there are 3');
+  });
 });

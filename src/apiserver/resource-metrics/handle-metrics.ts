@@ -1,4 +1,5 @@
-import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { NO_USAGE, containerUsages, totalUsage } from '@rollkeeper/machinery/kubernetes';
+import type { Pod, UnstructuredObject, Usage } from '@rollkeeper/machinery/kubernetes';
 import { methodNotAllowed, notFound, unknownPath } from '../errors/index.js';
 import { listPages } from '../handlers/list-pages.js';
 import { respondWithList } from '../handlers/list-response.js';
@@ -9,8 +10,6 @@ import type { KindDefinition, ShownKind } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import { checkView, presentObject } from '../table.js';
-import { containerUsages, NO_USAGE, totalUsage } from './container-usage.js';
-import type { Usage } from './container-usage.js';
 import { NODE_METRICS, nodeMetrics, podMetrics } from './metrics-kinds.js';
 
 export interface MetricsCall {

@@ -1,9 +1,14 @@
-import type { DeepReadonly, Node, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { NANOS, apiVersionOf, formatQuantity, parseQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Node, Pod, UnstructuredObject, Usage } from '@rollkeeper/machinery/kubernetes';
+import {
+  NANOS,
+  apiVersionOf,
+  containerUsages,
+  formatQuantity,
+  parseQuantity,
+  totalUsage,
+} from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ShownKind, TableCell } from '../kinds/index.js';
-import type { Usage } from './container-usage.js';
-import { containerUsages, totalUsage } from './container-usage.js';
 
 type Quantities = Readonly<Record<keyof Usage, string>>;
 

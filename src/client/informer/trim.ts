@@ -49,7 +49,9 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
   const trimmed = trimPod(pod);
   const sidecars = sidecarsOf(spec);
   const claimed = spec.volumes?.filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral) ?? [];
-  const reached = ['hostname', 'subdomain', 'hostNetwork', 'tolerations', 'overhead'] as const;
+  const reached = [
+    ...(['hostname', 'subdomain', 'hostNetwork', 'tolerations', 'overhead', 'resourceClaims'] as const),
+  ];
   return {
     ...trimmed,
     spec: {
@@ -61,7 +63,7 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
         initContainers: sidecars.map((each) => pick(each, ['name', 'restartPolicy', 'resources'])),
       }),
     },
-    status: { ...trimmed.status, ...pick(status, ['podIP', 'podIPs', 'hostIP']) },
+    status: { ...trimmed.status, ...pick(status, ['podIP', 'podIPs', 'hostIP', 'resourceClaimStatuses']) },
   };
 }
 

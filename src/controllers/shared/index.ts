@@ -55,14 +55,22 @@ export {
   unlessGone,
 } from '@rollkeeper/runtime';
 export {
+  CSIDriver,
   ClusterRole,
   ControllerRevision,
   Endpoints,
   EndpointSlice,
   HorizontalPodAutoscaler,
+  IPAddress,
   PodDisruptionBudget,
   ReplicationController,
+  ResourceClaim,
+  ResourceClaimTemplate,
   ResourceQuota,
+  ResourceSlice,
+  ServiceCIDR,
+  VolumeAttachment,
+  VolumeAttributesClass,
 } from './kinds.js';
 export { granted, withGranted } from './granted-disruptions.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';

@@ -2,8 +2,11 @@ import type * as autoscalingV2 from '@rollkeeper/machinery/types/autoscaling-v2'
 import type * as certificatesV1 from '@rollkeeper/machinery/types/certificates-v1';
 import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
 import type * as discoveryV1 from '@rollkeeper/machinery/types/discovery-v1';
+import type * as networkingV1 from '@rollkeeper/machinery/types/networking-v1';
 import type * as policyV1 from '@rollkeeper/machinery/types/policy-v1';
 import type * as rbacV1 from '@rollkeeper/machinery/types/rbac-v1';
+import type * as resourceV1 from '@rollkeeper/machinery/types/resource-v1';
+import type * as storageV1 from '@rollkeeper/machinery/types/storage-v1';
 import type { Int64, KubernetesObject, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '@rollkeeper/runtime';
 
@@ -60,3 +63,39 @@ export interface ControllerRevision extends KubernetesObject {
 export const ControllerRevision = defineKind<ControllerRevision>({
   ...{ group: 'apps', version: 'v1', kind: 'ControllerRevision' },
 });
+
+const RESOURCE_GROUP = { group: 'resource.k8s.io', version: 'v1' };
+
+export type ResourceClaim = KubernetesObject & Pick<resourceV1.ResourceClaim, 'spec' | 'status'>;
+export const ResourceClaim = defineKind<ResourceClaim>({ ...RESOURCE_GROUP, kind: 'ResourceClaim' });
+
+export type ResourceClaimTemplate = KubernetesObject & Pick<resourceV1.ResourceClaimTemplate, 'spec'>;
+export const ResourceClaimTemplate = defineKind<ResourceClaimTemplate>({
+  ...{ ...RESOURCE_GROUP, kind: 'ResourceClaimTemplate' },
+});
+
+export type ResourceSlice = KubernetesObject & Pick<resourceV1.ResourceSlice, 'spec'>;
+export const ResourceSlice = defineKind<ResourceSlice>({
+  ...{ ...RESOURCE_GROUP, kind: 'ResourceSlice', namespaced: false },
+});
+
+const STORAGE_GROUP = { group: 'storage.k8s.io', version: 'v1', namespaced: false };
+
+export type VolumeAttachment = KubernetesObject & Pick<storageV1.VolumeAttachment, 'spec' | 'status'>;
+export const VolumeAttachment = defineKind<VolumeAttachment>({ ...STORAGE_GROUP, kind: 'VolumeAttachment' });
+
+export type CSIDriver = KubernetesObject & Pick<storageV1.CSIDriver, 'spec'>;
+export const CSIDriver = defineKind<CSIDriver>({ ...STORAGE_GROUP, kind: 'CSIDriver' });
+
+export type VolumeAttributesClass = KubernetesObject & Pick<storageV1.VolumeAttributesClass, 'driverName'>;
+export const VolumeAttributesClass = defineKind<VolumeAttributesClass>({
+  ...{ ...STORAGE_GROUP, kind: 'VolumeAttributesClass' },
+});
+
+const NETWORK_GROUP = { group: 'networking.k8s.io', version: 'v1', namespaced: false };
+
+export type ServiceCIDR = KubernetesObject & Pick<networkingV1.ServiceCIDR, 'spec' | 'status'>;
+export const ServiceCIDR = defineKind<ServiceCIDR>({ ...NETWORK_GROUP, kind: 'ServiceCIDR' });
+
+export type IPAddress = KubernetesObject & Pick<networkingV1.IPAddress, 'spec'>;
+export const IPAddress = defineKind<IPAddress>({ ...NETWORK_GROUP, kind: 'IPAddress' });

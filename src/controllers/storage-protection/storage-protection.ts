@@ -1,6 +1,7 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
   CLAIM_PROTECTION,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   claimNamesOf,
   ephemeralClaimName,
@@ -8,7 +9,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, Kind, ResourceEvent } from '@rollkeeper/runtime';
 import { PersistentVolume, PersistentVolumeClaim, Pod, indexBy, watch } from '@rollkeeper/runtime';
-import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
+import { VolumeAttributesClass, WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
 
 /** Pods by the keys of the claims that they use. */
 const CLAIMS_INDEX = 'claims';
@@ -65,6 +66,50 @@ export const volumeProtectionController = clusterController<PersistentVolume>({
     await setFinalizers(client, PersistentVolume, volume, next.finalizers);
   },
 });
+
+/** Keeps a VolumeAttributesClass being deleted as long as a claim or a volume names it. Source: k/k pkg/controller/volume/vacprotection. */
+export const attributesClassProtectionController = clusterController<VolumeAttributesClass>({
+  name: 'volumeattributesclass-protection',
+  for: VolumeAttributesClass,
+  predicates: [isToBeLookedAt(VOLUME_ATTRIBUTES_CLASS_PROTECTION)],
+  watches: [
+    watch(PersistentVolumeClaim, (_claim, listerOf) => leaving(listerOf(VolumeAttributesClass).list())),
+    watch(PersistentVolume, (_volume, listerOf) => leaving(listerOf(VolumeAttributesClass).list())),
+  ],
+  async reconcile({ name }, { client, lister, object: attributes }) {
+    const next = attributes && decideProtection(attributes, VOLUME_ATTRIBUTES_CLASS_PROTECTION);
+    if (!next) return;
+    const isNamed =
+      lister(PersistentVolumeClaim)
+        .list()
+        .some((claim) => attributesClassesOf(claim, undefined).includes(name)) ||
+      lister(PersistentVolume)
+        .list()
+        .some((volume) => attributesClassesOf(undefined, volume).includes(name));
+    if (next.action === 'give-up' && isNamed) return;
+    await setFinalizers(client, VolumeAttributesClass, attributes, next.finalizers);
+  },
+});
+
+/** The VolumeAttributesClasses that a claim or a volume names. */
+export function attributesClassesOf(
+  claim: DeepReadonly<PersistentVolumeClaim> | undefined,
+  volume: DeepReadonly<PersistentVolume> | undefined,
+): readonly string[] {
+  return [
+    claim?.spec.volumeAttributesClassName,
+    claim?.status?.currentVolumeAttributesClassName,
+    claim?.status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+    volume?.spec.volumeAttributesClassName,
+  ].flatMap((name) => name || []);
+}
+
+/** Those that are being deleted. What has stopped naming one is not known, so each is looked at. */
+function leaving(classes: readonly Readable[]): { readonly name: string }[] {
+  return classes
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .map(({ metadata }) => ({ name: metadata.name }));
+}
 
 export interface Protection {
   /**

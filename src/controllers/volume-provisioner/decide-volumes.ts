@@ -2,6 +2,7 @@ import type { DeepReadonly, PersistentVolumeClaim } from '@rollkeeper/machinery/
 import {
   PROVISIONED_BY,
   SELECTED_NODE,
+  SIMULATED_CSI_DRIVER,
   SIMULATED_PROVISIONER,
   STORAGE_PROVISIONER,
   nanosOf,
@@ -16,6 +17,9 @@ type Class = DeepReadonly<StorageClass>;
 
 /** Where the volumes would be, if a node had any. */
 const FOLDER = '/var/lib/rollkeeper/volumes';
+
+/** Parameter of a class, `true`: its volumes are attached to nodes, as those of a CSI driver. */
+const ATTACH = 'attach';
 
 export type ClaimDecision =
   | { readonly action: 'make'; readonly volume: PersistentVolume }
@@ -87,7 +91,9 @@ function newVolume(claim: Claim, storageClass: Class): PersistentVolume {
       accessModes: [...accessModes],
       capacity: { storage: resources?.requests?.['storage'] ?? '0' },
       claimRef: { ...typeMeta(CLAIM), name, namespace, resourceVersion, uid },
-      hostPath: { path: `${FOLDER}/${namespace}/${name}`, type: 'DirectoryOrCreate' },
+      ...(storageClass.parameters?.[ATTACH] === 'true'
+        ? { csi: { driver: SIMULATED_CSI_DRIVER, volumeHandle: uid ?? '' } }
+        : { hostPath: { path: `${FOLDER}/${namespace}/${name}`, type: 'DirectoryOrCreate' } }),
       ...(storageClass.mountOptions && { mountOptions: [...storageClass.mountOptions] }),
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
       ...(className !== undefined && { storageClassName: className }),

@@ -1,3 +1,5 @@
+export { NO_USAGE, containerUsages, saysUsageOfNode, totalUsage, usagesOfNode } from './container-usage.js';
+export type { ContainerUsage, Usage } from './container-usage.js';
 export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod } from './pod-requests.js';
 export type { AmountArithmetic } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
@@ -151,8 +153,10 @@ export {
   NO_PROVISIONER,
   PROVISIONED_BY,
   SELECTED_NODE,
+  SIMULATED_CSI_DRIVER,
   SIMULATED_PROVISIONER,
   STORAGE_PROVISIONER,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   claimNamesOf,
   ephemeralClaimName,

@@ -53,6 +53,10 @@ export const BETA_DEFAULT_STORAGE_CLASS = 'storageclass.beta.kubernetes.io/is-de
 
 /** The provisioner of the class `standard`; its volumes hold no data. */
 export const SIMULATED_PROVISIONER = 'simulator.rollkeeper.dev/volumes';
+/** The CSI driver of simulated volumes that are attached to nodes. */
+export const SIMULATED_CSI_DRIVER = 'simulator.rollkeeper.dev';
+/** Finalizer of a VolumeAttributesClass that is in use. */
+export const VOLUME_ATTRIBUTES_CLASS_PROTECTION = 'kubernetes.io/vac-protection';
 /** The provisioner of classes whose volumes are created by hand. */
 export const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
 

@@ -1,5 +1,5 @@
 import { decimal, file, onOrOff, wholeNumber } from '@rollkeeper/machinery/options/option-table';
-import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
+import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 
 /** The options of `rollkeeper node`. */
 export const NODE_OPTIONS_TABLE = {
@@ -26,6 +26,7 @@ export const NODE_OPTIONS_TABLE = {
     least: 1,
     default: 10_000,
   }),
+  ...NODE_FILE_OPTIONS,
   scheduler: onOrOff({ help: 'schedule pods as well', default: true }),
   ...SCHEDULER_FILE_OPTIONS,
 };

@@ -38,6 +38,7 @@ async function run(flags: Record<string, string>, signal: AbortSignal): Promise<
         terminationDelayMs: options['termination-delay-ms'],
         concurrency: options.concurrency,
         podsPerNode: options['pods-per-node'],
+        profilesFile: options['node-profiles'],
         ...(options.scheduler && {
           scheduler: { config: options['scheduler-config'], plugins: options['scheduler-plugins'] },
         }),

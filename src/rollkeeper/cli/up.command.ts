@@ -39,6 +39,10 @@ async function runUp(
       'redis-url': redisUrlOf({ redisCaFile, redisUrl }, process.env),
       'controller-args': controllerArgs,
     });
+    if (up['node-profiles'] !== undefined && up.nodes > 0) {
+      const { readNodeProfiles } = await import('../scheduler-process/node-profiles.js');
+      await readNodeProfiles(up['node-profiles'], up.nodes);
+    }
     const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });
     const clock = new SystemClock();
     const startedMs = clock.monotonicNow();

@@ -8,6 +8,7 @@ import type { Tracing } from '@rollkeeper/runtime/telemetry';
 import { Scheduler } from '@rollkeeper/scheduler';
 import type { NodeSimulatorOptions } from '@rollkeeper/simulator';
 import { SimulatedNodes, compileNodeSimulatorOptions } from '@rollkeeper/simulator';
+import { readNodeProfiles } from './node-profiles.js';
 import { runTogether } from './run-together.js';
 import type { SchedulerFiles } from './scheduler-settings.js';
 import { readSchedulerSettings } from './scheduler-settings.js';
@@ -16,6 +17,8 @@ import { waitForApi } from './wait-for-api.js';
 export interface NodeProcessOptions extends NodeSimulatorOptions {
   /** @default kubectl's rules */
   kubeconfig?: string;
+  /** What the nodes are like. @default all alike */
+  profilesFile?: string | undefined;
   /** Schedules pods as well, with these settings. @default another process does */
   scheduler?: SchedulerFiles;
 }
@@ -35,11 +38,18 @@ export interface NodeProcess {
  * @throws InvalidOptionError naming the option; StartupError if the API does not answer
  */
 export async function runNodeProcess(
-  { kubeconfig, scheduler: files, ...simulator }: NodeProcessOptions,
+  { kubeconfig, profilesFile, scheduler: files, ...simulator }: NodeProcessOptions,
   process: NodeProcess,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = compileNodeSimulatorOptions(simulator);
+  const plain = compileNodeSimulatorOptions(simulator);
+  const options =
+    profilesFile === undefined
+      ? plain
+      : compileNodeSimulatorOptions({
+          ...simulator,
+          profiles: await readNodeProfiles(profilesFile, plain.nodes),
+        });
   const { logger, tracer, userAgent } = process;
   const settings = files && (await readSchedulerSettings(files, logger));
   const clock = new SystemClock();

@@ -11,6 +11,14 @@ export const SCHEDULER_FILE_OPTIONS = {
   }),
 };
 
+/** What simulated nodes are like, for the commands that start some. */
+export const NODE_FILE_OPTIONS = {
+  'node-profiles': file({
+    help: 'profiles of the simulated nodes, YAML or JSON: labels, taints, capacity, images, timing',
+    shownDefault: 'all nodes are alike',
+  }),
+};
+
 /** The options of `rollkeeper scheduler`. */
 export const SCHEDULER_OPTIONS_TABLE = {
   kubeconfig: file({ help: 'the API to schedule on', shownDefault: 'as kubectl finds it' }),

@@ -200,7 +200,11 @@ export class Supervisor {
     const { up } = this.options;
     if (up.nodes === 0) return;
     const schedules = up.scheduler === 'node';
-    const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
+    const profiles = up['node-profiles'];
+    const args = [
+      ...['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig],
+      ...(profiles === undefined ? [] : ['--node-profiles', profiles]),
+    ];
     const scheduling = schedules ? this.schedulerFiles('scheduler-') : ['--scheduler=false'];
     const child = this.makeChild(
       'node',

@@ -1,12 +1,13 @@
 import { oneOf, text, wholeNumber } from '@rollkeeper/machinery/options/option-table';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
-import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
+import { NODE_FILE_OPTIONS, SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 
 /** The options of `rollkeeper up`. */
 export const UP_OPTIONS_TABLE = {
   'redis-url': text({ ...REDIS_URL_OPTION, help: redisUrlHelp('use this Redis instead of starting one') }),
   replicas: wholeNumber({ help: 'controller processes', value: 'count', least: 1, most: 20, default: 3 }),
   nodes: wholeNumber({ help: 'simulated nodes', value: 'count', least: 0, most: 1000, default: 3 }),
+  ...NODE_FILE_OPTIONS,
   'data-dir': text({
     help: 'where everything is kept',
     value: 'folder',

@@ -45,6 +45,7 @@ export function unrestOf({ deployments, pods, replicaSets }: Snapshot): string[]
     ...pods
       .filter((pod) => cpuOf(pod) !== cpuAskedFor(pod, replicaSets))
       .map((pod) => `pod ${pod.metadata.name} has cpu ${cpuOf(pod)}, not ${cpuAskedFor(pod, replicaSets)}`),
+    ...pods.filter(({ spec }) => !spec.nodeName).map(({ metadata }) => `pod ${metadata.name} is on no node`),
     ...pods
       .filter(({ metadata }) => metadata.deletionTimestamp || !alive.has(controllerOf(metadata)))
       .map(({ metadata }) => `pod ${metadata.name} is ending or nobody's`),

@@ -53,6 +53,32 @@ export function pauseReplica(choose: Choose): Fault {
   };
 }
 
+/** Ends the scheduler that schedules; over when its process is back. Where none is a process of its own, nothing is done. */
+export function endScheduler(signal: 'SIGKILL' | 'SIGTERM'): Fault {
+  return async (context) => {
+    const scheduler = await context.set.leadingScheduler();
+    if (!scheduler) return;
+    const { pid } = scheduler;
+    context.began(scheduler.name);
+    scheduler.signal(signal);
+    await waitFor(() => scheduler.pid !== pid && scheduler.isReady, {
+      timeoutMs: BACK_WITHIN_MS * context.patience,
+      what: `${scheduler.name} to be back`,
+    });
+  };
+}
+
+/** Stops the scheduler in its tracks: it goes on where it was, maybe after another one has taken its place. */
+export const pauseScheduler: Fault = async ({ began, set, strength }) => {
+  const scheduler = await set.leadingScheduler();
+  if (!scheduler) return;
+  began(scheduler.name);
+  scheduler.signal('SIGSTOP');
+  await pause(between(1000, LONGEST_PAUSE_MS, strength));
+  scheduler.signal('SIGCONT');
+  await pause(200);
+};
+
 const LONGEST_WAIT_FOR_WORK_MS = 3000;
 
 /** As {@link pauseReplica}, in the middle of a write: the request is on its way, its answer will wait. */

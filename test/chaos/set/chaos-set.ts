@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,6 +6,8 @@ import type { HttpApiClient } from '../../../src/client/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/client/api-client/index.js';
 import { writeKubeconfig } from '../../../src/apiserver/write-kubeconfig.js';
 import { SystemClock } from '../../../src/machinery/clock/index.js';
+import type { Lease } from '../../../src/machinery/kubernetes/index.js';
+import { LEASES } from '../../../src/machinery/kubernetes/index.js';
 import type { RedisConnection } from '../../../src/redis/connection/index.js';
 import { createRedisConnection } from '../../../src/redis/connection/index.js';
 import { silentLogger } from '../../../src/machinery/logging/index.js';
@@ -44,12 +46,19 @@ export interface ChaosSetOptions {
   readonly links?: 'all' | 'none';
   /** @default 'single' */
   readonly redis?: RedisKind;
+  /** Schedulers, as processes of their own. @default the simulated nodes' process schedules */
+  readonly schedulers?: number;
 }
+
+/** The first two nodes take few pods, so that a scheduler has something to keep; the last takes the rest. */
+const NODES = { count: 3, small: 2, podsOfSmall: 40 };
+const SCHEDULER_LEASE = { namespace: 'kube-system', name: 'rollkeeper-scheduler' };
 
 /** Everything that `rollkeeper up` starts, as processes of our own, with proxies in between. */
 export class ChaosSet {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-chaos-'));
   readonly replicas: ChaosReplica[] = [];
+  readonly schedulers: ManagedProcess[] = [];
   private redisProcess: RedisProcess | undefined;
   private api: ManagedProcess | undefined;
   private node: ManagedProcess | undefined;
@@ -126,6 +135,12 @@ export class ChaosSet {
     return this.replicas.filter((replica) => replica !== leader && replica.process.isReady);
   }
 
+  /** The scheduler that schedules; undefined while none does. */
+  async leadingScheduler(): Promise<ManagedProcess | undefined> {
+    const lease = await this.client.get<Lease>(LEASES, SCHEDULER_LEASE).catch(() => undefined);
+    return this.schedulers.find(({ name }) => name === lease?.spec?.holderIdentity);
+  }
+
   /** Every replica ready, and one of them leading. */
   async untilSettled(timeoutMs = 60_000): Promise<void> {
     await waitFor(
@@ -145,6 +160,7 @@ export class ChaosSet {
 
   /** Lifts what any fault may have left behind. */
   heal(): void {
+    for (const scheduler of this.schedulers) scheduler.signal('SIGCONT');
     for (const { apiAnswers, apiLink, process, redisLink } of this.replicas) {
       for (const proxy of [redisLink, apiLink, apiAnswers]) proxy.heal();
       process.signal('SIGCONT');
@@ -156,6 +172,7 @@ export class ChaosSet {
     await this.directClient?.close();
     this.directRedis?.disconnect();
     await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await Promise.all(this.schedulers.map((scheduler) => scheduler.stop()));
     await this.node?.stop();
     await this.api?.stop();
     await this.redisProcess?.stop();
@@ -169,6 +186,7 @@ export class ChaosSet {
   private async startAll(): Promise<void> {
     const { dataDir } = this;
     const { controllerArgs = [], dist, links = 'all', prepare, random, redis = 'single' } = this.options;
+    const { schedulers = 0 } = this.options;
     mkdirSync(join(dataDir, 'redis'), { recursive: true });
     const clock = new SystemClock();
     this.redisProcess = await startRedis({
@@ -188,12 +206,14 @@ export class ChaosSet {
     const connection = await loadKubeconfig({ path: kubeconfig, clock });
     this.directClient = createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'chaos' });
     this.directRedis = createRedisConnection({ url: redisUrl, connectionName: 'chaos', mode: 'blocking' });
-    this.node = new ManagedProcess({
-      name: 'node',
-      main: join(dist, 'main.js'),
-      args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
-      logFile: join(dataDir, 'node.log'),
-    });
+    const nodeArgs = ['node', '--nodes', String(NODES.count), '--kubeconfig', kubeconfig];
+    this.node = this.processOf('node', schedulers === 0 ? nodeArgs : [...nodeArgs, ...this.smallNodes()]);
+    for (let index = 0; index < schedulers; index++) {
+      const name = `scheduler-${index}`;
+      this.schedulers.push(
+        this.processOf(name, ['scheduler', '--kubeconfig', kubeconfig, '--identity', name]),
+      );
+    }
     const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
     const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
     for (let index = 0; index < this.options.replicas; index++) {
@@ -201,8 +221,21 @@ export class ChaosSet {
       prepare?.(replica);
       this.replicas.push(replica);
     }
-    await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
+    await Promise.all([this.node, ...this.schedulers, ...this.replicas].map((part) => part.start()));
     await this.untilSettled();
+  }
+
+  private processOf(name: string, args: readonly string[]): ManagedProcess {
+    const { dataDir } = this;
+    const main = join(this.options.dist, 'main.js');
+    return new ManagedProcess({ name, main, args, logFile: join(dataDir, `${name}.log`) });
+  }
+
+  /** Flags of the simulated nodes' process beside schedulers of their own. */
+  private smallNodes(): string[] {
+    const file = join(this.dataDir, 'node-profiles.json');
+    writeFileSync(file, JSON.stringify([{ count: NODES.small, capacity: { pods: NODES.podsOfSmall } }]));
+    return ['--scheduler=false', '--node-profiles', file];
   }
 
   private async startApiServer(port: number): Promise<void> {

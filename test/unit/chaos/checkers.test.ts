@@ -8,6 +8,7 @@ import { LimitsChecker } from '../../chaos/checkers/limits.js';
 import { PoliciesChecker } from '../../chaos/checkers/policies.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
 import { MAX_ROLLOUTS } from '../../chaos/policy-world.js';
+import { SchedulingChecker } from '../../chaos/checkers/scheduling.js';
 import { StoreReplay } from '../../chaos/checkers/store-replay.js';
 import type { HistoryEvent } from '../../chaos/history.js';
 import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
@@ -184,6 +185,44 @@ describe('the checkers of a chaos run', () => {
     expect(findLostChanges([{ ...other, isUncertain: true }], replay)).toEqual([]);
     expect(findLostChanges([{ ...acknowledged, wish: undefined }], replay)).toHaveLength(1);
     expect(findLostChanges([{ ...acknowledged, name: 'gone' }], replay)).toHaveLength(1);
+  });
+});
+
+describe('the check of bindings', () => {
+  const onNode = (uid: string, nodeName?: string, phase = 'Running', deleted = false): HistoryEvent =>
+    change(
+      'Pod',
+      uid,
+      {
+        spec: { nodeName, containers: [{ name: 'main', resources: { requests: { cpu: '1500m' } } }] },
+        status: { phase },
+      },
+      deleted,
+    );
+  const checker = (): SchedulingChecker => {
+    const made = new SchedulingChecker();
+    const allocatable = { cpu: '4', pods: '3' };
+    made.know([{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: { allocatable } }]);
+    return made;
+  };
+  const problemsOf = (...events: HistoryEvent[]): string[] => {
+    const judge = checker();
+    return events.flatMap((event) => judge.check(event)).map(({ problem }) => problem);
+  };
+
+  it('sees a pod that is bound twice, even after its end', () => {
+    expect(problemsOf(onNode('a'), onNode('a', 'n'), onNode('a', 'n'))).toEqual([]);
+    expect(problemsOf(onNode('a', 'n'), onNode('a', 'other'))[0]).toContain('was on n, and is on other');
+    expect(problemsOf(onNode('a', 'n', 'Succeeded'), onNode('a', 'other', 'Succeeded'))).toHaveLength(1);
+  });
+
+  it('sees a node that has more than it can take, of which ended and deleted pods are no part', () => {
+    const two = [onNode('a', 'n'), onNode('b', 'n')];
+    expect(problemsOf(...two)).toEqual([]);
+    expect(problemsOf(...two, onNode('c', 'n'))[0]).toContain('n has 4500m of cpu taken, of 4');
+    expect(problemsOf(...two, onNode('a', 'n', 'Failed'), onNode('c', 'n'))).toEqual([]);
+    expect(problemsOf(...two, onNode('b', 'n', 'Running', true), onNode('c', 'n'))).toEqual([]);
+    expect(problemsOf(...two, onNode('c', 'elsewhere'))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { containerAnnotation, parseQuantity } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Pod } from './objects.js';
+import { containerAnnotation } from './pods.js';
+import { parseQuantity } from './quantity.js';
 
 /** What something uses, in billionths of a CPU and of a byte. */
 export interface Usage {
@@ -11,7 +12,7 @@ export interface ContainerUsage extends Usage {
   readonly name: string;
 }
 
-type Resource = keyof Usage;
+type Resource = keyof Usage | 'ephemeral-storage';
 type Container = DeepReadonly<Pod>['spec']['containers'][number];
 
 /**
@@ -21,26 +22,51 @@ type Container = DeepReadonly<Pod>['spec']['containers'][number];
 const ANNOTATIONS: Readonly<Record<Resource, string>> = {
   cpu: 'node.rollkeeper.dev/cpu-usage',
   memory: 'node.rollkeeper.dev/memory-usage',
+  'ephemeral-storage': 'node.rollkeeper.dev/disk-usage',
 };
 
 /** Usage of an idle container, the default. */
-const IDLE: Usage = { cpu: 1_000_000n, memory: 1_048_576n * 1_000_000_000n };
+const IDLE: Readonly<Record<Resource, bigint>> = {
+  cpu: 1_000_000n,
+  memory: 1_048_576n * 1_000_000_000n,
+  'ephemeral-storage': 0n,
+};
 
 const SHARE = /^(\d{1,6})%$/;
 
 /** What each container of the pod that runs uses; none: nothing is measured. */
 export function containerUsages(pod: DeepReadonly<Pod>): ContainerUsage[] {
+  return runningContainers(pod).map((container) => ({
+    name: container.name,
+    cpu: usageOf(pod, container, 'cpu'),
+    memory: usageOf(pod, container, 'memory'),
+  }));
+}
+
+/** What each container of the pod that runs uses of its node's `memory` or `ephemeral-storage`, in billionths of a byte. */
+export function usagesOfNode(
+  pod: DeepReadonly<Pod>,
+  resource: 'memory' | 'ephemeral-storage',
+): { readonly container: Container; readonly used: bigint }[] {
+  return runningContainers(pod).map((container) => ({
+    container,
+    used: usageOf(pod, container, resource),
+  }));
+}
+
+/** Whether a pod says what it uses of its node's memory or disk. */
+export function saysUsageOfNode({ metadata: { annotations = {} } }: DeepReadonly<Pod>): boolean {
+  return Object.keys(annotations).some(
+    (name) => name.startsWith(ANNOTATIONS.memory) || name.startsWith(ANNOTATIONS['ephemeral-storage']),
+  );
+}
+
+function runningContainers(pod: DeepReadonly<Pod>): readonly Container[] {
   if (pod.status?.phase !== 'Running') return [];
   const statuses = [...(pod.status.containerStatuses ?? []), ...(pod.status.initContainerStatuses ?? [])];
   const running = new Set(statuses.filter(({ state }) => state?.running).map(({ name }) => name));
   const containers: readonly Container[] = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  return containers
-    .filter(({ name }) => running.has(name))
-    .map((container) => ({
-      name: container.name,
-      cpu: usageOf(pod, container, 'cpu'),
-      memory: usageOf(pod, container, 'memory'),
-    }));
+  return containers.filter(({ name }) => running.has(name));
 }
 
 export const NO_USAGE: Usage = { cpu: 0n, memory: 0n };

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../runtime/index.js';
+import type { CSIDriver, VolumeAttachment } from '../shared/index.js';
+import { decideAttachments, isToBeAttached } from './decide-attachments.js';
+
+const DRIVER = 'simulator.rollkeeper.dev';
+const aVolume = (
+  accessModes = ['ReadWriteOnce'],
+  csi: object | undefined = { driver: DRIVER, volumeHandle: 'h1' },
+) =>
+  ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'pv-1' },
+    spec: { accessModes, claimRef: { namespace: 'a', name: 'data', uid: 'c1' }, ...(csi && { csi }) },
+  }) as PersistentVolume;
+const CLAIM: PersistentVolumeClaim = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'data', namespace: 'a', uid: 'c1' },
+  spec: { volumeName: 'pv-1' },
+};
+const aPod = (phase = 'Running', nodeName = 'node-0'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'a' },
+  spec: { nodeName, containers: [], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+  status: { phase: phase as 'Running' },
+});
+const attached = (nodeName: string, isAttached = true): VolumeAttachment => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'VolumeAttachment',
+  metadata: { name: `csi-${nodeName}` },
+  spec: { attacher: DRIVER, nodeName, source: { persistentVolumeName: 'pv-1' } },
+  status: { attached: isAttached },
+});
+
+interface World {
+  readonly pods?: readonly Pod[];
+  readonly volume?: PersistentVolume;
+  readonly attachments?: readonly VolumeAttachment[];
+  readonly driver?: CSIDriver;
+}
+const decide = ({ attachments = [], driver, pods = [aPod()], volume = aVolume() }: World = {}) =>
+  decideAttachments({
+    node: 'node-0',
+    pods,
+    claimOf: (key) => (key === 'a/data' ? CLAIM : undefined),
+    volumeOf: (name) => (name === 'pv-1' ? volume : undefined),
+    driverOf: () => driver,
+    attachments,
+  });
+
+describe('the volumes of a node', () => {
+  it('are attached for its pods, under a name that every try gives them', () => {
+    const plan = decide();
+    expect(plan.attach).toMatchObject([
+      {
+        volume: 'pv-1',
+        attachment: {
+          metadata: { name: expect.stringMatching(/^csi-[0-9a-f]{64}$/) as string },
+          spec: { attacher: DRIVER, nodeName: 'node-0', source: { persistentVolumeName: 'pv-1' } },
+        },
+      },
+    ]);
+    expect(decide()).toEqual(plan);
+    expect(isToBeAttached(plan.attach[0]!.attachment)).toBe(true);
+  });
+
+  it('are said by the node when they are attached', () => {
+    expect(decide({ attachments: [attached('node-0')] })).toEqual({
+      attach: [],
+      detach: [],
+      refused: [],
+      attached: [{ name: `kubernetes.io/csi/${DRIVER}^h1`, devicePath: '' }],
+    });
+    expect(decide({ attachments: [attached('node-0', false)] }).attached).toEqual([]);
+  });
+
+  it.each<[string, World]>([
+    ['there is no pod', { pods: [] }],
+    ['its pod has ended', { pods: [aPod('Succeeded')] }],
+    ['it is none of a CSI driver', { volume: { ...aVolume(), spec: { ...aVolume().spec, csi: undefined } } }],
+    [
+      'its driver attaches nothing',
+      {
+        driver: {
+          apiVersion: 'storage.k8s.io/v1',
+          kind: 'CSIDriver',
+          metadata: { name: DRIVER },
+          spec: { attachRequired: false },
+        },
+      },
+    ],
+  ])('are not attached, and detached, where %s', (_why, world) => {
+    expect(decide(world).attach).toEqual([]);
+    const plan = decide({ ...world, attachments: [attached('node-0'), attached('node-1')] });
+    expect(plan.detach.map(({ metadata }) => metadata.name)).toEqual(['csi-node-0']);
+    expect(plan.attached).toEqual([]);
+  });
+
+  it('are refused where another node has one that only one may have', () => {
+    const elsewhere = [attached('node-1')];
+    expect(decide({ attachments: elsewhere })).toMatchObject({
+      attach: [],
+      refused: [
+        {
+          message:
+            'Multi-Attach error for volume "pv-1" Volume is already exclusively attached to one node and can\'t be attached to another',
+        },
+      ],
+    });
+    const shared = aVolume(['ReadWriteOnce', 'ReadWriteMany']);
+    expect(decide({ attachments: elsewhere, volume: shared }).attach).toHaveLength(1);
+  });
+});

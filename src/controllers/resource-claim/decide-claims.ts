@@ -1,0 +1,149 @@
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { newControllerRef, typeMeta } from '@rollkeeper/runtime';
+import { ResourceClaim } from '../shared/index.js';
+import type { ResourceClaimTemplate } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+type ReadableClaim = DeepReadonly<ResourceClaim>;
+type Template = DeepReadonly<ResourceClaimTemplate>;
+type PodClaim = NonNullable<ReadablePod['spec']['resourceClaims']>[number];
+
+/** On a claim made of a template: the name that it has in its pod. */
+export const POD_CLAIM_NAME = 'resource.kubernetes.io/pod-claim-name';
+/** Keeps an allocated claim. */
+export const DELETE_PROTECTION = 'resource.kubernetes.io/delete-protection';
+/** How many pods may share a claim. */
+const MOST_CONSUMERS = 256;
+/** What leaves room for five random characters in a name of 63. */
+const LONGEST_BASE = 57;
+
+/** What a pod's entry of `resourceClaims` needs. Source: handleClaim in k/k pkg/controller/resourceclaim. */
+export type PodClaimStep =
+  | { readonly action: 'nothing' }
+  /** The claim is there, and its name has to be recorded. */
+  | { readonly action: 'record'; readonly claimName: string }
+  | { readonly action: 'create'; readonly claim: ResourceClaim }
+  /** Until its template is there. */
+  | { readonly action: 'wait'; readonly why: string };
+
+/** @param claims those of the pod's namespace */
+export function decidePodClaim(
+  pod: ReadablePod,
+  { name, resourceClaimTemplateName }: PodClaim,
+  claims: readonly ReadableClaim[],
+  template: Template | undefined,
+): PodClaimStep {
+  if (!resourceClaimTemplateName) return { action: 'nothing' };
+  const known = pod.status?.resourceClaimStatuses?.find((each) => each.name === name);
+  const own = claims.filter((claim) => isControlledBy(claim, pod));
+  if (known && !known.resourceClaimName) return { action: 'nothing' };
+  if (own.some(({ metadata }) => metadata.name === known?.resourceClaimName)) return { action: 'nothing' };
+  // It may have been made without being recorded.
+  const found = own.find(({ metadata }) => metadata.annotations?.[POD_CLAIM_NAME] === name);
+  if (found) return { action: 'record', claimName: found.metadata.name };
+  if (!template) return { action: 'wait', why: missing(resourceClaimTemplateName) };
+  return { action: 'create', claim: newClaim(pod, name, template) };
+}
+
+function missing(template: string): string {
+  return `resource claim template "${template}": resourceclaimtemplate.resource.k8s.io "${template}" not found`;
+}
+
+function newClaim(pod: ReadablePod, podClaim: string, { spec }: Template): ResourceClaim {
+  const { annotations, labels } = spec.metadata ?? {};
+  return {
+    ...typeMeta(ResourceClaim),
+    metadata: {
+      name: '',
+      generateName: generatedBase(pod.metadata.name, podClaim),
+      namespace: pod.metadata.namespace,
+      ...(labels && { labels: { ...labels } }),
+      annotations: { ...annotations, [POD_CLAIM_NAME]: podClaim },
+      ownerReferences: [newControllerRef(pod)],
+    },
+    spec: cloneJson(spec.spec) as ResourceClaim['spec'],
+  };
+}
+
+/** `POD-CLAIM-`, with both cut in proportion where it is too long. */
+function generatedBase(pod: string, podClaim: string): string {
+  const whole = `${pod}-${podClaim}-`;
+  if (whole.length <= LONGEST_BASE) return whole;
+  const cut = (text: string): string =>
+    text.slice(0, Math.floor((text.length * LONGEST_BASE) / whole.length));
+  return `${cut(pod)}-${cut(podClaim)}`;
+}
+
+/** The claims of a pod on a node that it uses without being known as their consumer. Source: syncPod. */
+export function claimsToReserve(
+  pod: ReadablePod,
+  claims: readonly ReadableClaim[],
+): readonly ReadableClaim[] {
+  if (!pod.spec.nodeName) return [];
+  const names = new Set(claimNamesOfPod(pod));
+  return claims.filter(({ metadata, status }) => {
+    const { reservedFor = [] } = status ?? {};
+    return (
+      names.has(metadata.name) &&
+      status?.allocation !== undefined &&
+      reservedFor.length < MOST_CONSUMERS &&
+      !reservedFor.some(({ uid }) => uid === pod.metadata.uid)
+    );
+  });
+}
+
+/** The names of the claims that a pod uses, as far as they are known. */
+export function claimNamesOfPod({ spec, status }: ReadablePod): readonly string[] {
+  return (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
+    const generated = status?.resourceClaimStatuses?.find((each) => each.name === name);
+    return resourceClaimName ?? generated?.resourceClaimName ?? [];
+  });
+}
+
+export interface ClaimUpkeep {
+  /** The consumers that are left. */
+  readonly reservedFor: NonNullable<NonNullable<ReadableClaim['status']>['reservedFor']>;
+  /** Nothing uses it any more: its devices are given back. */
+  readonly isDeallocated: boolean;
+  /** Its finalizer goes. */
+  readonly isReleased: boolean;
+  /** It was made for a pod that has ended. */
+  readonly isDeleted: boolean;
+}
+
+/**
+ * What has to be done about a claim; undefined for nothing. Source: syncClaim.
+ * @param podOf the pod of a consumer; undefined if it is gone
+ */
+export function decideUpkeep(
+  claim: ReadableClaim,
+  podOf: (name: string) => ReadablePod | undefined,
+): ClaimUpkeep | undefined {
+  const { deletionTimestamp, finalizers = [] } = claim.metadata;
+  const { allocation, reservedFor = [] } = claim.status ?? {};
+  const valid = reservedFor.filter(({ apiGroup, name, resource, uid }) => {
+    if (apiGroup || resource !== 'pods') return true;
+    const pod = podOf(name);
+    return pod !== undefined && pod.metadata.uid === uid && !isDone(pod);
+  });
+  const isProtected = finalizers.includes(DELETE_PROTECTION);
+  const wasReleased = valid.length === 0 && reservedFor.length > 0;
+  const isGoing = deletionTimestamp !== undefined && valid.length === 0;
+  const isReleased = isProtected && (wasReleased || isGoing);
+  const owner = claim.metadata.ownerReferences?.find(({ controller, kind }) => controller && kind === 'Pod');
+  const ownerPod = owner && podOf(owner.name);
+  const isDeleted =
+    deletionTimestamp === undefined &&
+    valid.length === 0 &&
+    ownerPod !== undefined &&
+    ownerPod.metadata.uid === owner?.uid &&
+    isDone(ownerPod);
+  if (valid.length === reservedFor.length && !isReleased && !isDeleted) return undefined;
+  return { reservedFor: valid, isDeallocated: isReleased && allocation !== undefined, isReleased, isDeleted };
+}
+
+/** A pod that will not run any more. Source: isPodDone. */
+export function isDone(pod: ReadablePod): boolean {
+  return isPodFinished(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec.nodeName);
+}

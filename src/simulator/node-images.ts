@@ -1,0 +1,36 @@
+import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
+import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION } from './image-pull.js';
+import type { CompiledNodeProfile } from './node-profile.js';
+import { profileOf } from './node-profile.js';
+import { statusesOf } from './pod-conditions.js';
+
+/** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail. */
+export class NodeImages {
+  private readonly pulled = new Map<number, Set<string>>();
+
+  constructor(private readonly profiles: readonly CompiledNodeProfile[]) {}
+
+  has(node: number, image: string): boolean {
+    if (this.pulled.get(node)?.has(image)) return true;
+    return profileOf(node, this.profiles).images.includes(image);
+  }
+
+  /** A status about to be written shows which containers have their images. */
+  note(
+    node: number,
+    { metadata: { annotations = {} } }: DeepReadonly<Pod>,
+    status: DeepReadonly<PodStatus>,
+  ): void {
+    const takesTime = profileOf(node, this.profiles).imagePullAfterMs > 0;
+    if (!takesTime && !Object.keys(annotations).some(isAboutPulls)) return;
+    const images = this.pulled.get(node) ?? new Set();
+    this.pulled.set(node, images);
+    for (const { containerID, image } of statusesOf(status)) if (containerID !== undefined) images.add(image);
+  }
+}
+
+function isAboutPulls(annotation: string): boolean {
+  return [IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION].some((name) =>
+    annotation.startsWith(name),
+  );
+}
