@@ -62,6 +62,7 @@ export class Router {
     const { authenticator, authorizer } = access;
     this.reviewer = {
       authenticate: (token, audiences) => authenticator.authenticate(token, audiences),
+      ready: (user) => authorizer.ready(user),
       decide: (user, attributes) => authorizer.decide(user, attributes),
       rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
     };
