@@ -182,7 +182,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
     name: 'system:discovery',
     rules: [mayGet('/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...HEALTH)],
   },
-  { name: 'system:public-info-viewer', rules: [mayGet(...HEALTH)] },
+  { name: 'system:public-info-viewer', rules: [mayGet('/.well-known', '/.well-known/*', ...HEALTH)] },
   {
     name: 'system:monitoring',
     rules: [

@@ -5,7 +5,7 @@ import type { ConformanceFormat, JsonObject, RecordedCase } from '../conformance
 import { DELIBERATE_DIFFERENCES } from './deliberate-differences.js';
 import type { CommandOutcome } from './kubectl-shell.js';
 import { KubectlShell } from './kubectl-shell.js';
-import { RECORDED_FILES, RECORDED_SURROUNDINGS } from './recorded-files.js';
+import { RECORDED_FILES, RECORDED_NAMESPACE, RECORDED_SURROUNDINGS } from './recorded-files.js';
 import { shownText } from './shown-text.js';
 
 type RecordedCommand = CommandOutcome & { readonly command: string };
@@ -48,8 +48,11 @@ export class KubectlCases implements ConformanceFormat {
       nodes: 0,
       users: [USER],
       unknownServiceAccounts: 'refuse',
+      metrics: false,
       manifests: RECORDED_SURROUNDINGS,
     }));
+    // The recorded cluster had no default class.
+    await cluster.delete('storageclass/standard');
     const { kubeconfig } = await cluster.user(USER.name);
     this.shell = await KubectlShell.open(kubeconfig.path, RECORDED_FILES);
   }
@@ -66,6 +69,8 @@ export class KubectlCases implements ConformanceFormat {
     await this.settle();
     const own = await this.shell?.run(genuine.command);
     if (!own) throw new Error('the cluster has been stopped');
+    if (genuine.command === RECORDED_NAMESPACE.createdBy)
+      await this.cluster?.apply(RECORDED_NAMESPACE.contents);
     return compareOutcomes(genuine, own);
   }
 

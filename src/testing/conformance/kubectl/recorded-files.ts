@@ -143,6 +143,12 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `;
 
+/** What was in the namespace of the commands beside what they put there: quotas count it. */
+export const RECORDED_NAMESPACE = {
+  createdBy: 'kubectl create ns kc',
+  contents: '{apiVersion: v1, kind: ConfigMap, metadata: {name: of-another, namespace: kc}}',
+} as const;
+
 function deployment(replicas: number, image: string): string {
   return `apiVersion: apps/v1
 kind: Deployment

@@ -3,6 +3,9 @@ const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
 const AGE = String.raw`(?:\d+(?:ms|[smhdy]))+`;
 
 const REPLACED: readonly (readonly [RegExp, string])[] = [
+  // A whole live object, in an order of its own.
+  [/patch: Invalid value: "\{.*\}"(?=: json: )/gs, 'patch: Invalid value: "OBJECT"'],
+  [/patch: Invalid value: "\{.* more characters\)"(?=: json: )/gs, 'patch: Invalid value: "OBJECT"'],
   [/^([WEI])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, '$1 '],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME'],
   [/\b\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, 'TIME'],
@@ -25,7 +28,10 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
  */
 export function shownText(text: string): readonly string[] {
   const replaced = REPLACED.reduce((shown, [pattern, by]) => shown.replace(pattern, by), text);
-  const paragraphs = replaced.split('\n\n\n');
+  const paragraphs = replaced
+    .trimEnd()
+    .split('\n\n\n')
+    .map((paragraph) => paragraph.trimEnd());
   if (paragraphs.every((paragraph) => paragraph.includes('-HASH'))) paragraphs.sort();
   return sortedRuns(paragraphs.join('\n\n\n').split('\n').map(narrow));
 }
