@@ -60,6 +60,7 @@ export const ADMISSION_PLUGINS = [
   'LimitRanger',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
+  'NodeRestriction',
   'PersistentVolumeClaimResize',
   'PodResizeValidator',
   'PodSecurity',
@@ -183,6 +184,7 @@ export class Admission {
   /** Checks whether an object may be deleted. @throws StatusError */
   async validateDeletion(attributes: Attributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
+    for (const plugin of this.pluginsOf(attributes)) await plugin.validateDeletion?.(attributes);
     await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
     await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);

@@ -8,8 +8,10 @@ import {
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { refused } from './attributes.js';
-import type { WriteAttributes } from './attributes.js';
-import type { FollowedObjects } from '../storage/index.js';
+import type { Attributes, WriteAttributes } from './attributes.js';
+import type { FollowedObjects, Storage } from '../storage/index.js';
+import type { NodeRestrictionKnowledge } from './node-restriction/node-request.js';
+import { NODE_RESTRICTED, restrictNode } from './node-restriction/node-restriction.js';
 import {
   checkApproval,
   checkSigning,
@@ -47,10 +49,13 @@ export interface Plugin {
   mutate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
+  /** @throws StatusError if the object may not be deleted */
+  validateDeletion?(attributes: Attributes): void | Promise<void>;
 }
 
 /** The plug-ins' inputs. */
-export interface PluginKnowledge extends PodSecurityKnowledge {
+export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKnowledge {
+  readonly storage: Pick<Storage, 'get' | 'list'>;
   readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedObjects<LimitRange>;
@@ -115,6 +120,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       resource: 'pods',
       mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
     },
+    ...nodeRestrictionPlugins(known),
     ...podSecurityPlugins(known),
     {
       name: 'Priority',
@@ -196,6 +202,19 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
 /** Of both APIs. */
 const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
 const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
+
+function nodeRestrictionPlugins(known: PluginKnowledge): readonly Plugin[] {
+  return Object.entries(NODE_RESTRICTED).flatMap(([resource, subresources]) => {
+    const restrict = (attributes: Attributes): Promise<void> => restrictNode(resource, attributes, known);
+    return subresources.map((subresource) => ({
+      name: 'NodeRestriction',
+      resource,
+      subresource,
+      mutate: restrict,
+      ...(subresource === '' && { validateDeletion: restrict }),
+    }));
+  });
+}
 
 function podSecurityPlugins(known: PluginKnowledge): readonly Plugin[] {
   const name = 'PodSecurity';

@@ -3,7 +3,7 @@ import type { ResourceSlice as IResourceSlice } from '@rollkeeper/machinery/type
 import type { VolumeAttachment as IVolumeAttachment } from '@rollkeeper/machinery/types/storage-v1';
 import type { DecodedObject, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { NodeRelations } from './decide-node-access.js';
-import { referencesOf } from './pod-references.js';
+import { referencesOf } from '../kinds/index.js';
 
 type PersistentVolume = DecodedObject<IPersistentVolume>;
 
