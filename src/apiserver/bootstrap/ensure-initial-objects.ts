@@ -6,6 +6,7 @@ import type { RegistryContext } from '../registry/index.js';
 import { ensureDefaultPolicy } from './ensure-default-policy.js';
 import { ensureObject } from './ensure-object.js';
 import { FLOW_CONTROL } from './flow-control.js';
+import { LOCAL_API_SERVICES } from './local-api-services.js';
 import { ensureDefaultServiceAccount } from '../registry/index.js';
 
 /** Creates the objects that a genuine server creates at its start, if they are missing. */
@@ -16,7 +17,7 @@ export async function ensureInitialObjects(context: RegistryContext): Promise<vo
     ...PRIORITY_CLASSES.map((object) => ensureObject(context, object)),
     ensureObject(context, KUBERNETES_SERVICE),
     ensureObject(context, SERVICE_NETWORK),
-    ...FLOW_CONTROL.map((object) => ensureObject(context, object)),
+    ...[...FLOW_CONTROL, ...LOCAL_API_SERVICES].map((object) => ensureObject(context, object)),
     ensureStorageClass(context),
   ]);
 }
