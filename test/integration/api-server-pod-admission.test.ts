@@ -144,7 +144,7 @@ describe('a runtime class', () => {
       'runtimes',
       pod('p', { runtimeClassName: 'heavy', nodeSelector: { a: 'b' } }),
     );
-    const { nodeSelector, overhead, tolerations } = body.spec as Body;
+    const { nodeSelector, overhead, tolerations } = body.spec;
     expect({ nodeSelector, overhead }).toEqual({
       nodeSelector: { a: 'b', runtime: 'h' },
       overhead: { cpu: '250m' },

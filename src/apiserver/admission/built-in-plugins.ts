@@ -147,7 +147,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       name: 'PodTopologyLabels',
       resource: 'pods',
       mutate: onCreation(({ object }) =>
-        addTopologyLabels(object, nodes.get('', podOf(object).spec?.nodeName ?? '')),
+        addTopologyLabels(object, nodes.get('', podOf(object).spec.nodeName ?? '')),
       ),
     },
     {

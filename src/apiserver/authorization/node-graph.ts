@@ -87,7 +87,7 @@ function linksOf(key: ObjectName, object: KubernetesObject): readonly Link[] {
       return [idOf(key), ...references].map((from) => ({ from, via: idOf(key), node }));
     }
     case 'persistentvolumes':
-      return linksOfVolume(name, object as PersistentVolume);
+      return linksOfVolume(name, object);
     default: {
       const { spec } = object as DecodedObject<IVolumeAttachment> | DecodedObject<IResourceSlice>;
       const node = spec?.nodeName;

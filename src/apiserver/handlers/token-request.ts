@@ -79,7 +79,12 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   return created({
     kind: TYPE.kind,
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name, namespace, uid, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
+    metadata: {
+      name,
+      namespace,
+      uid,
+      creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()),
+    },
     spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
     status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
   });

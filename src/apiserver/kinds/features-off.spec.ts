@@ -38,7 +38,10 @@ describe('fields of features that are off by default in 1.36 are dropped', () =>
 
   it('projected certificates and trust bundles: the source stays', () => {
     const sources = [{ podCertificate: { signerName: 'a.b/c' } }, { clusterTrustBundle: { path: 'p' } }];
-    const { volumes } = pod({ containers: [CONTAINER], volumes: [{ name: 'v', projected: { sources } }] }) as {
+    const { volumes } = pod({
+      containers: [CONTAINER],
+      volumes: [{ name: 'v', projected: { sources } }],
+    }) as {
       volumes: object[];
     };
     expect(volumes[0]).toMatchObject({ projected: { sources: [{}, {}] } });
@@ -62,6 +65,8 @@ describe('fields of features that are off by default in 1.36 are dropped', () =>
 
   it('sources of claims in other namespaces', () => {
     const dataSourceRef = { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other' };
-    expect(prepared('', 'v1', 'persistentvolumeclaims', { dataSourceRef })).not.toHaveProperty('dataSourceRef');
+    expect(prepared('', 'v1', 'persistentvolumeclaims', { dataSourceRef })).not.toHaveProperty(
+      'dataSourceRef',
+    );
   });
 });

@@ -21,7 +21,7 @@ export async function podNamed(
 ): Promise<DecodedObject<Pod>> {
   const found = await known.storage.get({ resource: 'pods', namespace: attributes.namespace, name });
   if (!found) throw notFound({ group: '', resource: 'pods' }, name);
-  return found.object as unknown as DecodedObject<Pod>;
+  return found.object;
 }
 
 /**

@@ -90,5 +90,5 @@ async function driverOfClaim(
 async function driverWants({ known }: NodeRequest, name: string, audience: string): Promise<boolean> {
   const found = await known.storage.get({ resource: 'csidrivers.storage.k8s.io', namespace: '', name });
   const { tokenRequests = [] } = (found?.object as CSIDriver | undefined)?.spec ?? {};
-  return tokenRequests.some((wanted) => (wanted.audience ?? '') === audience);
+  return tokenRequests.some((wanted) => wanted.audience === audience);
 }

@@ -50,7 +50,7 @@ export function settersOf(
     for (const value of bad) values.add(value);
     return bad.length > 0;
   };
-  const isPodBad = isBad(spec.securityContext as Decoded<SecurityContext> | undefined);
+  const isPodBad = isBad(spec.securityContext);
   const containers = namesOf(spec, ({ securityContext }) => isBad(securityContext));
   const who = [...(isPodBad ? ['pod'] : []), ...(containers.length > 0 ? [containersNamed(containers)] : [])];
   return { who: who.join(' and '), values: sorted(values) };

@@ -1,6 +1,7 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Container } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject, Namespace, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
+import { sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { internalError, invalid } from '../../errors/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
@@ -82,13 +83,13 @@ export async function checkPod(attributes: WriteAttributes, known: PodSecurityKn
 /** Warns of what the pods of a template will violate. They themselves are refused, not the template. */
 export async function checkTemplate(
   attributes: WriteAttributes,
-  { templateOf }: TemplateHolder,
+  holder: TemplateHolder,
   known: PodSecurityKnowledge,
 ): Promise<void> {
   const policy = await policyFor(attributes, known);
   const { audit, problems, warn } = policy;
   if (problems.length === 0 && [audit, warn].every(({ level }) => level === 'privileged')) return;
-  const template = templateOf(attributes.object);
+  const template = holder.templateOf(attributes.object);
   if (!template) return;
   const checked = { annotations: template.metadata?.annotations ?? {}, spec: template.spec ?? {} };
   reportAudit(attributes, policy, checked, known.logger);
@@ -106,7 +107,7 @@ export async function checkNamespace(
   const { kind, name, object, oldObject, operation } = attributes;
   const policy = namespacePolicyOf(object.metadata.labels);
   const old = oldObject && namespacePolicyOf(oldObject.metadata.labels);
-  const isNewProblem = JSON.stringify(policy.problems) !== JSON.stringify(old?.problems);
+  const isNewProblem = !sameJson(policy.problems, old?.problems ?? []);
   if (policy.problems.length > 0 && isNewProblem)
     throw invalid(kind.type, object.metadata.name || name, [...policy.problems]);
   if (operation !== 'UPDATE' || !old) return;

@@ -107,6 +107,6 @@ function silentContainers(
   spec: CheckedPod['spec'],
   isSaid: (context: Decoded<SecurityContext>) => boolean,
 ): readonly string[] {
-  if (isSaid((spec.securityContext ?? {}) as Decoded<SecurityContext>)) return [];
+  if (isSaid(spec.securityContext ?? {})) return [];
   return namesOf(spec, ({ securityContext }) => !isSaid(securityContext ?? {}));
 }

@@ -40,7 +40,7 @@ function fitsClaim({ operator, scopeName, values = [] }: Requirement, claim: Per
   if (scopeName !== 'VolumeAttributesClass') return false;
   const { spec, status } = claim;
   const names = [
-    spec?.volumeAttributesClassName,
+    spec.volumeAttributesClassName,
     status?.currentVolumeAttributesClassName,
     status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ].filter((name) => name !== undefined && name !== '');

@@ -20,10 +20,12 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`=[${SAFE}]{8,10}$`, 'gm'), '=HASH'],
   [new RegExp(`-[${SAFE}]{5}(?![\\w.-])`, 'g'), '-RANDOM'],
   [new RegExp(`(?<=[ (])${AGE}(?=[ )]|$)`, 'gm'), 'AGE'],
+  // How often depends on the time that went by.
+  [/\(x\d+ over AGE\)/g, '(xN over AGE)'],
 ];
 
 /**
- * A command's output without what differs between any two runs: times, ages, generated names, addresses that the server has chosen,
+ * A command's output without what differs between any two runs: times, ages, repetitions, generated names, addresses that the server has chosen,
  * and the widths of columns, which follow from these. Lines and paragraphs that are in the order of generated names are sorted.
  */
 export function shownText(text: string): readonly string[] {
