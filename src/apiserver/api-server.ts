@@ -195,7 +195,10 @@ export class ApiServer {
         const user = identified instanceof Promise ? await identified : identified;
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
         if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
-        this.admit(request, message, user);
+        this.identify(request, message, user);
+        const reading = this.api.authorizer.ready(request.user);
+        if (reading) await reading;
+        this.admit(request);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
         if (hasBody(message)) await this.receiveBody(request, message);
         leave = await this.gate.enter(counted.sort, request);
@@ -243,17 +246,27 @@ export class ApiServer {
   }
 
   /**
-   * Lets those through who may do what they ask for.
+   * Finds who is to be answered: the user, or whom they may impersonate.
    * @throws StatusError 401, 403
    */
-  private admit(request: ApiRequest, message: IncomingMessage, user: UserInfo | undefined): void {
+  private identify(
+    request: ApiRequest,
+    { headers, headersDistinct }: IncomingMessage,
+    user?: UserInfo,
+  ): void {
     if (!user) throw unauthorized();
     request.user = user;
-    const other = isImpersonating(message.headers) ? readImpersonation(message.headersDistinct) : undefined;
-    if (other) {
-      for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
-      request.user = other.user;
-    }
+    const other = isImpersonating(headers) ? readImpersonation(headersDistinct) : undefined;
+    if (!other) return;
+    for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
+    request.user = other.user;
+  }
+
+  /**
+   * Lets those through who may do what they ask for.
+   * @throws StatusError 403
+   */
+  private admit(request: ApiRequest): void {
     if (isMaster(request.user) || this.api.authorizer.isOpen) return;
     for (const need of needsOf(request)) this.api.authorizer.assertAllowed(request.user, need);
   }

@@ -46,11 +46,6 @@ const DIFFERENCES: readonly Difference[] = [
     is: ({ code, reason }) => code === 404 && reason === undefined,
     count: 6,
   },
-  {
-    why: 'the issuer of tokens is shown to service accounts alone, as the right to it is given',
-    is: ({ identity, path }) => identity === 'anon' && path === '/.well-known/openid-configuration',
-    count: 1,
-  },
 ];
 
 let server: RunningApiServer;

@@ -26,6 +26,10 @@ export const ANSWERED_TYPES: readonly AnsweredType[] = [
   ...METRICS_TYPES,
 ];
 
+const WITHOUT_METRICS = ANSWERED_TYPES.filter(
+  (type) => !(METRICS_TYPES as readonly AnsweredType[]).includes(type),
+);
+
 /** The kinds of one group and version, and its types whose objects are not stored. */
 export interface GroupVersion {
   readonly group: string;
@@ -52,7 +56,8 @@ export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
     return existing;
   };
   for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
-  for (const type of ANSWERED_TYPES) entry(type).answered.push(type);
+  const answered = kinds.hasMetrics === false ? WITHOUT_METRICS : ANSWERED_TYPES;
+  for (const type of answered) entry(type).answered.push(type);
   return [...found.values()].sort(
     (a, b) => compareGroups(a.group, b.group) || compareVersions(a.version, b.version),
   );

@@ -29,3 +29,5 @@ export { invalid as invalidField } from './validation/field-errors.js';
 export { validateAnnotations, validateLabels } from './validation/labels.js';
 export { RBAC_GROUP } from './rbac/rules.js';
 export { qosClassOf } from './core/pod/qos-class.js';
+export { referencesOf } from './core/pod/pod-references.js';
+export { SERVICE_NETWORKS } from './core/service/service.reservations.js';

@@ -62,6 +62,7 @@ export class Router {
     const { authenticator, authorizer } = access;
     this.reviewer = {
       authenticate: (token, audiences) => authenticator.authenticate(token, audiences),
+      ready: (user) => authorizer.ready(user),
       decide: (user, attributes) => authorizer.decide(user, attributes),
       rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
     };
@@ -103,8 +104,9 @@ export class Router {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
-    if (!isWatch && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
-    const metrics = isWatch ? undefined : findMetricsKind(path);
+    const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
+    if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
+    const metrics = hasMetrics ? findMetricsKind(path) : undefined;
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
     if (!isWatch && isCore(path, 'componentstatuses'))
       return handleComponentStatuses(this.context, { ...path, request });

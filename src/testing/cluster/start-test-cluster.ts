@@ -203,6 +203,7 @@ class RunningTestCluster implements TestCluster {
       users,
       webhookServices: this.options.webhookServices,
       unknownServiceAccounts: this.options.unknownServiceAccounts,
+      metrics: this.options.metrics,
       clock: working,
       machineNowMs,
       random,

@@ -65,6 +65,11 @@ export interface TestClusterOptions {
   /** How to treat pods whose service account does not exist; a genuine cluster refuses them. @default 'warn' */
   unknownServiceAccounts?: 'warn' | 'refuse';
   /**
+   * Whether the cluster answers what pods use and what else is measured. `false`: as a cluster without metrics-server.
+   * @default true
+   */
+  metrics?: boolean;
+  /**
    * Over how many writes, of any kind, a watch can be resumed: from further back it is answered 410 (Gone), as a
    * genuine server does after some minutes. Use a small number to test how a client relists. On Redis it is a lower
    * bound.
@@ -105,6 +110,7 @@ export interface CompiledTestClusterOptions {
   readonly clock: 'system' | { readonly startMs: number | undefined };
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
+  readonly metrics: boolean;
   readonly watchHistory: number;
   readonly port: number;
   readonly signal: AbortSignal;
@@ -112,6 +118,7 @@ export interface CompiledTestClusterOptions {
 }
 
 const checked = z.object({
+  metrics: z.boolean().default(true),
   watchHistory: z.int().min(1).default(12_000),
   port: z.int().min(0).max(65_535).default(0),
   unknownServiceAccounts: z.enum(['warn', 'refuse']).default('warn'),
@@ -128,6 +135,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'clock',
   'webhookServices',
   'unknownServiceAccounts',
+  'metrics',
   'watchHistory',
   'port',
   'signal',

@@ -86,7 +86,11 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   if (strategy.type === 'RollingUpdate') {
     // Who says the type alone says nothing of partitions.
     const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
-    if (rolling) rolling.partition ??= 0;
+    if (rolling) {
+      rolling.partition ??= 0;
+      // MaxUnavailableStatefulSet is off by default in 1.36.
+      delete rolling.maxUnavailable;
+    }
   }
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   retention.whenDeleted ||= 'Retain';

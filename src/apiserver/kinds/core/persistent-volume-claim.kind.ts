@@ -51,6 +51,8 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' };
+    // CrossNamespaceVolumeDataSource is off by default in 1.36.
+    if (object.spec?.dataSourceRef?.namespace) delete object.spec.dataSourceRef;
     bindDataSources(object.spec ?? {});
   },
   prepareForUpdate(object, _old, subresource) {
