@@ -24,6 +24,7 @@ import {
   formatOfRefusal,
   negotiate,
   RequestGate,
+  METRICS_TYPE,
   RequestSignals,
   send,
   sendError,
@@ -286,7 +287,7 @@ export class ApiServer {
   private async answer(request: ApiRequest): Promise<ApiResponse> {
     if (request.path !== '/metrics') return this.api.router.route(request);
     const raw = await this.metrics.serialize();
-    return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
+    return { status: 200, raw, contentType: METRICS_TYPE };
   }
 
   private tellUnread(requests: readonly ApiRequest[], length: number): void {

@@ -40,7 +40,7 @@ export function assembleApi(
   metrics: ApiServerMetrics,
   address: () => string,
 ): AssembledApi {
-  const { kinds, schemas, clock, random, logger, token, users } = options;
+  const { kinds, schemas, clock, flags = {}, random, logger, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
   const followed = new FollowedResources(
     measured,
@@ -80,7 +80,12 @@ export function assembleApi(
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }, { unreadable, protobuf }),
+    router: new Router(
+      context,
+      address,
+      { authenticator, authorizer },
+      { unreadable, protobuf, flags, startedAtMs: clock.now() },
+    ),
     toProtobuf: (body) => protobuf.encode(body),
     async prepare(signal) {
       await followed.load();

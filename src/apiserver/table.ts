@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, notAcceptable } from './errors/index.js';
 import type { ApiRequest, Negotiated } from './http/index.js';
+import { describedColumns } from './kinds/index.js';
 import type { ShownKind, TableCell } from './kinds/index.js';
 
 /** How the client asked to see objects. */
@@ -122,7 +123,7 @@ function toTable(objects: readonly UnstructuredObject[], kind: ShownKind, option
     kind: 'Table',
     apiVersion,
     metadata: options.metadata,
-    columnDefinitions: options.columns ? kind.columns : null,
+    columnDefinitions: options.columns ? describedColumns(kind) : null,
     rows: objects.map((object) => ({
       cells: cellsOf(object, kind, options.nowMs),
       ...(options.includeObject === 'Object' && { object }),

@@ -25,12 +25,8 @@ export const COMPONENT_STATUSES: ShownKind = {
     namespaced: false,
   },
   listKind: 'ComponentStatusList',
-  columns: [
-    NAME_COLUMN,
-    column('Status', 'Status of the component conditions'),
-    column('Message', 'Message of the component conditions'),
-    column('Error', 'Error of the component conditions'),
-  ],
+  schema: 'io.k8s.api.core.v1.ComponentStatus',
+  columns: [NAME_COLUMN, column('Status'), column('Message'), column('Error')],
   toRow(object) {
     const [condition] = (object as Readonly<ComponentStatus>).conditions;
     const isHealthy = condition.status === 'True';

@@ -121,11 +121,14 @@ export function methodNotAllowed(
   return new StatusError(405, 'MethodNotAllowed', problem, { details: {} });
 }
 
-export function notAcceptable(): StatusError {
+/** @param accepted the media types that there are */
+export function notAcceptable(
+  accepted: readonly string[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
+): StatusError {
   return new StatusError(
     406,
     'NotAcceptable',
-    'only the following media types are accepted: application/json, application/yaml',
+    `only the following media types are accepted: ${accepted.join(', ')}`,
   );
 }
 

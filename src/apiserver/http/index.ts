@@ -1,6 +1,6 @@
 export { ApiRequest } from './api-request.js';
 export type { RequestHost } from './api-request.js';
-export { created, ok } from './api-response.js';
+export { created, METRICS_TYPE, ok, plainText } from './api-response.js';
 export type {
   ApiResponse,
   MessageConnection,

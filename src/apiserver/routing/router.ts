@@ -12,7 +12,7 @@ import type { Authenticator } from '../auth/index.js';
 import { isMaster, ISSUER } from '../auth/index.js';
 import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
 import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
-import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
+import { METRICS_TYPE, negotiate, ok, plainText, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
 import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
 import { handleBinding } from '../handlers/binding.js';
@@ -29,6 +29,9 @@ import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
 import { HEALTH_PATHS, handleHealth, isHealthPath } from './health.js';
+import { HealthSlis } from './health-slis.js';
+import { STATUS_PATHS, statusPage } from './status-pages.js';
+import type { StatusFacts } from './status-pages.js';
 import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
@@ -48,6 +51,7 @@ export interface AccessControl {
 export class Router {
   private readonly openApi: OpenApiDocuments;
   private readonly reviewer: Reviewer;
+  private readonly slis = new HealthSlis();
 
   constructor(
     private readonly context: RegistryContext,
@@ -57,6 +61,9 @@ export class Router {
     private readonly answers: {
       readonly unreadable: Pick<UnreadableObjects, 'names'>;
       readonly protobuf: ProtobufAnswers;
+      /** How the process was started, by name. */
+      readonly flags: Readonly<Record<string, string>>;
+      readonly startedAtMs: number;
     },
   ) {
     const { authenticator, authorizer } = access;
@@ -72,7 +79,13 @@ export class Router {
   async route(request: ApiRequest): Promise<ApiResponse> {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
-    if (isHealthPath(path)) return handleHealth(this.context.storage, this.answers.unreadable, request);
+    if (isHealthPath(path)) {
+      const { context, slis } = this;
+      return handleHealth({ storage: context.storage, unreadable: this.answers.unreadable, slis }, request);
+    }
+    if (path === SLIS) return this.serviceLevels(request);
+    const page = statusPage(request, () => this.statusFacts());
+    if (page) return page;
     if (path === '/version' || path === '/version/') return indented(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
@@ -82,11 +95,23 @@ export class Router {
     throw unknownPath();
   }
 
+  private serviceLevels({ method }: ApiRequest): RawResponse {
+    if (method !== 'DELETE') return { status: 200, raw: this.slis.serialize(), contentType: METRICS_TYPE };
+    this.slis.reset();
+    return plainText(200, 'metrics reset\n');
+  }
+
+  private statusFacts(): StatusFacts {
+    const { flags, startedAtMs } = this.answers;
+    return { flags, startedAtMs, nowMs: this.context.clock.now(), paths: this.paths() };
+  }
+
   private paths(): string[] {
     const groups = groupVersionsOf(this.context.kinds).filter(({ group }) => group !== '');
     return [
       ...OTHER_PATHS,
       ...HEALTH_PATHS,
+      ...STATUS_PATHS,
       ...new Set(groups.map(({ group }) => `/apis/${group}`)),
       ...groups.map(({ group, version }) => `/apis/${group}/${version}`),
     ].sort();
@@ -202,6 +227,8 @@ function isCore({ group, version, resource }: ResourcePath, wanted: string): boo
   return group === '' && version === 'v1' && resource === wanted;
 }
 
+const SLIS = '/metrics/slis';
+
 const OTHER_PATHS = [
   '/.well-known/openid-configuration',
   '/api',
@@ -209,6 +236,7 @@ const OTHER_PATHS = [
   '/apis',
   '/apis/',
   '/metrics',
+  SLIS,
   '/openapi/v2',
   '/openapi/v3',
   '/openapi/v3/',

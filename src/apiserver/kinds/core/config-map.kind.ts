@@ -19,7 +19,7 @@ export const CONFIG_MAP_KIND = defineKind<ConfigMap>({
   shortNames: ['cm'],
   ...printed<ConfigMap>(
     NAME,
-    shown('Data', 'How many keys it has.', ({ data, binaryData }) => countKeys(data) + countKeys(binaryData)),
+    shown('Data', ({ data, binaryData }) => countKeys(data) + countKeys(binaryData)),
     AGE,
   ),
   validate,

@@ -25,8 +25,8 @@ export const SECRET_KIND = defineKind<Secret>({
   schema: 'io.k8s.api.core.v1.Secret',
   ...printed<Secret>(
     NAME,
-    shown('Type', 'What the secret is for.', ({ type }) => type ?? ''),
-    shown('Data', 'How many keys it has.', ({ data }) => Object.keys(data ?? {}).length),
+    shown('Type', ({ type }) => type ?? ''),
+    shown('Data', ({ data }) => Object.keys(data ?? {}).length),
     AGE,
   ),
   applyDefaults(object) {
