@@ -21,7 +21,9 @@ import {
   createListener,
   endUnfinished,
   flowOf,
+  acceptsGzip,
   formatOfRefusal,
+  isPrettyAsked,
   negotiate,
   RequestGate,
   METRICS_TYPE,
@@ -269,8 +271,8 @@ export class ApiServer {
     const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
     const common = commonHeaders(request.headers['audit-id']);
-    const acceptsGzip = encoding.includes('gzip');
-    await send(request, response, answer, { format, toProtobuf, acceptsGzip, common });
+    const options = { format, toProtobuf, common, acceptsGzip: acceptsGzip(encoding) };
+    await send(request, response, answer, { ...options, isPretty: isPrettyAnswer(request) });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -327,6 +329,7 @@ export class ApiServer {
         toProtobuf,
         common,
         warned: request.warned,
+        isPretty: isPrettyAnswer(request),
       });
     } catch (problem) {
       this.breakOff(request, response, problem);
@@ -352,6 +355,11 @@ export class ApiServer {
     }
     response.destroy();
   }
+}
+
+/** The documents of OpenAPI are for programs, whoever asks. */
+function isPrettyAnswer(request: ApiRequest): boolean {
+  return isPrettyAsked(request) && !request.path.startsWith('/openapi/');
 }
 
 /** What is answered has been found acceptable already; what has no message is written as JSON. */

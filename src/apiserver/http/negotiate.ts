@@ -70,6 +70,11 @@ function formatOf(type: string): Format | undefined {
   return type === 'application/yaml' ? 'yaml' : undefined;
 }
 
+/** A genuine server reads no weights: `gzip;q=0` and `gzip;q=1` are both other words. */
+export function acceptsGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((encoding) => encoding.trim() === 'gzip');
+}
+
 /** How a refusal is written: a view is one of what is not there. */
 export function formatOfRefusal(accept: string | undefined): Format {
   if (!accept || !/yaml|protobuf/.test(accept)) return 'json';

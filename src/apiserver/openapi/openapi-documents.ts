@@ -1,5 +1,5 @@
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { methodNotAllowed, pageNotFound } from '../errors/index.js';
 import { etagOf, ok, unlessKnownAs } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
@@ -49,7 +49,7 @@ export class OpenApiDocuments {
     if (path === ROOT_V3) return ok({ paths: this.index() });
     if (path === V2) return this.version2(request);
     const found = servedDocuments(this.kinds).find(({ path: below }) => path === `${ROOT_V3}/${below}`);
-    if (!found) throw unknownPath();
+    if (!found) throw pageNotFound();
     return this.version3(found, request);
   }
 

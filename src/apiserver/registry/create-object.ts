@@ -1,5 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { SERVICE_ACCOUNTS, applyGeneratedName } from '@rollkeeper/machinery/kubernetes';
+import { SERVICE_ACCOUNTS, applyGeneratedName, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
@@ -12,6 +12,7 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { dropRepeatedOwners } from './repeated-owners.js';
 import { reserve } from './reservations.js';
 import { writeEmpties } from '../schema/index.js';
+import { StorageExistsError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
@@ -100,7 +101,9 @@ async function tryCreate(
     return stored;
   } catch (error) {
     await reserved.undo();
-    throw translateStorageError(error, target);
+    throw error instanceof StorageExistsError
+      ? await existsAlready(context, target)
+      : translateStorageError(error, target);
   }
 }
 
@@ -150,6 +153,13 @@ async function dryRun(
 ): Promise<UnstructuredObject> {
   await context.admission.checkQuotas(attributes);
   const existing = await context.storage.get(storageKeyOf(target));
-  if (existing) throw alreadyExists(target.kind.type, target.name);
+  if (existing) throw await existsAlready(context, target);
   return attributes.object;
+}
+
+/** An object that is going away gives its name back later. */
+async function existsAlready({ storage }: RegistryContext, target: ObjectTarget): Promise<StatusError> {
+  const existing = await storage.get(storageKeyOf(target)).catch(() => undefined);
+  const isGoing = existing !== undefined && isTerminating(existing.object);
+  return alreadyExists(target.kind.type, target.name, isGoing);
 }

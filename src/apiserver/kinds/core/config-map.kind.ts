@@ -47,7 +47,7 @@ function validate({ data, binaryData }: Readonly<ConfigMap>, errors: FieldError[
     validateSyntax(key, checkConfigMapKey, `binaryData[${key}]`, errors);
     bytes += Buffer.byteLength(binaryData[key] ?? '', 'base64');
   }
-  if (bytes > MAX_BYTES) errors.push(tooLong('', MAX_BYTES));
+  if (bytes > MAX_BYTES) errors.push(tooLong('[]', MAX_BYTES));
 }
 
 function countKeys(map: object | undefined): number {
