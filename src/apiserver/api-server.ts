@@ -194,13 +194,12 @@ export class ApiServer {
     };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
-        const identified = this.api.authenticator.identify(message);
-        const user = identified instanceof Promise ? await identified : identified;
+        const user = await this.identify(message);
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
         if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
-        this.admit(request, message, user);
+        this.admitCounted(request, message, user);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
-        if (hasBody(message)) await this.receiveBody(request, message);
+        if (hasBody(message)) counted.received(await this.receiveBody(request, message));
         leave = await this.gate.enter(counted.sort, request);
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
@@ -232,10 +231,35 @@ export class ApiServer {
     response.once('close', () => this.connections.ended(socket));
   }
 
-  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<void> {
+  /** @returns how many bytes it has */
+  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<number> {
     this.connections.sends(socket, true);
     await request.receiveBody();
     this.connections.sends(socket, false);
+    return (await request.readBody()).length;
+  }
+
+  private async identify(message: IncomingMessage): Promise<UserInfo | undefined> {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    const identified = this.api.authenticator.identify(message);
+    const user = identified instanceof Promise ? await identified : identified;
+    const outcome = user ? 'success' : 'failure';
+    this.metrics.authenticated(outcome, user?.username ?? '', clock.monotonicNow() - startedMs);
+    return user;
+  }
+
+  /** @throws StatusError 401, 403 */
+  private admitCounted(request: ApiRequest, message: IncomingMessage, user: UserInfo | undefined): void {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    let decision: 'allowed' | 'denied' = 'denied';
+    try {
+      this.admit(request, message, user);
+      decision = 'allowed';
+    } finally {
+      if (user) this.metrics.authorized(decision, clock.monotonicNow() - startedMs);
+    }
   }
 
   /** So that a client that heeds it does not send its next request when the connection has just ended. */

@@ -4,11 +4,26 @@ export const KUBERNETES_VERSION = { major: '1', minor: '36', gitVersion: 'v1.36.
 /** In place of the release of Go that a genuine server was built with. */
 export const NO_GO = 'none';
 
+type VersionField =
+  | 'major'
+  | 'minor'
+  | 'emulationMajor'
+  | 'emulationMinor'
+  | 'minCompatibilityMajor'
+  | 'minCompatibilityMinor'
+  | 'gitVersion'
+  | 'gitCommit'
+  | 'gitTreeState'
+  | 'buildDate'
+  | 'goVersion'
+  | 'compiler'
+  | 'platform';
+
 /**
  * `GET /version`. Clients compare `major` and `minor` with their own. How the server itself was built is not said: it is no build of
  * Kubernetes.
  */
-export function serverVersion(): object {
+export function serverVersion(): Readonly<Record<VersionField, string>> {
   const { major, minor, gitVersion } = KUBERNETES_VERSION;
   return {
     major,

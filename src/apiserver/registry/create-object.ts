@@ -86,10 +86,15 @@ async function tryCreate(
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, name, errors);
-  for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  // What is allocated is allocated first.
+  const warn = (): void => {
+    for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  };
+  if (!kind.reservations) warn();
   writeEmpties(object, context.schemas, kind.schema);
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
+  if (kind.reservations) warn();
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };
   stampTrace(context, kind, object);
   try {

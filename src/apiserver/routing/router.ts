@@ -25,6 +25,7 @@ import { handleComponentStatuses } from '../component-statuses/component-statuse
 import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
+import { patchTypeOf } from '../patch/index.js';
 import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -159,6 +160,7 @@ export class Router {
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
+    if (request.method === 'PATCH' && !isProxied) patchTypeOf(request.contentType, kind);
     if (kind.deprecation !== undefined) request.warn(kind.deprecation);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }

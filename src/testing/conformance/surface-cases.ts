@@ -5,6 +5,7 @@ import { differences } from './differences.js';
 import type { OwnServer } from './own-server.js';
 import { startOwnServer } from './own-server.js';
 import { WireProbes, changesThings, prepareProbes } from './surface-probes.js';
+import { reasonsFor } from './surface-differences.js';
 import { shownDefinition, shownOperation } from './surface-openapi.js';
 import { get, objectAt, textAt } from './surface-requests.js';
 
@@ -40,9 +41,7 @@ class SurfaceCases implements ConformanceFormat {
       ...openApiCases(surface.openapi),
       ...entries(surface.paths).map(([path, expected]) => aCase('paths', path, { expected })),
       ...(surface.headers as string[]).map((name) => aCase('headers', name, {})),
-      ...inOrder(entries(surface.wire)).map(([name, expected]) =>
-        aCase(sectionOf(name), name, { expected }),
-      ),
+      ...inOrder(entries(surface.wire)).map(([name, expected]) => aCase(sectionOf(name), name, { expected })),
     ];
   }
 
@@ -87,6 +86,10 @@ class SurfaceCases implements ConformanceFormat {
       default:
         return this.probes?.run(textAt(name), expected) ?? [];
     }
+  }
+
+  deliberate({ id }: RecordedCase): Promise<readonly string[]> {
+    return Promise.resolve(reasonsFor(id));
   }
 
   private async runPath(path: string, expected: JsonObject): Promise<readonly string[]> {

@@ -18,7 +18,8 @@ export function validateWords(
 ): void {
   for (const { field, words, isRequired } of rules) {
     const value = (object as Record<string, unknown>)[field];
-    if (value === undefined || value === '') {
+    // An empty text that the decoder has kept is one that somebody wrote.
+    if (value === undefined || (value === '' && isRequired)) {
       if (isRequired) errors.push(required(`${path}.${field}`));
     } else if (!words.includes(value as string)) {
       errors.push(notSupported(`${path}.${field}`, value, words));
