@@ -234,9 +234,9 @@ export class ApiServer {
   /** @returns how many bytes it has */
   private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<number> {
     this.connections.sends(socket, true);
-    await request.receiveBody();
+    const length = await request.receiveBody();
     this.connections.sends(socket, false);
-    return (await request.readBody()).length;
+    return length;
   }
 
   private async identify(message: IncomingMessage): Promise<UserInfo | undefined> {

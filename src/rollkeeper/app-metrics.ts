@@ -63,9 +63,12 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
     stored: (operation, resource, outcome, durationMs) =>
       storage.record(durationMs / 1000, { operation, resource, outcome }),
     unreadable: (resource, count) => unreadable.record(count, { resource }),
-    serialize: () => metrics.serialize(),
+    serialize: async () => (await metrics.serialize()).replace(ENDLESS_NAMES, '$1'),
   };
 }
+
+/** Counters whose names in Kubernetes do not end as Prometheus would have it; OpenTelemetry gives all that end. */
+const ENDLESS_NAMES = /\b(authentication_attempts|authenticated_user_requests)_total\b/g;
 
 type AccessMetrics = Pick<ApiServerMetrics, 'authenticated' | 'authorized' | 'received' | 'deprecated'>;
 
