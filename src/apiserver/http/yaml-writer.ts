@@ -4,7 +4,7 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 const OTHER_TYPE =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:\.inf|\.nan)|[-+.]?\d[\d_.:eE+-]*|0[xob][\da-f_]+|\d{4}-\d{1,2}-.*|=|<<)$/i;
 /** Texts that need no quotes anywhere: words, with one colon or space between them. */
-const PLAIN = /^[\w/.][\w/.+@~^=-]*(?:[: ][\w/.+@~^=-]+)*$/;
+const PLAIN = /^[\w/][\w/.+@~^=-]*(?:[: ][\w/.+@~^=-]+)*$/;
 /** Lines that a literal block keeps as they are. */
 const BLOCK = /^[^\p{C}\p{Z}][^\p{C}\p{Zl}\p{Zp}]*(?:\n[^\p{C}\p{Zl}\p{Zp}]*)*$/u;
 /** What YAML takes for the end of a line, and JSON for a character. */

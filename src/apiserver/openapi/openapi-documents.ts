@@ -1,4 +1,4 @@
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { nextTurn } from '@rollkeeper/machinery/clock';
 import { methodNotAllowed, pageNotFound } from '../errors/index.js';
 import { etagOf, ok, unlessKnownAs } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
@@ -42,23 +42,26 @@ export class OpenApiDocuments {
   }
 
   /** @returns undefined when the path is none of ours */
-  answer(request: ApiRequest): ApiResponse | undefined {
+  async answer(request: ApiRequest): Promise<ApiResponse | undefined> {
     const path = request.path.replace(/\/$/, '');
     if (!path.startsWith('/openapi/')) return undefined;
     if (request.method !== 'GET') throw methodNotAllowed();
-    if (path === ROOT_V3) return ok({ paths: this.index() });
+    if (path === ROOT_V3) return ok({ paths: await this.index() });
     if (path === V2) return this.version2(request);
     const found = servedDocuments(this.kinds).find(({ path: below }) => path === `${ROOT_V3}/${below}`);
     if (!found) throw pageNotFound();
     return this.version3(found, request);
   }
 
-  private index(): Record<string, { serverRelativeURL: string }> {
+  /** Other requests have their turn between two documents. */
+  private async index(): Promise<Record<string, { serverRelativeURL: string }>> {
     const found = servedDocuments(this.kinds);
-    const paths = found.map((one) => {
+    const paths: [string, { serverRelativeURL: string }][] = [];
+    for (const one of found) {
+      if (!this.made.has(one.path)) await nextTurn();
       const hash = this.known3(one).etag.replaceAll('"', '');
-      return [one.path, { serverRelativeURL: `${ROOT_V3}/${one.path}?hash=${hash}` }] as const;
-    });
+      paths.push([one.path, { serverRelativeURL: `${ROOT_V3}/${one.path}?hash=${hash}` }]);
+    }
     const known = new Set(found.map(({ path }) => path));
     for (const key of this.made.keys()) if (!known.has(key)) this.made.delete(key);
     return Object.fromEntries(paths);
@@ -84,7 +87,7 @@ export class OpenApiDocuments {
   }
 
   private make3(found: ServedDocument): string {
-    return stringifyJson(openApiV3(found.paths(), openApiSchemas(this.kinds, this.schemas, 3)));
+    return openApiV3(found.paths(), openApiSchemas(this.kinds, this.schemas, 3));
   }
 
   private version2(request: ApiRequest): ApiResponse {

@@ -3,53 +3,69 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Answer, Operation, PathOperations } from './operations.js';
 import type { Parameter } from './parameters.js';
 import type { OpenApiSchemas } from './schemas.js';
-import type { OpenApiSchema } from './openapi-schema.js';
 
 const PREFIX = '#/components/schemas/';
 
+const INFO = {
+  openapi: '3.0.0',
+  info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
+};
+const SECURITY = {
+  BearerToken: {
+    type: 'apiKey',
+    description: 'Bearer Token authentication',
+    name: 'authorization',
+    in: 'header',
+  },
+};
+
 /**
- * A document below `/openapi/v3`: some paths and the schemas that they need, and no others, for a client reads one document for
- * one group.
+ * A document below `/openapi/v3`, as JSON: some paths and the schemas that they need, and no others, for a client reads one
+ * document for one group. It is written part by part, so that the whole is in memory only once.
  * @param all the schemas of all groups, in the form of version 3
  */
-export function openApiV3(paths: readonly PathOperations[], all: OpenApiSchemas): object {
-  const items = Object.fromEntries(paths.map((path) => [path.path, toPathItem(path)]));
-  const schemas = reachable(all, referencesIn(items));
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
-    paths: items,
-    components: {
-      ...(Object.keys(schemas).length > 0 && { schemas }),
-      securitySchemes: {
-        BearerToken: {
-          type: 'apiKey',
-          description: 'Bearer Token authentication',
-          name: 'authorization',
-          in: 'header',
-        },
-      },
-    },
-  };
+export function openApiV3(paths: readonly PathOperations[], all: OpenApiSchemas): string {
+  const items = paths.map((path) => fieldText(path.path, toPathItem(path)));
+  const schemas = reachable(all, namedIn(paths));
+  return [
+    `${stringifyJson(INFO).slice(0, -1)},"paths":{${items.join(',')}},"components":{`,
+    schemas.length > 0 ? `"schemas":{${schemas.join(',')}},` : '',
+    `${fieldText('securitySchemes', SECURITY)}}}`,
+  ].join('');
 }
 
-function reachable(all: OpenApiSchemas, roots: readonly string[]): Record<string, OpenApiSchema> {
-  const result: Record<string, OpenApiSchema> = {};
+function fieldText(name: string, value: object): string {
+  return `${JSON.stringify(name)}:${stringifyJson(value)}`;
+}
+
+/** The schemas that bodies and answers have. */
+function namedIn(paths: readonly PathOperations[]): string[] {
+  return paths.flatMap(({ operations }) =>
+    operations.flatMap(({ answers, body }) => [
+      ...(body ? [body.schema] : []),
+      ...Object.values(answers).flatMap(({ schema }) => schema ?? []),
+    ]),
+  );
+}
+
+/** Those that are named, and all that they refer to, each as a field. */
+function reachable(all: OpenApiSchemas, roots: readonly string[]): string[] {
+  const known = new Set<string>();
+  const result: string[] = [];
   const waiting = [...roots];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (Object.hasOwn(result, name)) continue;
+    if (known.has(name)) continue;
+    known.add(name);
     const schema = all.get(name);
     if (!schema) continue;
-    result[name] = schema;
-    waiting.push(...referencesIn(schema));
+    const text = fieldText(name, schema);
+    result.push(text);
+    for (const [, found = ''] of text.matchAll(REFERENCE)) waiting.push(found);
   }
   return result;
 }
 
-function referencesIn(part: object): string[] {
-  const found = stringifyJson(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
-  return [...new Set(Array.from(found, ([, name = '']) => name))];
-}
+const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
 
 function toPathItem({ operations, parameters }: PathOperations): object {
   return {

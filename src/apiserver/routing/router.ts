@@ -95,14 +95,14 @@ export class Router {
     const page = statusPage(request, () => this.statusFacts());
     if (page) return page;
     if (path === '/version' || path === '/version/') return indented(serverVersion());
-    const document = this.openApi.answer(request);
+    const document = await this.openApi.answer(request);
     if (document) return document;
-    if (path === KEYS_PATH) {
+    if (path === KEYS_PATH || path === `${KEYS_PATH}/`) {
       assertAccepted(request, KEYS_TYPE);
       const raw = JSON.stringify(await this.context.tokens.publicKeys());
       return { status: 200, raw, contentType: KEYS_TYPE };
     }
-    if (path === ISSUER_PATH) {
+    if (path === ISSUER_PATH || path === `${ISSUER_PATH}/`) {
       assertAccepted(request, 'application/json');
       return ok(openIdConfiguration(this.address()));
     }
