@@ -17,5 +17,5 @@ export interface LocalQueueParts {
 export function localQueue(name: string, parts: LocalQueueParts): QueuePair {
   const { clock, drainTimeoutMs, logger, metrics } = parts;
   const queue = new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs } });
-  return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
+  return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger), dropKeys: () => queue.clear() };
 }
