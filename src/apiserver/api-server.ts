@@ -381,7 +381,7 @@ export class ApiServer {
   }
 }
 
-/** The documents of OpenAPI are for programs, whoever asks. */
+/** The documents of OpenAPI are for programs: they are not indented for a browser either. */
 function isPrettyAnswer(request: ApiRequest): boolean {
   return isPrettyAsked(request) && !request.path.startsWith('/openapi/');
 }

@@ -77,9 +77,9 @@ export async function runApiServerProcess(
 
 /** For `/flagz`. The store's address may hold a password. */
 function shownFlags(options: CompiledApiServerProcessOptions): Record<string, string> {
-  const flags = Object.entries(options).filter(([, value]) => value !== undefined);
+  const given = Object.entries<unknown>(options).filter(([, value]) => value !== undefined);
   return {
-    ...Object.fromEntries(flags.map(([name, value]) => [name, String(value)])),
+    ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
     'redis-url': 'CLASSIFIED',
   };
 }

@@ -215,10 +215,10 @@ function listParts(
   metadata: object,
 ): ListParts {
   const { as, format } = call.accept;
-  const { entry: write } = styleOf(call);
+  const style = styleOf(call);
   if (as === undefined) {
     const entries = page.items.map(
-      (state) => () => (format === 'json' && state.json?.asItem()) || write(itemOf(state.object)),
+      (state) => () => (format === 'json' && state.json?.asItem()) || style.entry(itemOf(state.object)),
     );
     return { metadata, entries, frame: { head: { ...headOf(call) }, field: 'items' } };
   }
@@ -228,7 +228,7 @@ function listParts(
   const { [field]: entries = [], ...head } = fields;
   return {
     metadata: shown,
-    entries: entries.map((entry) => () => write(entry)),
+    entries: entries.map((entry) => () => style.entry(entry)),
     frame: { head, field },
   };
 }

@@ -54,23 +54,32 @@ async function probeAll(
   const checks = CHECKS[probe];
   const asksStore = checks.some((check) => OF_STORE.has(check) && !isExcluded(check));
   const hasStore = asksStore && (await answers(storage));
-  let isHealthy = true;
-  const lines = checks.map((check) => {
-    if (isExcluded(check)) return `[+]${check} excluded: ok`;
-    const isFulfilled = !OF_STORE.has(check) || hasStore;
-    slis.observe(probe, check, isFulfilled);
-    isHealthy &&= isFulfilled;
-    return isFulfilled ? `[+]${check} ok` : `[-]${check} failed: reason withheld`;
-  });
-  lines.push(
+  const results = checks.map((check) => ({
+    check,
+    isExcluded: isExcluded(check),
+    isFulfilled: !OF_STORE.has(check) || hasStore,
+  }));
+  for (const result of results) if (!result.isExcluded) slis.observe(probe, result.check, result.isFulfilled);
+  const isHealthy = results.every((result) => result.isExcluded || result.isFulfilled);
+  if (isHealthy && !query.has('verbose')) return plainText(200, 'ok');
+  const lines = [
+    ...results.map(lineOf),
     ...warnings(
       [...asked].filter((check) => !checks.includes(check)),
       unreadable,
     ),
-  );
-  if (isHealthy && !query.has('verbose')) return plainText(200, 'ok');
-  const verdict = `${probe} check ${isHealthy ? 'passed' : 'failed'}`;
-  return plainText(isHealthy ? 200 : 500, `${lines.join('\n')}\n${verdict}\n`);
+    `${probe} check ${isHealthy ? 'passed' : 'failed'}`,
+  ];
+  return plainText(isHealthy ? 200 : 500, `${lines.join('\n')}\n`);
+}
+
+function lineOf(result: {
+  readonly check: string;
+  readonly isExcluded: boolean;
+  readonly isFulfilled: boolean;
+}): string {
+  if (result.isExcluded) return `[+]${result.check} excluded: ok`;
+  return result.isFulfilled ? `[+]${result.check} ok` : `[-]${result.check} failed: reason withheld`;
 }
 
 function warnings(unmatched: readonly string[], { names }: CheckedParts['unreadable']): string[] {

@@ -70,7 +70,7 @@ export class SurfaceScenario {
       shownAnswer(await send(wrong, 'GET', CONFIG_MAPS, { headers: JSON_TYPE })),
     );
     const { headers } = await this.ask('GET', CONFIG_MAPS, { headers: { 'audit-id': 'abc' } });
-    this.answers.set('headers audit echo', textAt(headers['audit-id'] as string));
+    this.answers.set('headers audit echo', textAt(headers['audit-id']));
   }
 
   private async encodings(): Promise<void> {

@@ -4,7 +4,7 @@ import { formatWarnings } from './format-warnings.js';
 type Spec = Parameters<typeof formatWarnings>[0];
 
 function aSpec(openAPIV3Schema: object): Spec {
-  return { versions: [{ name: 'v1', schema: { openAPIV3Schema } }] } as Spec;
+  return { versions: [{ name: 'v1', schema: { openAPIV3Schema } }] };
 }
 
 it.each([
