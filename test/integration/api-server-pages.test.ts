@@ -37,6 +37,17 @@ describe('the pages of the server', () => {
     },
   );
 
+  it.each(['application/json', 'application/yaml'])(
+    'are objects for who asks for them in %s',
+    async (type) => {
+      const accept = `${type};as=Statusz;v=v1beta1;g=config.k8s.io`;
+      const { headers, text } = await server.call('GET', '/statusz', undefined, { accept });
+      expect(headers.get('content-type')).toBe(type);
+      expect(parse(text)).toMatchObject({ apiVersion: 'config.k8s.io/v1beta1', binaryVersion: '1.36.2' });
+      expect((await server.call('GET', '/statusz', undefined, { accept: type })).status).toBe(406);
+    },
+  );
+
   it('tell how the checks went', async () => {
     await server.call('GET', '/readyz');
     const { text } = await server.call('GET', '/metrics/slis');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ObjectResponse, RawResponse } from '../http/index.js';
+import { parse } from 'yaml';
+import type { RawResponse } from '../http/index.js';
 import { statusPage } from './status-pages.js';
 import type { StatusFacts } from './status-pages.js';
 
@@ -10,11 +11,11 @@ const FACTS: StatusFacts = {
   flags: { port: '6443', host: '127.0.0.1' },
 }; // prettier-ignore
 
-function ask(path: string, accept?: string): { answer: RawResponse & ObjectResponse; warned: string[] } {
+function ask(path: string, accept?: string): { answer: RawResponse; warned: string[] } {
   const warned: string[] = [];
   const headers = accept === undefined ? {} : { accept };
   const answer = statusPage({ path, headers, warn: (text) => void warned.push(text) }, () => FACTS);
-  return { answer: answer as RawResponse & ObjectResponse, warned };
+  return { answer: answer as RawResponse, warned };
 }
 
 describe('/statusz and /flagz', () => {
@@ -34,7 +35,8 @@ describe('/statusz and /flagz', () => {
 
   it.each(['application/json', 'application/yaml'])('are objects of config.k8s.io in %s', (type) => {
     const { answer, warned } = ask('/statusz', `${type};as=Statusz;v=v1beta1;g=config.k8s.io`);
-    expect(answer.body).toEqual({
+    expect(answer.contentType).toBe(type);
+    expect(parse(answer.raw.toString())).toEqual({
       kind: 'Statusz',
       apiVersion: 'config.k8s.io/v1beta1',
       metadata: { name: 'apiserver' },
@@ -50,7 +52,10 @@ describe('/statusz and /flagz', () => {
 
   it('warn of the version that will go', () => {
     const { answer, warned } = ask('/flagz', 'application/json;as=Flagz;v=v1alpha1;g=config.k8s.io');
-    expect(answer.body).toMatchObject({ apiVersion: 'config.k8s.io/v1alpha1', flags: FACTS.flags });
+    expect(JSON.parse(answer.raw.toString())).toMatchObject({
+      apiVersion: 'config.k8s.io/v1alpha1',
+      flags: FACTS.flags,
+    });
     expect(warned).toEqual(['This version of the flagz endpoint is deprecated. Please use a newer version.']);
   });
 

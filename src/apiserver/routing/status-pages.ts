@@ -1,8 +1,8 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { KUBERNETES_VERSION, NO_GO } from '../kubernetes-version.js';
 import { notAcceptable } from '../errors/index.js';
-import { plainText } from '../http/index.js';
-import type { ApiRequest, ApiResponse } from '../http/index.js';
+import { plainText, yamlText } from '../http/index.js';
+import type { ApiRequest, RawResponse } from '../http/index.js';
 
 /** What the pages say of the server. */
 export interface StatusFacts {
@@ -52,7 +52,7 @@ export const STATUS_PATHS: readonly string[] = Object.keys(PAGES);
 export function statusPage(
   request: Pick<ApiRequest, 'path' | 'headers' | 'warn'>,
   facts: () => StatusFacts,
-): ApiResponse | undefined {
+): RawResponse | undefined {
   const page = Object.hasOwn(PAGES, request.path) ? PAGES[request.path] : undefined;
   if (!page) return undefined;
   const wanted = chosen(request.headers.accept ?? '', page.kind);
@@ -64,11 +64,16 @@ export function statusPage(
     );
   const { kind } = page;
   const identity = { kind, apiVersion: `${GROUP}/${wanted.version}`, metadata: { name: COMPONENT } };
-  return { status: 200, body: { ...identity, ...page.fields(facts()) } };
+  const body = { ...identity, ...page.fields(facts()) };
+  const raw = wanted.type === 'application/yaml' ? yamlText(body) : JSON.stringify(body);
+  return { status: 200, raw, contentType: wanted.type };
 }
 
 /** The first alternative of an `Accept` header that there is. */
-function chosen(accept: string, kind: string): 'text' | { readonly version: string } | undefined {
+function chosen(
+  accept: string,
+  kind: string,
+): 'text' | { readonly type: string; readonly version: string } | undefined {
   if (accept.trim() === '') return 'text';
   for (const clause of accept.split(',')) {
     const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
@@ -76,8 +81,9 @@ function chosen(accept: string, kind: string): 'text' | { readonly version: stri
     const [as, group, version = ''] = ['as', 'g', 'v'].map((name) => parameters.get(name));
     const isPlain = as === undefined && group === undefined && !parameters.has('v');
     if (matches(type, 'text/plain') && isPlain) return 'text';
-    const isObject = ACCEPTED.slice(0, 2).some((one) => matches(type, one));
-    if (isObject && as === kind && group === GROUP && VERSIONS.includes(version)) return { version };
+    const found = ACCEPTED.slice(0, 2).find((one) => matches(type, one));
+    if (found !== undefined && as === kind && group === GROUP && VERSIONS.includes(version))
+      return { type: found, version };
   }
   return undefined;
 }
