@@ -21,9 +21,12 @@ import {
   createListener,
   endUnfinished,
   flowOf,
+  acceptsGzip,
   formatOfRefusal,
+  isPrettyAsked,
   negotiate,
   RequestGate,
+  METRICS_TYPE,
   RequestSignals,
   send,
   sendError,
@@ -191,16 +194,15 @@ export class ApiServer {
     };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
-        const identified = this.api.authenticator.identify(message);
-        const user = identified instanceof Promise ? await identified : identified;
+        const user = await this.authenticate(message);
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
         if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
         this.identify(request, message, user);
         const reading = this.api.authorizer.ready(request.user);
         if (reading) await reading;
-        this.admit(request);
+        this.admitCounted(request);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
-        if (hasBody(message)) await this.receiveBody(request, message);
+        if (hasBody(message)) counted.received(await this.receiveBody(request, message));
         leave = await this.gate.enter(counted.sort, request);
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
@@ -232,10 +234,35 @@ export class ApiServer {
     response.once('close', () => this.connections.ended(socket));
   }
 
-  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<void> {
+  /** @returns how many bytes it has */
+  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<number> {
     this.connections.sends(socket, true);
-    await request.receiveBody();
+    const length = await request.receiveBody();
     this.connections.sends(socket, false);
+    return length;
+  }
+
+  private async authenticate(message: IncomingMessage): Promise<UserInfo | undefined> {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    const identified = this.api.authenticator.identify(message);
+    const user = identified instanceof Promise ? await identified : identified;
+    const outcome = user ? 'success' : 'failure';
+    this.metrics.authenticated(outcome, user?.username ?? '', clock.monotonicNow() - startedMs);
+    return user;
+  }
+
+  /** @throws StatusError 403 */
+  private admitCounted(request: ApiRequest): void {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    let decision: 'allowed' | 'denied' = 'denied';
+    try {
+      this.admit(request);
+      decision = 'allowed';
+    } finally {
+      this.metrics.authorized(decision, clock.monotonicNow() - startedMs);
+    }
   }
 
   /** So that a client that heeds it does not send its next request when the connection has just ended. */
@@ -281,8 +308,8 @@ export class ApiServer {
     const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
     const common = commonHeaders(request.headers['audit-id']);
-    const acceptsGzip = encoding.includes('gzip');
-    await send(request, response, answer, { format, toProtobuf, acceptsGzip, common });
+    const options = { format, toProtobuf, common, acceptsGzip: acceptsGzip(encoding) };
+    await send(request, response, answer, { ...options, isPretty: isPrettyAnswer(request) });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -299,7 +326,7 @@ export class ApiServer {
   private async answer(request: ApiRequest): Promise<ApiResponse> {
     if (request.path !== '/metrics') return this.api.router.route(request);
     const raw = await this.metrics.serialize();
-    return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
+    return { status: 200, raw, contentType: METRICS_TYPE };
   }
 
   private tellUnread(requests: readonly ApiRequest[], length: number): void {
@@ -339,6 +366,7 @@ export class ApiServer {
         toProtobuf,
         common,
         warned: request.warned,
+        isPretty: isPrettyAnswer(request),
       });
     } catch (problem) {
       this.breakOff(request, response, problem);
@@ -364,6 +392,11 @@ export class ApiServer {
     }
     response.destroy();
   }
+}
+
+/** The documents of OpenAPI are for programs: they are not indented for a browser either. */
+function isPrettyAnswer(request: ApiRequest): boolean {
+  return isPrettyAsked(request) && !request.path.startsWith('/openapi/');
 }
 
 /** What is answered has been found acceptable already; what has no message is written as JSON. */

@@ -41,7 +41,7 @@ export function assembleApi(
   metrics: ApiServerMetrics,
   address: () => string,
 ): AssembledApi {
-  const { kinds, schemas, clock, random, logger, token, users } = options;
+  const { kinds, schemas, clock, flags = {}, random, logger, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
   const following = { clock, logger, check: storedObjectCheck(kinds, schemas) };
   const followed = new FollowedResources(measured, following, (resource, count) =>
@@ -81,7 +81,12 @@ export function assembleApi(
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }, { unreadable, protobuf }),
+    router: new Router(
+      context,
+      address,
+      { authenticator, authorizer },
+      { unreadable, protobuf, flags, startedAtMs: clock.now() },
+    ),
     toProtobuf: (body) => protobuf.encode(body),
     async prepare(signal) {
       await followed.load();

@@ -350,7 +350,10 @@ describe('who may', () => {
       'system-cluster-critical',
       'system-node-critical',
     ]);
-    const { body: keys } = await server.call('GET', '/openid/v1/jwks');
-    expect(keys.keys).toHaveLength(1);
+    const { headers, text } = await server.call('GET', '/openid/v1/jwks');
+    expect(headers.get('content-type')).toBe('application/jwk-set+json');
+    expect((JSON.parse(text) as { keys: unknown[] }).keys).toHaveLength(1);
+    const asJson = { accept: 'application/json' };
+    expect((await server.call('GET', '/openid/v1/jwks', undefined, asJson)).status).toBe(406);
   });
 });

@@ -196,11 +196,20 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
         '/readyz',
         '/readyz/*',
       ),
+      mayGet('/flagz'),
+      mayGet('/statusz'),
     ],
   },
   {
     name: 'system:service-account-issuer-discovery',
-    rules: [mayGet('/.well-known/openid-configuration', '/openid/v1/jwks')],
+    rules: [
+      mayGet(
+        '/.well-known/openid-configuration',
+        '/.well-known/openid-configuration/',
+        '/openid/v1/jwks',
+        '/openid/v1/jwks/',
+      ),
+    ],
   },
   { name: 'system:kube-aggregator', rules: [may(READ, CORE, 'endpoints services')] },
   { name: 'system:kube-dns', rules: [may('list watch', CORE, 'endpoints services')] },

@@ -7,6 +7,8 @@ import { REVIEW_TYPES } from '../reviews/decide-review.js';
 /** A type whose objects are computed on request, and never stored. */
 export interface AnsweredType extends ResourceType {
   readonly singular: string;
+  /** Name of the schema of its objects. */
+  readonly schema: string;
   /** @default none */
   readonly shortNames?: readonly string[];
   readonly verbs: readonly string[];
@@ -16,11 +18,12 @@ export interface AnsweredType extends ResourceType {
 export const ANSWERED_TYPES: readonly AnsweredType[] = [
   {
     ...{ group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true },
-    ...{ singular: 'binding', verbs: ['create'] },
+    ...{ singular: 'binding', schema: 'io.k8s.api.core.v1.Binding', verbs: ['create'] },
   },
   {
     ...COMPONENT_STATUSES.type,
     ...{ singular: 'componentstatus', shortNames: ['cs'], verbs: ['get', 'list'] },
+    schema: 'io.k8s.api.core.v1.ComponentStatus',
   },
   ...REVIEW_TYPES,
   ...METRICS_TYPES,

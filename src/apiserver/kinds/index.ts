@@ -14,6 +14,7 @@ export type {
   TableColumn,
   WebhookConversion,
 } from './kind-definition.js';
+export { describedColumns } from './column-descriptions.js';
 export { compileRequestExpression } from './admissionregistration/request-expression.js';
 export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';

@@ -15,7 +15,8 @@ export interface TableColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format: string;
-  readonly description: string;
+  /** @default what a genuine server says of it */
+  readonly description?: string;
   readonly priority: number;
 }
 

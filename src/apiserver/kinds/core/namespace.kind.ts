@@ -20,7 +20,7 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   checkName: checkDns1123Label,
   ...printed<DecodedObject<Namespace>>(
     NAME,
-    shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
+    shown('Status', ({ status }) => status?.phase ?? ''),
     AGE,
   ),
   applyDefaults(object) {
