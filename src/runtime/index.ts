@@ -12,6 +12,7 @@ export type {
   CoordinationParts,
   CoordinationReach,
 } from './operator/coordination.js';
+export type { CoordinationMode } from './operator/decide-coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';

@@ -115,6 +115,7 @@ podAntiAffinity:
 
 {{- /* What the program would refuse only in the pods. */}}
 {{- define "rollkeeper.checkRedis" -}}
+{{- if eq .Values.coordination "redis" }}
 {{- with .Values.redis }}
 {{- if and .tls.clientCertificate (not .tls.existingSecret) }}
 {{- fail "redis.tls.clientCertificate needs redis.tls.existingSecret, the Secret that holds it" }}
@@ -131,6 +132,12 @@ podAntiAffinity:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Whether the lease is in the API. */}}
+{{- define "rollkeeper.hasLease" -}}
+{{- if or (eq .Values.coordination "leases") (eq .Values.leaderElection.resourceLock "leases") }}true{{ end }}
 {{- end }}
 
 {{- /* A rule of a NetworkPolicy for egress: `to`, everywhere if empty, at `ports` of each of `protocols`. */}}

@@ -40,6 +40,14 @@ export interface SharedParts {
   readonly caughtUpTimeoutMs: number;
   /** Watch the controllers at work. @default none */
   readonly observers?: readonly SyncObserver[];
+  /** Which replicas process keys. @default 'all' */
+  readonly reconcileOn?: 'all' | 'leader';
+  /**
+   * Called before each write of a controller that only works on the leader: after a pause of the process its work may
+   * not have heard yet that the lease has ended. @default not checked
+   * @throws LeaseLostError unless this replica leads now
+   */
+  readonly assertLeads?: () => void;
 }
 
 /** Assembles one controller: its queue and workers, the activations' client, the sweep. Starts nothing. */
@@ -47,6 +55,8 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const { actors, clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
   const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
   const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
+  const isLeadersAlone = worksOn === 'leader' || parts.reconcileOn === 'leader';
+  const assertMayWork = isLeadersAlone ? parts.assertLeads : undefined;
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
@@ -77,7 +87,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     observers,
     ...pair,
     actors,
-    clientFor: (activation) => activationClient(traced, activation, clock),
+    clientFor: (activation) => activationClient(traced, activation, clock, assertMayWork),
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
     objectOf,

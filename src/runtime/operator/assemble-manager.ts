@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { VERSION } from '@rollkeeper/machinery/version';
+import { LeaseLostError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition } from '../controller/index.js';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
@@ -33,7 +34,7 @@ import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
 /** The parts of a manager. */
-export type ManagerParts = Omit<CompiledManagerOptions, 'extensions'> & {
+export type ManagerParts = Omit<CompiledManagerOptions, 'coordination' | 'extensions'> & {
   readonly client: ApiClient;
   readonly coordination: CoordinationFactory;
   readonly metrics: Metrics;
@@ -95,6 +96,10 @@ export function assembleManager(
     ...{ clock, random, logger, tracer, caughtUpTimeoutMs },
     observers: [...(parts.observers ?? []), ...parts.extensions.flatMap(({ observer }) => observer ?? [])],
     metrics: createControllerMetrics(meter, workersOf),
+    reconcileOn,
+    assertLeads: () => {
+      if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
+    },
   };
   const controllers = definitions.map((definition) => assembleController(definition, shared));
   observeReadability(meter, () => controllers.flatMap(readabilityByName));
@@ -117,6 +122,7 @@ export function assembleManager(
     elector: election,
     controllers,
     actors: coordination.actors,
+    handover: coordination,
     background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
     ...{ reconcileOn, clock, logger, tracer },
   });

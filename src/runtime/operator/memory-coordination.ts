@@ -9,7 +9,7 @@ import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationPart
 /**
  * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed.
  * Managers with the same one are replicas of one operator. It cannot see other processes, so the manager has to be the
- * only one (`onlyProcess`), or the lease has to be where all processes see it (`leaderElection: { lock: 'leases' }`).
+ * only one (`onlyProcess`), or the lease has to be where all processes see it: `coordination: 'leases'` is for that.
  * @param clock also the managers'
  */
 export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {

@@ -85,6 +85,11 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
   },
   {
+    name: 'no Redis',
+    values: { coordination: 'leases', redis: { url: '' } },
+    makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
+  },
+  {
     name: 'alert rules',
     values: { metrics: { rules: { enabled: true } } },
     makes: [...BY_DEFAULT, 'PrometheusRule/rk-rollkeeper'],
@@ -257,7 +262,7 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
-        ...Object.values(parseRedisUrl(options['redis-url']).tls ?? {}),
+        ...Object.values(options['redis-url'] ? (parseRedisUrl(options['redis-url']).tls ?? {}) : {}),
       ];
       const mounted = (chart.container.volumeMounts ?? []).flatMap(
         ({ mountPath, name: volumeName, ...mount }) => {
