@@ -59,7 +59,9 @@ export {
   defineKind,
   partOf,
   typeMeta,
+  untyped,
 } from './operator/kinds.js';
+export * from './operator/built-in-kinds.js';
 export type { CachedKind, Kind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
 export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
 export {
@@ -100,8 +102,22 @@ export type {
   Urgency,
   WatchedKind,
 } from './operator/watched-events.js';
-export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
-export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
+export {
+  createOrUpdate,
+  patchStatus,
+  retryOnConflict,
+  serverSideApply,
+  updateStatus,
+} from './operator/write-objects.js';
+export type {
+  ApplyObject,
+  ApplyOptions,
+  Part,
+  RetryOnConflictOptions,
+  WrittenObject,
+} from './operator/write-objects.js';
+export { evict, readScale, scale } from './operator/subresources.js';
+export type { EvictOptions, Scale } from './operator/subresources.js';
 
 // Input and output of a reconciler.
 export type {
@@ -145,6 +161,7 @@ export type {
   HttpApiClientOptions,
   ListOptions,
   ListPage,
+  LogOptions,
   PatchType,
   WatchEvent,
   WatchOptions,
@@ -172,6 +189,7 @@ export type {
   ObjectRef,
   OwnerReference,
   ResourceType,
+  TypedResource,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
 export {

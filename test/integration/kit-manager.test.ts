@@ -21,10 +21,10 @@ import {
   updateStatus,
   watch,
 } from '../../src/runtime/index.js';
-import type { ApiClient, WriteOptions } from '../../src/client/api-client/index.js';
+import type { ApiClient, GetOptions, WriteOptions } from '../../src/client/api-client/index.js';
 import { delegatingClient } from '../../src/client/api-client/index.js';
 import { EVENTS } from '../../src/machinery/kubernetes/index.js';
-import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { redisCoordination } from '../../src/redis/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -228,9 +228,9 @@ function withoutLeases(client: ApiClient, cut: { readonly isCut: boolean }): Api
   };
   return {
     ...delegatingClient(client),
-    async get<T extends KubernetesObject>(...args: Parameters<ApiClient['get']>) {
-      reach(args[0]);
-      return client.get<T>(...args);
+    async get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: GetOptions) {
+      reach(type);
+      return client.get<T>(type, ref, options);
     },
     async update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) {
       reach(type);
