@@ -18,6 +18,14 @@ export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';
+export { defineCustomKind, definitionOf, withRules } from './operator/custom-kind.js';
+export type {
+  CustomKind,
+  CustomKindOptions,
+  CustomObject,
+  PrinterColumn,
+  ValidationRule,
+} from './operator/custom-kind.js';
 export { defineController } from './operator/define-controller.js';
 export { indexBy, workOf } from './operator/controller-spec.js';
 export type {

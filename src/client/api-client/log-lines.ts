@@ -13,8 +13,9 @@ export async function* logLines(open: () => Promise<StreamingAnswer>): AsyncGene
   const { body, explain, head, scope, status } = answer;
   const decoder = new TextDecoder();
   let rest = '';
+  const text = status === 200 ? undefined : await body.text().catch((error: unknown) => Promise.reject(explain(error) as Error));
+  if (text !== undefined) throw statusErrorOf({ ...head, text });
   try {
-    if (status !== 200) throw statusErrorOf({ ...head, text: await body.text() });
     for await (const chunk of body) {
       scope.touch();
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
