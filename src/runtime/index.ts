@@ -152,8 +152,11 @@ export type {
   SyncObserver,
   SyncSteps,
   UnreadableResource,
+  WriteRight,
 } from './controller/index.js';
-export { classifyFailure, noteCachesRead } from './controller/index.js';
+export { RIGHTS, classifyFailure, noteCachesRead } from './controller/index.js';
+export { isCustomKind } from './operator/custom-kind.js';
+export type { PolicyRule } from './operator/declared-rights.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from '@rollkeeper/client/events';
 
 // The API.

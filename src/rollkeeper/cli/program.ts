@@ -6,6 +6,7 @@ import { registerBackupCommand, registerRestoreCommand } from './backup.command.
 import { registerConvertCommand } from './convert.command.js';
 import { registerControllerCommand } from './controller.command.js';
 import { registerExplainCommand } from './explain.command.js';
+import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
@@ -43,6 +44,7 @@ export function createProgram(main: string): Command {
   registerSchedulerCommand(program);
   registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
+  registerGenerateCommand(program);
   return program;
 }
 

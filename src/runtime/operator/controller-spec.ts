@@ -16,6 +16,7 @@ import type {
   ReconcileResult,
   SyncAccess,
   SyncSteps,
+  WriteRight,
 } from '../controller/index.js';
 import type { CachedKind, Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
@@ -191,6 +192,8 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   readonly for: CachedKind<T>;
   /** Keys worked on at once on one replica. @default 5 */
   readonly workers?: number;
+  /** What it writes, for `rollkeeper generate rbac`: `[{ kind: Website, verbs: ['patch'], subresources: ['status'] }]`. @default nothing */
+  readonly writes?: readonly WriteRight[];
 }
 
 /** A controller as its author writes it. */

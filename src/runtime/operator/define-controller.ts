@@ -11,7 +11,7 @@ import type {
   DueWork,
   Enqueue,
 } from '../controller/index.js';
-import { CONSTRUCT, dueObjects } from '../controller/index.js';
+import { CONSTRUCT, RIGHTS, dueObjects } from '../controller/index.js';
 import type {
   BehaviourOf,
   ControllerBehaviour,
@@ -19,6 +19,7 @@ import type {
   ControllerTraits,
   KeyLimit,
 } from './controller-spec.js';
+import { rightsOf } from './declared-rights.js';
 import { NamedCaches } from './named-caches.js';
 import { SELECTOR_INDEX, selectorIndex } from './selector-index.js';
 import { syncOf } from './spec-sync.js';
@@ -62,17 +63,19 @@ export function defineController<T extends KubernetesObject>(
   if (spec) assertWorks(spec);
   const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
     traits;
+  const construct = (dependencies: ControllerDependencies): BuiltController => {
+    const behaviour = spec ?? behaviourOf?.(dependencies);
+    assertWorks(behaviour);
+    return build(traits, behaviour, dependencies);
+  };
   return {
     ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn },
     name,
     type: traits.for,
     defaultWorkers: workers,
     syncTimeoutMs,
-    [CONSTRUCT]: (dependencies) => {
-      const behaviour = spec ?? behaviourOf?.(dependencies);
-      assertWorks(behaviour);
-      return build(traits, behaviour, dependencies);
-    },
+    [RIGHTS]: () => rightsOf(construct, traits.writes ?? []),
+    [CONSTRUCT]: construct,
   };
 }
 
