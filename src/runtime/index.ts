@@ -124,6 +124,9 @@ export type {
   RetryOnConflictOptions,
   WrittenObject,
 } from './operator/write-objects.js';
+export { applyDependents, dependent } from './operator/dependents.js';
+export type { Dependent, DependentsOptions, DependentsOutcome } from './operator/dependents.js';
+export { PAUSED_ANNOTATION, isPaused } from './operator/paused.js';
 export { evict, readScale, scale } from './operator/subresources.js';
 export type { EvictOptions, Scale } from './operator/subresources.js';
 
@@ -237,6 +240,7 @@ export {
 export type {
   AddOptions,
   Priority,
+  QueueTuning,
   WorkHandler,
   WorkItem,
   WorkQueue,

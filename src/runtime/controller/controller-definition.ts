@@ -14,6 +14,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AddOptions } from '../work-queue/work-queue.js';
+import type { QueueTuning } from '../work-queue/work-queue.options.js';
 import type { InformerByResource } from './caught-up.js';
 import type { SyncKey } from './reconciler.js';
 
@@ -187,6 +188,8 @@ export interface ControllerDefinition {
    * former leader are found again by the next leader's initial list. @default 'shared'
    */
   readonly queue?: 'shared' | 'local';
+  /** How failures come back. @default backoff from 5 ms, parked after 15 in a row */
+  readonly queueing?: QueueTuning;
   /**
    * Where `*` includes it: everywhere, or only without a kube-controller-manager, which would do the same.
    * @default 'everywhere'

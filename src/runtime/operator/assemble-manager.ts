@@ -30,6 +30,7 @@ import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
 import type { ManagerExtension } from './manager-extension.js';
+import type { QueueTuning } from '../work-queue/index.js';
 import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
@@ -87,8 +88,8 @@ export function assembleManager(
     identity,
     clientOf: parts.clientOf ?? (() => client),
     informers,
-    queueOf: (controller: string) => coordination.queueOf(controller),
-    localQueueOf: (controller: string) => localQueue(controller, queueParts),
+    queueOf: coordination.queueOf.bind(coordination),
+    localQueueOf: (controller: string, tuning?: QueueTuning) => localQueue(controller, queueParts, tuning),
     rootCa: parts.rootCa,
     actors: coordination.actors,
     selects: parts.selects,

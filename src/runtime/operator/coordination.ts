@@ -3,7 +3,7 @@ import type { QueuePair } from '../actor-queue/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
-import type { LeaderTerm, WorkQueueMetrics } from '../work-queue/index.js';
+import type { LeaderTerm, QueueTuning, WorkQueueMetrics } from '../work-queue/index.js';
 
 /** Records which cluster owns an installation's keys, by the cluster's identity. */
 export interface ClusterClaims {
@@ -22,8 +22,11 @@ export interface ClusterClaims {
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
   readonly name: string;
-  /** Opens nothing before its first use. */
-  queueOf(controller: string): QueuePair;
+  /**
+   * Opens nothing before its first use.
+   * @param tuning how failures come back; the same on all replicas. @default the defaults of a queue
+   */
+  queueOf(controller: string, tuning?: QueueTuning): QueuePair;
   readonly actors: ActorRuntime;
   /** @param identity of this life of this replica, never reused */
   lockOf(identity: string): ResourceLock;

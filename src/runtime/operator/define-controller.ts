@@ -12,6 +12,8 @@ import type {
   Enqueue,
 } from '../controller/index.js';
 import { CONSTRUCT, RIGHTS, dueObjects } from '../controller/index.js';
+import type { QueueTuning } from '../work-queue/index.js';
+import { compileWorkQueueOptions } from '../work-queue/index.js';
 import type {
   BehaviourOf,
   ControllerBehaviour,
@@ -21,6 +23,8 @@ import type {
 } from './controller-spec.js';
 import { rightsOf } from './declared-rights.js';
 import { NamedCaches } from './named-caches.js';
+import { pauseChanged } from './paused.js';
+import { allOf, anyOf } from './predicates.js';
 import { SELECTOR_INDEX, selectorIndex } from './selector-index.js';
 import { syncOf } from './spec-sync.js';
 import type { OwnedKind } from './watched-events.js';
@@ -63,13 +67,14 @@ export function defineController<T extends KubernetesObject>(
   if (spec) assertWorks(spec);
   const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
     traits;
+  const queueing = traits.queueing && checkedTuning(traits.queueing);
   const construct = (dependencies: ControllerDependencies): BuiltController => {
     const behaviour = spec ?? behaviourOf?.(dependencies);
     assertWorks(behaviour);
     return build(traits, behaviour, dependencies);
   };
   return {
-    ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn },
+    ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, queueing, serviceAccount, trims, worksOn },
     name,
     type: traits.for,
     defaultWorkers: workers,
@@ -78,6 +83,20 @@ export function defineController<T extends KubernetesObject>(
     [CONSTRUCT]: construct,
   };
 }
+
+/** @throws InvalidOptionError naming what is wrong, or not a controller's to say */
+function checkedTuning(given: QueueTuning): QueueTuning {
+  const unknown = Object.keys(given).find((name) => !QUEUE_TUNING.some((each) => each === name));
+  if (unknown !== undefined)
+    throw new InvalidOptionError(`controller.queueing.${unknown}`, `is none of ${QUEUE_TUNING.join(', ')}`);
+  compileWorkQueueOptions(given);
+  return given;
+}
+
+const QUEUE_TUNING: readonly (keyof QueueTuning)[] = [
+  ...(['maxRetries', 'parkedRetryMs', 'backoffBaseMs', 'backoffMaxMs'] as const),
+  ...(['bucketRatePerSecond', 'bucketBurst'] as const),
+];
 
 function assertWorks(
   behaviour: Partial<Record<'reconcile' | 'observe' | 'decide' | 'act', unknown>> | undefined,
@@ -94,14 +113,14 @@ function assertWorks(
 }
 
 function build<T extends KubernetesObject>(
-  { for: kind, name }: Pick<ControllerTraits<T>, 'for' | 'name'>,
+  { for: kind, name, pausable = false }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable'>,
   behaviour: ControllerBehaviour<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
   const { figures, indexes = [], informerOf, leading, limit, reads = [], unreadable } = behaviour;
   const caches = new NamedCaches(name, dependencies.informers);
   const own = behaviour.objectOf ? undefined : caches.informerOf(kind);
-  const subscribe = subscriptionsOf(behaviour, own, caches);
+  const subscribe = subscriptionsOf(pausable ? noticingPauses(behaviour) : behaviour, own, caches);
   for (const each of reads) caches.informerOf(each);
   for (const { kind: indexed, name: index, valuesOf } of indexes)
     caches.informerOf(indexed).addIndex(index, valuesOf);
@@ -109,7 +128,7 @@ function build<T extends KubernetesObject>(
   const { needsSync } = behaviour;
   const due = dueOf(behaviour, own);
   return {
-    sync: syncOf({ behaviour, caches, objectOf, dependencies }),
+    sync: syncOf({ behaviour, caches, objectOf, dependencies, pausable }),
     watch: (enqueue) => subscribe(limit ? limited(limit, enqueue) : enqueue),
     ...(needsSync && { needsSync: (key) => (limit?.includes(key) ?? true) && needsSync(key) }),
     ...(due && { due: () => (limit ? dueWithin(limit, due()) : due()) }),
@@ -119,6 +138,12 @@ function build<T extends KubernetesObject>(
     ...(unreadable && { unreadable }),
     ...(figures && { figures }),
   };
+}
+
+/** The end of a pause wakes the object, whatever the predicates say: changes were passed over meanwhile. */
+function noticingPauses<T extends KubernetesObject>(behaviour: ControllerBehaviour<T>): ControllerBehaviour<T> {
+  const { predicates = [] } = behaviour;
+  return { ...behaviour, predicates: predicates.length === 0 ? [] : [anyOf(pauseChanged, allOf(...predicates))] };
 }
 
 /** All that turns changes into keys. The caches that it needs are named at once. */

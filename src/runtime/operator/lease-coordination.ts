@@ -3,7 +3,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
-import type { LeaderTerm } from '../work-queue/index.js';
+import type { LeaderTerm, QueueTuning } from '../work-queue/index.js';
 import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 import { IntentLedger } from './intent-ledger.js';
 import { LedgerActorStore } from './ledger-actor-store.js';
@@ -42,8 +42,8 @@ class LeaseCoordination implements Coordination {
     this.actors = new StoredActorRuntime({ store: this.store, newOwner: randomUUID, clock, logger });
   }
 
-  queueOf(controller: string) {
-    return localQueue(controller, this.parts);
+  queueOf(controller: string, tuning?: QueueTuning) {
+    return localQueue(controller, this.parts, tuning);
   }
 
   lockOf(): never {

@@ -22,10 +22,10 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     claims,
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
-    queueOf: (name) => {
+    queueOf: (name, tuning) => {
       const queue =
         queues.get(name) ??
-        new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs, spreadAfterMs } });
+        new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs, spreadAfterMs } });
       queues.set(name, queue);
       return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
     },
