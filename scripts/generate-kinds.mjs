@@ -28,7 +28,8 @@ const newest = new Map();
 const rank = ({ group, version }) =>
   (group === '' ? 1 : 0) + (/^v\d+$/.test(version) ? 100 : 0) + 10 * Number(/^v(\d+)/.exec(version)[1]);
 for (const { type } of createKindRegistry().kinds) {
-  if (!declares(moduleOf(type), type.kind) || new RegExp(`export const ${type.kind}\\b`).test(byHand)) continue;
+  if (!declares(moduleOf(type), type.kind) || new RegExp(`export const ${type.kind}\\b`).test(byHand))
+    continue;
   const before = newest.get(type.kind);
   if (!before || rank(type) > rank(before)) newest.set(type.kind, type);
 }

@@ -58,7 +58,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
       provide: ControllerManager,
       inject: [MODULE_OPTIONS_TOKEN, WEBHOOK_SERVER],
       useFactory: (options: CreateManagerOptions, webhooks: WebhookServer | null) =>
-        createManager(webhooks ? { ...options, extensions: [...(options.extensions ?? []), webhooks] } : options),
+        createManager(
+          webhooks ? { ...options, extensions: [...(options.extensions ?? []), webhooks] } : options,
+        ),
     },
     apiClientProvider,
     ManagerRunner,

@@ -1,6 +1,12 @@
 import type { RandomSource } from '@rollkeeper/machinery/clock';
 import { SeededRandom, SystemRandom } from '@rollkeeper/machinery/clock';
-import { apiVersionOf, cloneJson, isJsonObject, sameJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  apiVersionOf,
+  cloneJson,
+  isJsonObject,
+  sameJson,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { WebhookDefinition } from '@rollkeeper/webhooks';
 import { convertObject } from '@rollkeeper/webhooks';
@@ -28,7 +34,11 @@ const LARGEST_SEED = 2 ** 31;
  */
 export function checkConversionRoundTrips(
   webhook: WebhookDefinition,
-  { objects, runs = DEFAULT_RUNS, seed = Math.trunc(new SystemRandom().next() * LARGEST_SEED) }: RoundTripOptions,
+  {
+    objects,
+    runs = DEFAULT_RUNS,
+    seed = Math.trunc(new SystemRandom().next() * LARGEST_SEED),
+  }: RoundTripOptions,
 ): void {
   const kinds = [webhook.kind, ...(webhook.convert ?? []).map(({ kind }) => kind)];
   const unknown = Object.keys(objects).find((version) => !kinds.some((kind) => kind.version === version));

@@ -27,7 +27,9 @@ export function readAdmissionReview(review: unknown): ReviewedRequest {
   const { dryRun, name, namespace, options, userInfo } = request;
   const { operation } = request;
   if (operation !== 'CREATE' && operation !== 'UPDATE' && operation !== 'DELETE')
-    throw new MalformedReviewError(`request.operation: ${textOf(operation) || 'missing'}, and none is expected`);
+    throw new MalformedReviewError(
+      `request.operation: ${textOf(operation) || 'missing'}, and none is expected`,
+    );
   const [object, old] = [objectIn(request, 'object'), objectIn(request, 'oldObject')];
   if (operation === 'DELETE' ? !old : !object)
     throw new MalformedReviewError(`request.${operation === 'DELETE' ? 'oldObject' : 'object'}: is missing`);
@@ -73,7 +75,11 @@ export interface Refusal {
     readonly name?: string;
     readonly kind?: string;
     readonly group?: string;
-    readonly causes?: readonly { readonly reason: string; readonly field: string; readonly message: string }[];
+    readonly causes?: readonly {
+      readonly reason: string;
+      readonly field: string;
+      readonly message: string;
+    }[];
   };
 }
 
@@ -138,7 +144,10 @@ function userOf(info: unknown): RequestUser {
     groups: Array.isArray(groups) ? groups.map(textOf) : [],
     extra: isJsonObject(extra)
       ? Object.fromEntries(
-          Object.entries(extra).map(([key, values]) => [key, Array.isArray(values) ? values.map(textOf) : []]),
+          Object.entries(extra).map(([key, values]) => [
+            key,
+            Array.isArray(values) ? values.map(textOf) : [],
+          ]),
         )
       : {},
   };

@@ -83,7 +83,13 @@ export class SecretCertificates implements CertificateSource {
     const data = dataOf(stored);
     try {
       if (present) await client.update<Secret>(Secret, { ...present, data: { ...present.data, ...data } });
-      else await client.create<Secret>(Secret, { ...typeMeta(Secret), metadata: secret, data, type: 'kubernetes.io/tls' });
+      else
+        await client.create<Secret>(Secret, {
+          ...typeMeta(Secret),
+          metadata: secret,
+          data,
+          type: 'kubernetes.io/tls',
+        });
       return true;
     } catch (error) {
       if (isConflict(error) || isAlreadyExists(error)) return false;

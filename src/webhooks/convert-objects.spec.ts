@@ -45,7 +45,10 @@ describe('a conversion', () => {
   it('may change labels and annotations, and nothing else of the metadata', () => {
     const marking = websites([
       spoke<OldWebsite, Website>(OldWebsite, {
-        toHub: (object) => ({ ...split(object), metadata: { name: 'another', annotations: { from: 'old' } } }),
+        toHub: (object) => ({
+          ...split(object),
+          metadata: { name: 'another', annotations: { from: 'old' } },
+        }),
         fromHub: join,
       }),
     ]);
@@ -103,7 +106,9 @@ describe('a check of round trips', () => {
   });
 
   it('needs objects to begin with', () => {
-    expect(() => checkConversionRoundTrips(good, { objects: {} })).toThrow('objects: name some of v1, v1beta1');
+    expect(() => checkConversionRoundTrips(good, { objects: {} })).toThrow(
+      'objects: name some of v1, v1beta1',
+    );
   });
 });
 

@@ -31,7 +31,11 @@ export function convertObject(
 
 /** The answer to a ConversionReview of `apiextensions.k8s.io/v1`. @throws MalformedReviewError */
 export function reviewConversion(definition: Converted, review: unknown): object {
-  const { desiredAPIVersion, objects, uid } = requestIn(review, 'apiextensions.k8s.io/v1', 'ConversionReview');
+  const { desiredAPIVersion, objects, uid } = requestIn(
+    review,
+    'apiextensions.k8s.io/v1',
+    'ConversionReview',
+  );
   if (typeof desiredAPIVersion !== 'string' || !Array.isArray(objects))
     throw new MalformedReviewError('request: has no objects, or no version to convert them to');
   const response = (result: object) => ({

@@ -54,9 +54,7 @@ export function authoritiesIn(bundle: string): string[] {
 
 /** A bundle that begins with a new authority, without those that have expired. */
 export function bundleWith(authority: string, bundle: string, nowMs: number): string {
-  const kept = authoritiesIn(bundle).filter(
-    (pem) => new X509Certificate(pem).validToDate.getTime() > nowMs,
-  );
+  const kept = authoritiesIn(bundle).filter((pem) => new X509Certificate(pem).validToDate.getTime() > nowMs);
   return [authority, ...kept].map((pem) => `${pem.trim()}\n`).join('');
 }
 

@@ -25,7 +25,10 @@ export interface CustomResourceDefinition extends KubernetesObject {
 
 export interface Conversion {
   readonly strategy: 'Webhook';
-  readonly webhook: { readonly clientConfig: ClientConfig; readonly conversionReviewVersions: readonly string[] };
+  readonly webhook: {
+    readonly clientConfig: ClientConfig;
+    readonly conversionReviewVersions: readonly string[];
+  };
 }
 
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
@@ -84,9 +87,7 @@ export function validatingWebhooks(
   webhooks: readonly WebhookDefinition[],
   configOf: ClientConfigOf,
 ): ConfiguredWebhook[] {
-  return webhooks
-    .filter(({ validate }) => validate)
-    .map((webhook) => entryOf(webhook, 'validate', configOf));
+  return webhooks.filter(({ validate }) => validate).map((webhook) => entryOf(webhook, 'validate', configOf));
 }
 
 /** By the name of the CustomResourceDefinition. */

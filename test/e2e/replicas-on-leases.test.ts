@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES, PODS, REPLICA_SETS, isControlledBy } from '../../src/machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  LEASES,
+  PODS,
+  REPLICA_SETS,
+  isControlledBy,
+} from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -45,12 +51,17 @@ describe('replicas without a Redis', () => {
 
   it('roll out, go on when the leader is killed amid a rollout, and make no pod too many', async () => {
     const rollouts = new Rollouts(cluster.client);
-    await cluster.client.create(DEPLOYMENTS, aDeployment({ namespace: 'default', name: 'web', replicas: 20 }));
+    await cluster.client.create(
+      DEPLOYMENTS,
+      aDeployment({ namespace: 'default', name: 'web', replicas: 20 }),
+    );
     await rollouts.rolledOut('web');
     const name = await leader();
     await rollouts.setImage('web', 'web:2');
     const before = (await lease()).spec?.leaseTransitions ?? 0;
-    await waitFor(async () => (await rollouts.read('web')).status?.updatedReplicas, { what: 'the first new pods' });
+    await waitFor(async () => (await rollouts.read('web')).status?.updatedReplicas, {
+      what: 'the first new pods',
+    });
     await replicas.get(name)?.kill();
     replicas.delete(name);
     await rollouts.rolledOut('web');
@@ -74,7 +85,11 @@ describe('replicas without a Redis', () => {
     const watch = (async () => {
       const options = { ...{ namespace: LEASE.namespace, fieldSelector: `metadata.name=${LEASE.name}` } };
       const limits = { timeoutSeconds: 60, idleTimeoutMs: 60_000, signal: watching.signal };
-      for await (const event of cluster.client.watch<Lease>(LEASES, { ...options, resourceVersion, ...limits }))
+      for await (const event of cluster.client.watch<Lease>(LEASES, {
+        ...options,
+        resourceVersion,
+        ...limits,
+      }))
         if (event.type === 'MODIFIED') seen.push(event.object.spec?.holderIdentity?.split('_')[0] ?? '');
     })().catch(() => undefined);
     stopped?.kill('SIGTERM');

@@ -61,7 +61,9 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<DependentsOutcom
   await work();
   await waitFor(() => outcomes.length > before, { what: 'a sync' });
   const first = outcomes[before]!;
-  await waitFor(() => outcomes.at(-1)!.applied.length + outcomes.at(-1)!.pruned.length === 0, { what: 'rest' });
+  await waitFor(() => outcomes.at(-1)!.applied.length + outcomes.at(-1)!.pruned.length === 0, {
+    what: 'rest',
+  });
   return first;
 }
 
@@ -72,7 +74,12 @@ beforeAll(async () => {
   });
   running = manager.add(apps).run(stopper.signal);
   const first = await outcomeOf(() =>
-    cluster.client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: REF, data: { names: 'one' } }),
+    cluster.client.create(ConfigMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: REF,
+      data: { names: 'one' },
+    }),
   );
   expect(first).toEqual({ applied: ['services default/app', 'configmaps default/one'], pruned: [] });
 });
@@ -85,7 +92,10 @@ beforeEach(async () => void (await waitFor(() => outcomes.at(-1)!.applied.length
 
 it('applies what differs, and nothing else', async () => {
   const { metadata } = await cluster.client.get(ConfigMap, { ...REF, name: 'one' });
-  expect(await outcomeOf(() => change({ port: '8080' }))).toEqual({ applied: ['services default/app'], pruned: [] });
+  expect(await outcomeOf(() => change({ port: '8080' }))).toEqual({
+    applied: ['services default/app'],
+    pruned: [],
+  });
   expect((await service()).spec.ports?.[0]?.port).toBe(8080);
   const after = await cluster.client.get(ConfigMap, { ...REF, name: 'one' });
   expect(after.metadata.resourceVersion).toBe(metadata.resourceVersion);

@@ -18,10 +18,10 @@ import { waitFor } from '../../src/testing/wait-for.js';
 
 const Website = defineCustomKind({
   ...{ group: 'example.com', version: 'v1', kind: 'Website' },
-  spec: withRules(
-    z.object({ host: z.string().min(1), replicas: z.int().min(0).max(10).default(2) }),
-    { rule: 'self.host == oldSelf.host', message: 'host is immutable' },
-  ),
+  spec: withRules(z.object({ host: z.string().min(1), replicas: z.int().min(0).max(10).default(2) }), {
+    rule: 'self.host == oldSelf.host',
+    message: 'host is immutable',
+  }),
   status: z.object({ replicas: z.int().optional() }),
   scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
   columns: [{ name: 'Host', jsonPath: '.spec.host' }],

@@ -13,7 +13,8 @@ it('a minimal operator without a Redis loads no client of Redis, no Nest, and no
     { env: { ...process.env, ...cluster.env }, maxBuffer: 64 * 1024 * 1024 },
   );
   const loaded = JSON.parse(stdout.trim().split('\n').at(-1) ?? '[]') as string[];
-  const heavy = /node_modules\/(ioredis|bullmq|@nestjs|@peculiar|express|rxjs|reflect-metadata)\/|\/src\/(redis|nest|apiserver|testing|webhooks|controllers)\//;
+  const heavy =
+    /node_modules\/(ioredis|bullmq|@nestjs|@peculiar|express|rxjs|reflect-metadata)\/|\/src\/(redis|nest|apiserver|testing|webhooks|controllers)\//;
   expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
   expect(loaded.some((url) => url.endsWith('/src/runtime/operator/lease-coordination.ts'))).toBe(true);
 });

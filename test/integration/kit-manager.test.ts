@@ -197,7 +197,9 @@ describe('two replicas of an operator on leases', () => {
         await gate.promise;
         const body = { metadata: { annotations: { 'example.com/by': 'the former leader' } } };
         outcomes.push(
-          await client.patch(Deployment, object.metadata, { type: 'merge', body }).catch((error: unknown) => error),
+          await client
+            .patch(Deployment, object.metadata, { type: 'merge', body })
+            .catch((error: unknown) => error),
         );
       },
     });

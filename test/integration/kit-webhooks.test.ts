@@ -101,7 +101,12 @@ describe('webhooks of a test cluster', () => {
   it('fill in, and see who asks', async () => {
     const { metadata, spec } = await cluster.client.create(Website, website('shop'));
     expect(spec).toEqual({ host: 'shop', port: 80 });
-    await cluster.client.patch(Website, metadata, { type: 'merge', body: { spec: { port: 81 } } }, { dryRun: true });
+    await cluster.client.patch(
+      Website,
+      metadata,
+      { type: 'merge', body: { spec: { port: 81 } } },
+      { dryRun: true },
+    );
     expect(seen.slice(-2)).toEqual([
       { operation: 'CREATE', dryRun: false, user: 'admin', old: undefined },
       { operation: 'UPDATE', dryRun: true, user: 'admin', old: 80 },
@@ -160,7 +165,10 @@ describe('the webhook server of a manager', () => {
     await waitFor(async () => (await fetch(`${url}/readyz`)).status === 200, { what: 'readiness' });
     const { spec } = await cluster.client.create(Website, website('shop'));
     expect(spec.port).toBe(80);
-    const { data } = await cluster.client.get<Secret>(Secret, { namespace: 'default', name: 'hooked-webhooks' });
+    const { data } = await cluster.client.get<Secret>(Secret, {
+      namespace: 'default',
+      name: 'hooked-webhooks',
+    });
     expect(Object.keys(data ?? {}).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key']);
     const configuration = await cluster.client.get(ValidatingWebhookConfiguration, { name: 'hooked' });
     expect(configuration).toMatchObject({

@@ -1,4 +1,9 @@
-import type { KubernetesObject, ObjectRef, ResourceType, TypedResource } from '@rollkeeper/machinery/kubernetes';
+import type {
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+  TypedResource,
+} from '@rollkeeper/machinery/kubernetes';
 
 /** Which part of a container's log, as `kubectl logs` has it. */
 export interface LogOptions {
@@ -149,7 +154,10 @@ export interface ApiClient {
    * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and other
    * errors if the connection broke or fell silent.
    */
-  watch<T extends KubernetesObject>(type: TypedResource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  watch<T extends KubernetesObject>(
+    type: TypedResource<T>,
+    options: WatchOptions,
+  ): AsyncIterable<WatchEvent<T>>;
   /** Creates in `object.metadata.namespace`. */
   create<T extends KubernetesObject>(type: TypedResource<T>, object: T, options?: WriteOptions): Promise<T>;
   /** Replaces the object; with `metadata.resourceVersion` set, only if it has not changed since (409 otherwise). */

@@ -13,7 +13,10 @@ export async function* logLines(open: () => Promise<StreamingAnswer>): AsyncGene
   const { body, explain, head, scope, status } = answer;
   const decoder = new TextDecoder();
   let rest = '';
-  const text = status === 200 ? undefined : await body.text().catch((error: unknown) => Promise.reject(explain(error) as Error));
+  const text =
+    status === 200
+      ? undefined
+      : await body.text().catch((error: unknown) => Promise.reject(explain(error) as Error));
   if (text !== undefined) throw statusErrorOf({ ...head, text });
   try {
     for await (const chunk of body) {

@@ -78,11 +78,10 @@ async function generateRbac(paths: readonly string[], flags: RbacFlags): Promise
 
 async function generateTypes(files: readonly string[], flags: TypesFlags): Promise<void> {
   const { typesOf } = await import('../generate/index.js');
-  if ((files.length > 0) === (flags.fromCluster === true))
+  if (files.length > 0 === (flags.fromCluster === true))
     throw new InvalidOptionError('file', 'name files with definitions, or say --from-cluster');
   const definitions = flags.fromCluster ? await definitionsOfCluster(flags) : await definitionsOfFiles(files);
-  if (definitions.length === 0)
-    throw new InvalidOptionError('file', 'there is no CustomResourceDefinition');
+  if (definitions.length === 0) throw new InvalidOptionError('file', 'there is no CustomResourceDefinition');
   await write(typesOf(definitions), flags.output);
 }
 

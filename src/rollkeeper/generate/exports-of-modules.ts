@@ -34,8 +34,7 @@ export function definitionsIn(
     const name = `${kind.kind}.${kind.group}`;
     byName.set(name, [...(byName.get(name) ?? []), kind]);
   }
-  if (byName.size === 0)
-    throw new InvalidOptionError('module', 'exports no kind made by defineCustomKind');
+  if (byName.size === 0) throw new InvalidOptionError('module', 'exports no kind made by defineCustomKind');
   const stranger = [...storage.keys()].find((name) => !byName.has(name));
   if (stranger !== undefined) throw new InvalidOptionError('storage', `there is no kind ${stranger}`);
   return [...byName].map(([name, versions]) => {

@@ -86,5 +86,9 @@ function mergedRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
     byVerbs.set(name, entry);
     entry.resources.push(resource);
   }
-  return [...byVerbs.values()].map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs }));
+  return [...byVerbs.values()].map(({ group, resources, verbs }) => ({
+    apiGroups: [group],
+    resources,
+    verbs,
+  }));
 }

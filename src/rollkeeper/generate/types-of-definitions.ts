@@ -72,7 +72,8 @@ function plainTypeOf(schema: Schema, indent: string): string {
     }
     case 'object':
       if (isJsonObject(properties)) return objectType(fieldsIn(properties), listIn(required), indent);
-      if (isJsonObject(additionalProperties)) return `Record<string, ${typeOf(additionalProperties, indent)}>`;
+      if (isJsonObject(additionalProperties))
+        return `Record<string, ${typeOf(additionalProperties, indent)}>`;
       return 'Record<string, unknown>';
     default:
       return 'unknown';

@@ -16,7 +16,10 @@ const Website = defineCustomKind({
       tier: z.enum(['free', 'paid']).optional(),
       labels: z.record(z.string(), z.string()).optional(),
       weight: z.number().gt(0).lte(1).nullable().optional(),
-      mirrors: z.array(z.object({ host: z.string() })).max(5).optional(),
+      mirrors: z
+        .array(z.object({ host: z.string() }))
+        .max(5)
+        .optional(),
       extra: z.unknown().optional(),
     }),
     { rule: 'self.host == oldSelf.host', message: 'host is immutable' },
@@ -45,7 +48,13 @@ describe('a custom kind', () => {
     expect(spec).toMatchObject({
       group: 'example.com',
       scope: 'Namespaced',
-      names: { kind: 'Website', listKind: 'WebsiteList', plural: 'websites', singular: 'website', shortNames: ['ws'] },
+      names: {
+        kind: 'Website',
+        listKind: 'WebsiteList',
+        plural: 'websites',
+        singular: 'website',
+        shortNames: ['ws'],
+      },
     });
     const [version] = JSON.parse(JSON.stringify(spec.versions)) as Record<string, unknown>[];
     expect(version).toEqual({
@@ -67,7 +76,9 @@ describe('a custom kind', () => {
             spec: {
               type: 'object',
               required: ['host'],
-              'x-kubernetes-validations': [{ rule: 'self.host == oldSelf.host', message: 'host is immutable' }],
+              'x-kubernetes-validations': [
+                { rule: 'self.host == oldSelf.host', message: 'host is immutable' },
+              ],
               properties: {
                 host: { type: 'string', minLength: 1, maxLength: 253, description: 'Where it is.' },
                 port: { type: 'integer', format: 'int64', minimum: 1, maximum: 65_535, default: 80 },

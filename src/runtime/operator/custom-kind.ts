@@ -13,7 +13,8 @@ export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;
   readonly messageExpression?: string;
-  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  readonly reason?:
+    'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
   readonly fieldPath?: string;
 }
 
@@ -127,7 +128,10 @@ export function defineCustomKind<Spec extends ZodType, Status extends ZodType = 
 const AGE: PrinterColumn = { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' };
 
 /** The same schema with rules in CEL about its values. */
-export function withRules<Schema extends ZodType>(schema: Schema, ...rules: readonly ValidationRule[]): Schema {
+export function withRules<Schema extends ZodType>(
+  schema: Schema,
+  ...rules: readonly ValidationRule[]
+): Schema {
   const before = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
   return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': [...before, ...rules] });
 }
@@ -141,7 +145,9 @@ export function withRules<Schema extends ZodType>(schema: Schema, ...rules: read
 export function definitionOf(storage: CustomKind, ...others: readonly CustomKind[]) {
   const { group, kind, namespaced } = storage;
   const all = [storage, ...others];
-  const stranger = all.find((each) => each.group !== group || each.kind !== kind || each.namespaced !== namespaced);
+  const stranger = all.find(
+    (each) => each.group !== group || each.kind !== kind || each.namespaced !== namespaced,
+  );
   if (stranger)
     throw new InvalidOptionError('kind', `${stranger.kind} of ${stranger.group} is no version of ${kind}`);
   if (new Set(all.map(({ version }) => version)).size < all.length)

@@ -13,8 +13,14 @@ describe('where the lease is', () => {
   });
 
   it.each([
-    { facts: { mode: 'leases', lock: 'redis' }, says: 'leaderElection.lock: must be leases with coordination' },
-    { facts: { mode: 'leases', lock: 'none' }, says: 'leaderElection.lock: must be leases with coordination' },
+    {
+      facts: { mode: 'leases', lock: 'redis' },
+      says: 'leaderElection.lock: must be leases with coordination',
+    },
+    {
+      facts: { mode: 'leases', lock: 'none' },
+      says: 'leaderElection.lock: must be leases with coordination',
+    },
     { facts: { mode: 'local', lock: 'leases' }, says: 'leaderElection.lock: must be none with coordination' },
     { facts: { mode: 'leases', reconcileOn: 'all' }, says: 'reconcileOn: must be leader' },
     { facts: { mode: 'leases', redisUrl: 'redis://redis' }, says: 'redisUrl: is not used with' },

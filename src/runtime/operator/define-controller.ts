@@ -74,7 +74,17 @@ export function defineController<T extends KubernetesObject>(
     return build(traits, behaviour, dependencies);
   };
   return {
-    ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, queueing, serviceAccount, trims, worksOn },
+    ...{
+      aliases,
+      byDefault,
+      eventSource,
+      needsWholeCluster,
+      queue,
+      queueing,
+      serviceAccount,
+      trims,
+      worksOn,
+    },
     name,
     type: traits.for,
     defaultWorkers: workers,
@@ -141,9 +151,14 @@ function build<T extends KubernetesObject>(
 }
 
 /** The end of a pause wakes the object, whatever the predicates say: changes were passed over meanwhile. */
-function noticingPauses<T extends KubernetesObject>(behaviour: ControllerBehaviour<T>): ControllerBehaviour<T> {
+function noticingPauses<T extends KubernetesObject>(
+  behaviour: ControllerBehaviour<T>,
+): ControllerBehaviour<T> {
   const { predicates = [] } = behaviour;
-  return { ...behaviour, predicates: predicates.length === 0 ? [] : [anyOf(pauseChanged, allOf(...predicates))] };
+  return {
+    ...behaviour,
+    predicates: predicates.length === 0 ? [] : [anyOf(pauseChanged, allOf(...predicates))],
+  };
 }
 
 /** All that turns changes into keys. The caches that it needs are named at once. */

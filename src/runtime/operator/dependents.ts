@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { isJsonObject, keyOf, qualifiedResource, sameJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  isJsonObject,
+  keyOf,
+  qualifiedResource,
+  sameJson,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import { unlessGone } from '@rollkeeper/client/api-client';
 import type { ReconcileContext } from './controller-spec.js';
 import type { Kind } from './kinds.js';
@@ -74,7 +80,11 @@ interface Prepared extends Dependent {
 }
 
 /** With its namespace, and a digest by which a field that is desired no more is noticed. */
-function prepared({ kind, object }: Dependent, owner: DeepReadonly<KubernetesObject>, manager: string): Prepared {
+function prepared(
+  { kind, object }: Dependent,
+  owner: DeepReadonly<KubernetesObject>,
+  manager: string,
+): Prepared {
   const { namespace = kind.namespaced ? owner.metadata.namespace : undefined } = object.metadata;
   const { annotations } = object.metadata;
   const digest = createHash('sha256').update(stringifyJson(object)).digest('hex').slice(0, 32);
@@ -97,9 +107,16 @@ function presentOf(owned: ReconcileContext['owned'], kinds: readonly Kind[]) {
 
 /** Whether every applied field is as it was applied; the server and others have fields of their own. */
 function isAsApplied(stored: unknown, applied: unknown): boolean {
+  // The server stores no empty fields.
+  if (stored === undefined && saysNothing(applied)) return true;
   if (!isJsonObject(applied)) return sameItems(stored, applied);
   if (!isJsonObject(stored)) return false;
   return Object.entries(applied).every(([field, value]) => isAsApplied(stored[field], value));
+}
+
+function saysNothing(applied: unknown): boolean {
+  if (typeof applied !== 'object' || applied === null) return applied === undefined;
+  return Object.values(applied).every(saysNothing);
 }
 
 function sameItems(stored: unknown, applied: unknown): boolean {

@@ -67,8 +67,7 @@ export class IntentLedger {
     const unanswered: (readonly [ActorId, readonly UnansweredWrite[]])[] = [];
     const contents = await Promise.all(this.shards.map((shard) => this.beginIn(shard, term, signal)));
     for (const content of contents) {
-      for (const [namespace, versions] of content?.seen ?? [])
-        withSeen(this.inherited, namespace, versions);
+      for (const [namespace, versions] of content?.seen ?? []) withSeen(this.inherited, namespace, versions);
       for (const [name, stored] of content?.intents ?? []) intents.push([idOf(name), stored]);
       for (const [name, writes] of content?.unanswered ?? []) unanswered.push([idOf(name), writes]);
     }

@@ -119,5 +119,8 @@ function typeOf(values: readonly unknown[], at: string): string {
 }
 
 function metaOf({ default: fallback, description }: Fields): Fields {
-  return { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
+  return {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  };
 }

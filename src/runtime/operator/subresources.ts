@@ -22,7 +22,12 @@ export function scale(
   replicas: number,
 ): Promise<Scale> {
   const body = { spec: { replicas } };
-  return client.patch<Scale>(untyped(kind), { name, namespace }, { type: 'merge', body }, { subresource: 'scale' });
+  return client.patch<Scale>(
+    untyped(kind),
+    { name, namespace },
+    { type: 'merge', body },
+    { subresource: 'scale' },
+  );
 }
 
 export type EvictOptions = Pick<DeleteOptions, 'gracePeriodSeconds' | 'preconditions'> & {
@@ -38,6 +43,11 @@ export async function evict(
   { name, namespace }: ObjectRef,
   { dryRun, ...deleteOptions }: EvictOptions = {},
 ): Promise<void> {
-  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, deleteOptions };
+  const eviction = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name, namespace },
+    deleteOptions,
+  };
   await client.create(untyped(Pod), eviction, { subresource: 'eviction', dryRun });
 }

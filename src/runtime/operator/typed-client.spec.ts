@@ -95,9 +95,9 @@ describe('owners', () => {
     Object.assign(owner.metadata, { namespace: 'a', uid: 'u' });
     const foreign = { metadata: { namespace: 'b', name: 'x' } };
     const client = new FakeCluster();
-    expect(() =>
-      serverSideApply(client, ConfigMap, foreign, { fieldManager: 'test', owner }),
-    ).toThrow('owner.metadata.namespace: an owner in a cannot own an object in b');
+    expect(() => serverSideApply(client, ConfigMap, foreign, { fieldManager: 'test', owner })).toThrow(
+      'owner.metadata.namespace: an owner in a cannot own an object in b',
+    );
     const object = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' } };
     expect(() => setControllerReference(owner, object)).toThrow('without a namespace');
   });

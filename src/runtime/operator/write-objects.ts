@@ -103,9 +103,16 @@ export function patchStatus<T extends KubernetesObject & { status?: object }>(
   client: ApiClient,
   kind: Kind<T>,
   { name, namespace }: ObjectRef,
-  status: { readonly [Field in keyof NonNullable<T['status']>]?: Part<NonNullable<T['status']>[Field]> | null },
+  status: {
+    readonly [Field in keyof NonNullable<T['status']>]?: Part<NonNullable<T['status']>[Field]> | null;
+  },
 ): Promise<T> {
-  return client.patch<T>(kind, { name, namespace }, { type: 'merge', body: { status } }, { subresource: 'status' });
+  return client.patch<T>(
+    kind,
+    { name, namespace },
+    { type: 'merge', body: { status } },
+    { subresource: 'status' },
+  );
 }
 
 export interface RetryOnConflictOptions {
