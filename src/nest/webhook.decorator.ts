@@ -41,7 +41,8 @@ export function webhookOfProvider(instance: unknown): WebhookDefinition | undefi
   const handlers = instance as WebhookHandlers<KubernetesObject>;
   return defineWebhook<KubernetesObject>(declared.kind, {
     ...declared.options,
-    default: handlers.default?.bind(handlers),
-    validate: handlers.validate?.bind(handlers),
+    // Called as methods, which they are.
+    ...(handlers.default && { default: (object, request) => handlers.default?.(object, request) }),
+    ...(handlers.validate && { validate: (object, request) => handlers.validate?.(object, request) }),
   });
 }

@@ -67,7 +67,7 @@ function problemOf(
 ): string | undefined {
   const given = cloneJson(object);
   const converted = convertObject(webhook, given, version);
-  const back = convertObject(webhook, converted, object.apiVersion ?? '');
+  const back = convertObject(webhook, converted, object.apiVersion);
   if (!sameJson(given, object)) return `the conversion has changed its input: ${differenceOf(object, given)}`;
   if (!sameJson(object, back)) return `it comes back another: ${differenceOf(object, back)}`;
   return undefined;

@@ -35,7 +35,7 @@ export async function judge(
   const subject = reviewed.object ?? reviewed.old;
   if (!validate || !subject) return { warnings: [] };
   const { request, warnings } = requestFor(reviewed, context);
-  const verdict = await validate(subject as never, request);
+  const verdict = await validate(subject, request);
   const name = request.name || (subject.metadata.generateName ?? '');
   return { warnings, refusal: refusalOf(verdict, { ...kind, name }) };
 }

@@ -24,7 +24,7 @@ export function convertObject(
   const asHub =
     object.apiVersion === hubVersion
       ? object
-      : completed(spokeOf(object.apiVersion ?? '').toHub(cloneJson(object)), object, hubVersion);
+      : completed(spokeOf(object.apiVersion).toHub(cloneJson(object)), object, hubVersion);
   if (apiVersion === hubVersion) return asHub;
   return completed(spokeOf(apiVersion).fromHub(cloneJson(asHub)), asHub, apiVersion);
 }

@@ -27,7 +27,7 @@ export interface AdmissionRequest<T extends KubernetesObject> {
   /** `CreateOptions`, `UpdateOptions` or `DeleteOptions`. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Shown to whoever made the request, as kubectl shows warnings. */
-  warn(text: string): void;
+  readonly warn: (text: string) => void;
   /** Aborts when the API server does not wait for the answer any more. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -96,9 +96,9 @@ export interface WebhookRules {
 
 export interface WebhookHandlers<T extends KubernetesObject> {
   /** Changes the object in place, or returns another one. */
-  default?(object: T, request: AdmissionRequest<T>): void | T | Promise<void | T>;
+  default?(this: void, object: T, request: AdmissionRequest<T>): void | T | Promise<void | T>;
   /** @param object as it is to be stored; at a deletion, as it was stored last */
-  validate?(object: DeepReadonly<T>, request: AdmissionRequest<T>): Verdict | Promise<Verdict>;
+  validate?(this: void, object: DeepReadonly<T>, request: AdmissionRequest<T>): Verdict | Promise<Verdict>;
 }
 
 export interface WebhookSpec<T extends KubernetesObject> extends WebhookRules, WebhookHandlers<T> {

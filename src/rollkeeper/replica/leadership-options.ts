@@ -38,7 +38,7 @@ export function decideLeadershipOptions(
   const { coordination } = given;
   const isElected = given['leader-elect'] && coordination !== 'local';
   if (!isElected) assertNeedsNoElection(given, migration);
-  // Outside of this process, only the Lease is seen: its holder works alone, and nobody can witness that it is gone.
+  // Only the Lease is seen by other processes: its holder works alone, and has no witness.
   const byLease = migration !== undefined || coordination === 'leases';
   const lock = given['leader-elect-resource-lock'] ?? (byLease ? 'leases' : LEADERSHIP_DEFAULTS.lock);
   const decided = {

@@ -51,7 +51,7 @@ export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType>
   readonly categories?: readonly string[];
   /** `false`: no requests in this version. @default true */
   readonly served?: boolean;
-  /** Why this version should not be used, shown to whoever does. @default it may be */
+  /** Why this version should not be used, shown to clients that do. @default it may be */
   readonly deprecationWarning?: string;
   readonly description?: string;
 }

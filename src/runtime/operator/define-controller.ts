@@ -150,7 +150,7 @@ function build<T extends KubernetesObject>(
   };
 }
 
-/** The end of a pause wakes the object, whatever the predicates say: changes were passed over meanwhile. */
+/** The end of a pause wakes the object past all predicates: changes were passed over meanwhile. */
 function noticingPauses<T extends KubernetesObject>(
   behaviour: ControllerBehaviour<T>,
 ): ControllerBehaviour<T> {

@@ -14,7 +14,7 @@ import type { Kind } from './kinds.js';
 import type { ApplyObject } from './write-objects.js';
 import { serverSideApply } from './write-objects.js';
 
-/** An object that shall be there, with the fields that its owner has a say in. */
+/** A desired object, with the fields that its owner decides. */
 export interface Dependent {
   readonly kind: Kind;
   readonly object: ApplyObject<KubernetesObject>;
@@ -43,7 +43,7 @@ const APPLIED = 'rollkeeper.dev/applied';
 
 /**
  * Brings everything that an object consists of to its desired state: applies, in this order, what is missing or differs, with the object
- * as its controller; then deletes what an earlier call applied and nobody desires any more. Writes nothing where all is well, judged
+ * as its controller; then deletes what an earlier call applied and is not desired any more. Writes nothing where all is well, judged
  * by the caches, so all kinds have to be in `owns`.
  * @throws InvalidOptionError for two of one name
  */

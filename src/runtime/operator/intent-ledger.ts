@@ -106,7 +106,7 @@ export class IntentLedger {
     const handing = this.shards.map((shard) =>
       shard.handOver({
         // Versions concern no single actor.
-        seen: shard === first ? this.seen : new Map(),
+        seen: shard === first ? this.seen : new Map<string, ResourceVersions>(),
         unanswered: new Map(
           unanswered
             .filter(([id]) => this.shardOf(id) === shard)

@@ -30,7 +30,7 @@ export function structuralSchema(schema: ZodType, at: string): StructuralSchema 
     cycles: 'throw',
     unrepresentable: 'throw',
   });
-  return convert(json as Fields, at);
+  return convert(json, at);
 }
 
 function convert(json: Fields, at: string): StructuralSchema {
@@ -68,7 +68,7 @@ function contentOf({ additionalProperties, items, properties, required }: Fields
   };
 }
 
-/** `z.unknown()`: whatever it is, it is kept. */
+/** `z.unknown()`: any value is kept. */
 function unknownOf(json: Fields): Fields {
   const saysNothing = json['type'] === undefined && json['x-kubernetes-int-or-string'] !== true;
   return saysNothing ? { 'x-kubernetes-preserve-unknown-fields': true } : {};

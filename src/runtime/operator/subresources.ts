@@ -3,7 +3,7 @@ import type { ApiClient, DeleteOptions } from '@rollkeeper/client/api-client';
 import type { Kind } from './kinds.js';
 import { Pod, untyped } from './kinds.js';
 
-/** How many of something there are and shall be, as autoscalers see it: `autoscaling/v1`. */
+/** The present and the desired number of replicas, as autoscalers see it: `autoscaling/v1`. */
 export interface Scale extends KubernetesObject {
   spec?: { replicas?: number };
   status?: { replicas: number; selector?: string };
@@ -14,7 +14,7 @@ export function readScale(client: ApiClient, kind: Kind, { name, namespace }: Ob
   return client.get<Scale>(untyped(kind), { name, namespace }, { subresource: 'scale' });
 }
 
-/** Sets how many replicas an object shall have, as `kubectl scale` does, whatever else its kind is. */
+/** Sets the desired number of replicas of an object, of any scalable kind, as `kubectl scale` does. */
 export function scale(
   client: ApiClient,
   kind: Kind,

@@ -35,11 +35,11 @@ export function typesOf(client: ApiClient, deployment: Deployment): void {
   ).resolves.toEqualTypeOf<Scale>();
   // @ts-expect-error a ConfigMap is no Deployment, although all its fields are optional
   void client.create(ConfigMap, deployment);
-  // @ts-expect-error
+  // @ts-expect-error a Deployment is no Secret
   void client.update(Secret, deployment);
-  // @ts-expect-error
+  // @ts-expect-error a Deployment is no PodDisruptionBudget
   void client.create(builtIn.PodDisruptionBudget, deployment);
-  // @ts-expect-error
+  // @ts-expect-error the kind is another
   void client.get<Deployment>(Pod, ref);
   // @ts-expect-error no such field
   void client.create(Website, { apiVersion: 'example.com/v1', kind: 'Website', metadata: ref, spec: {} });

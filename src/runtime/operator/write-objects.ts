@@ -96,7 +96,7 @@ function withController(owner: DeepReadonly<KubernetesObject>, applied: Kubernet
 }
 
 /**
- * Merges these fields into the status of an object, through its subresource, whatever else it says; null removes one. For
+ * Merges these fields into the status of an object, through its subresource, and leaves all others; null removes one. For
  * controllers that share a status. {@link updateStatus} writes a whole one, and only what was seen.
  */
 export function patchStatus<T extends KubernetesObject & { status?: object }>(
