@@ -148,8 +148,8 @@ export function defineWebhook<T extends KubernetesObject>(
     kind,
     rules,
     operations,
-    default: fill as WebhookDefinition['default'],
-    validate: validate as WebhookDefinition['validate'],
+    default: fill,
+    validate,
     convert: convert?.length ? (convert as unknown as readonly Spoke[]) : undefined,
   });
 }
