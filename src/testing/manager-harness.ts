@@ -48,6 +48,8 @@ export class ScriptedElector implements Elector {
 
 /** A controller on an in-memory queue, for one manager. */
 export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
+  /** See `ControllerDefinition.queue`. @default 'shared' */
+  readonly waitsIn?: 'shared' | 'local';
   /** See `WorkQueueOptions`. @default 0 */
   readonly spreadAfterMs?: number;
   /** @default 'test' */
@@ -107,6 +109,7 @@ export class ManagerHarness {
     needs,
     reconcile = async () => ({}),
     spreadAfterMs,
+    waitsIn,
     worksOn,
   }: ControllerSketch): SketchedController {
     const { actors, clock } = this;
@@ -131,6 +134,8 @@ export class ManagerHarness {
       replica: 'test',
     });
     const parts = { sync: reconcile, watch: () => () => undefined, ...built };
-    return { managed: { controller, queue, built: parts, needs, worksOn }, controller, queue, reconciled };
+    const dropKeys = waitsIn === 'local' ? (): void => queue.clear() : undefined;
+    const managed = { controller, queue, built: parts, needs, worksOn, ...(dropKeys && { dropKeys }) };
+    return { managed, controller, queue, reconciled };
   }
 }

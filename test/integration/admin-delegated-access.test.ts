@@ -125,6 +125,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
     ports = {
       ...ports,
       delegated: new DelegatedAccess({ client, clock: ports.clock, logger: silentLogger }),
+      clientAs: () => client,
     };
     const module = AdminModule.forRoot({ health, metrics: createMetrics(), status: ports.status, ports });
     server = await startAdminServer(module, { host: '127.0.0.1', port: 0 });
@@ -184,8 +185,8 @@ describe('an admin port that leaves it to the cluster who may', () => {
     // No Deployments are watched here, which only those learn who may ask.
     expect(await asked('GET', 'shop')).toBe(503);
     expect(await asked('GET', 'shop', '/changes?revision=1')).toBe(503);
-    // What is asked for is looked at before the Deployment is.
-    expect(await asked('POST', 'shop', '/promote')).toBe(400);
+    // Who asks is known by the token.
+    expect(await asked('POST', 'shop', '/promote')).toBe(503);
     for (const namespace of ['bank', 'shop2', 'shop/../bank', 'shop%2f..%2fbank'])
       for (const [method, more] of [
         ['GET', ''],

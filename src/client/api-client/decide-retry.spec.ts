@@ -42,6 +42,13 @@ describe('decideRetry', () => {
     expect(decideRetry({ ...base, read: false }, limits).retry).toBe(write);
   });
 
+  it('hands the refusal of an eviction to the caller at once', () => {
+    const failure: FailedAttempt = { type: 'status', code: 429, retryAfterMs: 10_000 };
+    const situation = { failure, read: false, attempts: 1, chance: 0 };
+    expect(decideRetry({ ...situation, isEviction: true }, limits)).toEqual({ retry: false });
+    expect(decideRetry(situation, limits).retry).toBe(true);
+  });
+
   it('doubles the delay with each attempt and gives up after the last', () => {
     const decide = (attempts: number) =>
       decideRetry({ read: true, attempts, failure: { type: 'connection' }, chance: 0.999999 }, limits);

@@ -7,6 +7,8 @@ export type FailedAttempt =
   | { readonly type: 'status'; readonly code: number; readonly retryAfterMs?: number };
 
 export interface RetrySituation {
+  /** A request to the eviction subresource. @default false */
+  readonly isEviction?: boolean;
   /** Reads are safe to repeat; writes may not be. */
   readonly read: boolean;
   /** Number of attempts so far, from 1. */
@@ -32,7 +34,8 @@ const GIVE_UP: RetryDecision = { retry: false };
  *
  * A write is only retried if the server said that it did nothing: 429 (priority and fairness, before any work) and 503
  * with Retry-After (not serving yet, or no longer). A read is also retried after a broken connection, but not after a
- * timeout: the caller has waited long enough, and has a backoff of its own.
+ * timeout: the caller has waited long enough, and has a backoff of its own. An eviction that a PodDisruptionBudget
+ * refuses is answered with 429 as well: the caller decides whether to wait for the budget.
  */
 export function decideRetry(situation: RetrySituation, limits: RetryLimits): RetryDecision {
   const { failure, attempts } = situation;
@@ -51,14 +54,14 @@ export function decideRetry(situation: RetrySituation, limits: RetryLimits): Ret
   return { retry: true, delayMs };
 }
 
-function mayRepeat({ read, failure }: RetrySituation): boolean {
+function mayRepeat({ failure, isEviction, read }: RetrySituation): boolean {
   switch (failure.type) {
     case 'timeout':
       return false;
     case 'connection':
       return read;
     case 'status':
-      if (failure.code === 429) return true;
+      if (failure.code === 429) return isEviction !== true;
       return failure.code === 503 && failure.retryAfterMs !== undefined;
   }
 }

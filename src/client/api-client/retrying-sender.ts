@@ -17,6 +17,8 @@ type Attempt =
   | { readonly answered: true; readonly answer: HttpAnswer; readonly failure?: FailedAttempt }
   | { readonly answered: false; readonly error: unknown; readonly failure: FailedAttempt };
 
+const EVICTION = /\/eviction(\?|$)/;
+
 /** Sends requests with retries: {@link decideRetry} decides, this class acts. */
 export class RetryingSender {
   constructor(
@@ -58,7 +60,8 @@ export class RetryingSender {
   ): number | undefined {
     if (!failure) return undefined;
     const { random, retry, logger, metrics } = this.options;
-    const decision = decideRetry({ read: method === 'GET', attempts, failure, chance: random.next() }, retry);
+    const request = { read: method === 'GET', isEviction: EVICTION.test(path) };
+    const decision = decideRetry({ ...request, attempts, failure, chance: random.next() }, retry);
     if (!decision.retry) return undefined;
     const told =
       failure.type === 'status'

@@ -50,6 +50,8 @@ export interface AdminPortParts {
   readonly running: RunningSyncs;
   readonly peers: PeerRegistry;
   readonly traces: AdminPorts['traces'];
+  /** See `AdminPorts.clientAs`. @default none */
+  readonly clientAs?: AdminPorts['clientAs'];
 }
 
 /** This replica as the admin API sees it. */
@@ -87,6 +89,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     lease: () => readLease(manager.election, clock),
     peers,
     client: manager.client,
+    ...(parts.clientAs && { clientAs: parts.clientAs }),
   };
 }
 

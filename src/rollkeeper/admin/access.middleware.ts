@@ -14,6 +14,7 @@ export type AccessOptions = Pick<
 >;
 
 const CLIENT = 'rollkeeperClient';
+const USER = 'rollkeeperUser';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 const TOO_MANY_GUESSES = 'too many wrong tokens';
 const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
@@ -79,6 +80,7 @@ class AccessGate {
       case 'allowed':
         if (!/^(get|head)$/.test(question.verb))
           logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
+        response.locals[USER] = answer.user;
         return letIn(response, `user ${answer.user}`);
       case 'forbidden':
         return refuse(response, 403, `${answer.user} may not ${question.verb} ${question.path}`);
@@ -106,6 +108,12 @@ class AccessGate {
  */
 export function clientOf(response: Response): string {
   return String(response.locals[CLIENT] ?? '');
+}
+
+/** The cluster's user who asks. Undefined: a holder of the admin token, or a user of this machine. */
+export function userOf(response: Response): string | undefined {
+  const user: unknown = response.locals[USER];
+  return typeof user === 'string' ? user : undefined;
 }
 
 function letIn(response: Response, client: string): true {

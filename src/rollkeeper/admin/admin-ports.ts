@@ -95,6 +95,8 @@ export abstract class AdminPorts {
   abstract readonly traces: { of(traceId: string): readonly ShownSpan[] };
   /** Writes what people ask for. Absent: nothing can be asked for here. */
   abstract readonly client?: ApiClient;
+  /** The same API for the holder of a bearer token, with the rights of that one. Absent: no such tokens are accepted. */
+  abstract readonly clientAs?: (token: string) => ApiClient;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
 }

@@ -5,7 +5,9 @@ import { HealthRegistry } from '@rollkeeper/runtime/health';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { HealthController } from './health.controller.js';
 import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
+import { ActsController } from './acts.controller.js';
 import { AdminPorts } from './admin-ports.js';
+import { CallerClient } from './caller-client.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
 import { ConsoleFeed } from './console-feed.js';
@@ -16,6 +18,7 @@ import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
 import { MetricsSource } from './metrics-source.js';
 import { RolloutsController } from './rollouts.controller.js';
+import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
@@ -55,6 +58,8 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     QueuesController,
     ExplainController,
     RolloutsController,
+    ProblemsController,
+    ActsController,
     DebugController,
     ConsoleController,
     OpenApiController,
@@ -69,6 +74,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     StoreWatch,
     ClusterView,
     ExplainSource,
+    CallerClient,
     ConsoleFeed,
   ],
   exports: [AdminPorts],

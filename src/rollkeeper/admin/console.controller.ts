@@ -16,11 +16,13 @@ type ServedFile = readonly [path: string, type: string];
 
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
+    'acts.js',
     'console.js',
     'rollouts.js',
     'detail.js',
     'rollout.js',
     'replicas.js',
+    'problems.js',
     'queues.js',
     'feed.js',
     'parts.js',

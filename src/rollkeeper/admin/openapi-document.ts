@@ -1,3 +1,4 @@
+import { ACT_VERBS } from '../acts/index.js';
 import { VERSION } from '@rollkeeper/machinery/version';
 
 const NAME = { type: 'string', pattern: '^[\\w.-]{1,253}$' };
@@ -103,6 +104,35 @@ const rolloutBody = (more: Readonly<Record<string, object>>) => ({
   },
 });
 
+const onObject = (object: readonly object[]) => ({
+  post: change(
+    'Scales, sets an image, restarts, pauses, resumes, evicts, cordons, uncordons or drains, with the rights of the one who asks',
+    [
+      ...object,
+      { name: 'verb', in: 'path', required: true, schema: { enum: ACT_VERBS } },
+      inQuery('dryRun', { type: 'boolean' }, 'only says what would change'),
+    ],
+    {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              by: { type: 'string', maxLength: 100, description: 'who asks, unless the cluster knows' },
+              reason: { type: 'string', maxLength: 300, description: 'kept in an Event of the object' },
+              replicas: { type: 'integer', minimum: 0, description: 'of scale' },
+              image: { type: 'string', description: 'of set-image' },
+              container: { type: 'string', description: 'of set-image, where there are several' },
+            },
+          },
+        },
+      },
+    },
+    { ...NOT_FOUND, '409': json('It makes no sense now.') },
+  ),
+});
+
 /** The admin port's interface as OpenAPI 3.1, written by hand: a test compares it with the routes. */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
@@ -190,6 +220,26 @@ export const OPENAPI_DOCUMENT = {
       revision: { type: 'integer', minimum: 1, description: 'default: the one before' },
       reason: { type: 'string', maxLength: 300, description: 'kept in the history' },
     }),
+    '/admin/problems': read('What is stuck or degraded, with causes and remedies', [
+      inQuery('namespace', NAME, 'only this one; default: all, and the objects of the cluster'),
+    ]),
+    '/admin/explain/{kind}/{namespace}/{name}': read(
+      'Why an object of another kind is where it is; of a pod on no node, also why each node does not take it',
+      [inPath('kind'), inPath('namespace'), inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/explain/{kind}/{name}': read(
+      'The same of an object of the cluster, such as a node or a namespace',
+      [inPath('kind'), inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/objects/caller': read('The user of the cluster who asks, where it is one'),
+    '/admin/objects/{resource}/{namespace}/{name}/{verb}': onObject([
+      inPath('resource'),
+      inPath('namespace'),
+      inPath('name'),
+    ]),
+    '/admin/objects/{resource}/{name}/{verb}': onObject([inPath('resource'), inPath('name')]),
     '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
     '/admin/deployments': read('Each Deployment with its state in one sentence'),
     '/admin/explain/deployments/{namespace}/{name}': read(

@@ -1,24 +1,21 @@
 import {
   BadRequestException,
   Body,
-  ConflictException,
   Controller,
   Get,
   HttpCode,
-  HttpException,
   Inject,
   Param,
   Post,
   Query,
-  ServiceUnavailableException,
+  Req,
+  Res,
 } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { ApiStatusError } from '@rollkeeper/client/api-client';
-import type { ApiClient } from '@rollkeeper/client/api-client';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { deploymentTypeOf, readFailures, withoutSecrets } from '@rollkeeper/controllers/deployment';
-import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { RevisionReport, RolloutRequest, RolloutTarget, RolloutTrack } from '../rollout/index.js';
 import {
@@ -29,8 +26,12 @@ import {
   rolloutTrack,
 } from '../rollout/index.js';
 import { AdminPorts } from './admin-ports.js';
+import { answered } from './api-answers.js';
+import type { CallerApi } from './caller-client.js';
+import { CallerClient, whoAsks } from './caller-client.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
+import { ACT_BODIES } from '../acts/index.js';
 
 /** What the console shows of a rollout beside its explanation. */
 export interface RolloutView {
@@ -47,23 +48,16 @@ interface Changes {
   readonly changes: readonly TemplateChange[];
 }
 
-const WHO = z
-  .string('"by" says who asks')
-  .trim()
-  .min(1, '"by" says who asks')
-  .max(100)
-  .regex(/^[^\p{Cc}]+$/u, '"by" is one line of text');
-const REQUEST = z.strictObject({ by: WHO });
-const UNDO = z.strictObject({
-  by: WHO,
-  revision: z.int().positive().optional(),
-  reason: z.string().trim().max(300).optional(),
-});
+const REQUEST = ACT_BODIES.plain.pick({ by: true });
+const UNDO = z.strictObject({ ...ACT_BODIES.plain.shape, revision: z.int().positive().optional() });
 
 /** The rollouts that look after themselves: their steps, their history, and what people say to them. */
 @Controller('admin/rollouts/:namespace/:name')
 export class RolloutsController {
-  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
+  constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(CallerClient) private readonly callers: CallerClient,
+  ) {}
 
   @Get()
   show(
@@ -87,31 +81,52 @@ export class RolloutsController {
     @Param('namespace') namespace: string,
     @Param('name') name: string,
     @Query('revision') revision: unknown,
-    @Query('api') api?: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
     if (typeof revision !== 'string' || !/^[1-9]\d{0,17}$/.test(revision))
       throw new BadRequestException({ error: 'revision must be the number of one' });
-    const target = await this.target(namespace, name, api);
+    const caller = this.callers.of(request, response);
+    const target = await this.target({ namespace, name }, api, caller);
     const changes = await answered(diffRevisions(target, BigInt(revision)));
     return { changes: changes.map(withoutSecrets).map(reversed) };
   }
 
   @Post('promote')
   @HttpCode(200)
-  promote(@Param() params: Params, @Body() body: unknown, @Query('api') api?: unknown): Promise<Done> {
-    return this.ask('promote', params, body, api);
+  promote(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('promote', params, { body, api }, this.callers.of(request, response));
   }
 
   @Post('abort')
   @HttpCode(200)
-  abort(@Param() params: Params, @Body() body: unknown, @Query('api') api?: unknown): Promise<Done> {
-    return this.ask('abort', params, body, api);
+  abort(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('abort', params, { body, api }, this.callers.of(request, response));
   }
 
   @Post('retry')
   @HttpCode(200)
-  retry(@Param() params: Params, @Body() body: unknown, @Query('api') api?: unknown): Promise<Done> {
-    return this.ask('retry', params, body, api);
+  retry(
+    @Param() params: Params,
+    @Body() body: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Done> {
+    return this.ask('retry', params, { body, api }, this.callers.of(request, response));
   }
 
   @Post('undo')
@@ -119,10 +134,14 @@ export class RolloutsController {
   async undo(
     @Param() { name, namespace }: Params,
     @Body() body: unknown,
-    @Query('api') api?: unknown,
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
-    const { by, reason, revision = 0 } = parseBody(UNDO, body);
-    const target = await this.target(namespace, name, api);
+    const caller = this.callers.of(request, response);
+    const { by: named, reason, revision = 0 } = parseBody(UNDO, body ?? {});
+    const by = whoAsks(caller, named);
+    const target = await this.target({ namespace, name }, api, caller);
     const note = { by, reason: reason === '' ? undefined : reason };
     const undo = await answered(prepareUndo(target, BigInt(revision), note));
     await answered(undo.apply());
@@ -133,28 +152,25 @@ export class RolloutsController {
   private async ask(
     request: RolloutRequest,
     { name, namespace }: Params,
-    body: unknown,
-    api: unknown,
+    { api, body }: { readonly body: unknown; readonly api: unknown },
+    caller: CallerApi,
   ): Promise<Done> {
-    const { by } = parseBody(REQUEST, body);
-    const target = await this.target(namespace, name, api);
+    const by = whoAsks(caller, parseBody(REQUEST, body ?? {}).by);
+    const target = await this.target({ namespace, name }, api, caller);
     const said = await answered(requestOfRollout(target, request, by));
     this.ports.logger.info('a person spoke to a rollout', { namespace, name, request, by });
     return { said };
   }
 
-  /** As it is in the API, not in the cache: people decide about what is there. */
-  private async target(namespace: string, name: string, api: unknown): Promise<RolloutTarget> {
+  /** As it is in the API, not in the cache: people decide about what is there. With the rights of the one who asks. */
+  private async target(
+    { name, namespace }: Params,
+    api: unknown,
+    { client }: CallerApi,
+  ): Promise<RolloutTarget> {
     const { caches } = findDeployment(this.ports, { namespace, name, api });
-    const client = this.client();
     const type = deploymentTypeOf(caches.apiVersion);
     return { client, type, deployment: await answered(client.get<Deployment>(type, { namespace, name })) };
-  }
-
-  private client(): ApiClient {
-    const { client } = this.ports;
-    if (!client) throw new ServiceUnavailableException({ error: 'this replica cannot write to the API' });
-    return client;
   }
 }
 
@@ -170,15 +186,4 @@ interface Done {
 
 function reversed({ field, from, to }: TemplateChange): TemplateChange {
   return { field, from: to, to: from };
-}
-
-/** What the API refuses is refused by its own code, and what makes no sense now is a conflict. */
-async function answered<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof UnsupportedError) throw new ConflictException({ error: error.message });
-    if (error instanceof ApiStatusError) throw new HttpException({ error: error.message }, error.code);
-    throw error;
-  }
 }

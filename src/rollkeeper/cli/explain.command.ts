@@ -1,69 +1,59 @@
 import type { Command } from 'commander';
-import type { Explanation, ExplanationState } from '../explain/index.js';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Explanation } from '../explain/index.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
-import type { PlacementState } from '@rollkeeper/scheduler';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin } from './admin-client.js';
-import type { ApiFlags } from './shared-options.js';
+import type { Explained, SchedulerFileFlags } from './explained-object.js';
+import { STATE_EXIT_CODES, explainAnyPod, explainObject, print } from './explained-object.js';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { addApiOptions } from './shared-options.js';
 import { addOptions } from './table-options.js';
 import type { Target, TargetFlags } from './target.js';
-import { TARGET_HELP, addNamespaceOption, parseTarget, podNamedBy } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget, refOf, typedObject } from './target.js';
 
-interface ExplainFlags extends AdminClientFlags, ApiFlags, Pick<TargetFlags, 'namespace'> {
+interface ExplainFlags extends AdminClientFlags, SchedulerFileFlags, Pick<TargetFlags, 'namespace'> {
   readonly json?: boolean;
-  readonly schedulerConfig?: string;
-  readonly schedulerPlugins?: string;
 }
 
-/** For scripts; 1 and 2 are failures and usage errors, as in every command. */
-const EXIT_CODES: Readonly<Record<ExplanationState, number>> = {
-  complete: 0,
-  'scaled-to-zero': 0,
-  progressing: 3,
-  blocked: 4,
-  degraded: 5,
-  paused: 6,
-  deleting: 7,
-};
-
-const PLACEMENT_EXIT_CODES: Readonly<Record<PlacementState, number>> = {
-  bound: 0,
-  ended: 0,
-  waits: 3,
-  elsewhere: 3,
-  refused: 4,
-  gated: 6,
-  deleting: 7,
-};
-
-/** `rollkeeper explain`: explains the state of a rollout, or why a pod is on no node. */
+/** `rollkeeper explain`: the state of a rollout, or of an object of another kind, and what it waits for. */
 export function registerExplainCommand(program: Command): void {
   const command = addAdminOptions(program.command('explain'));
   const described = addNamespaceOption(
     addApiOptions(command, 'ask no replica: work it out from this API alone'),
   )
     .description(
-      'say why a rollout is where it is, or why a pod is on no node, what it waits for, and what would unblock it. Exit code: 0 complete, 3 rolling out, 4 stuck, 5 degraded, 6 paused, 7 deleting',
+      'say why a rollout, or another object, is where it is, what it waits for, and what would unblock it. Exit code: 0 complete or healthy, 3 under way, 4 stuck, 5 degraded, 6 paused, 7 deleting',
     )
     .argument(
       '<name...>',
-      `${TARGET_HELP}; also deployments.apps and deployments.rollkeeper.dev; pod/NAME, pod NAMESPACE/NAME`,
+      `${TARGET_HELP}; also deployments.apps and deployments.rollkeeper.dev; or KIND/NAME, KIND NAMESPACE/NAME of a pod, statefulset, daemonset, replicaset, job, cronjob, hpa, pdb, pvc, service, node, namespace, apiservice or webhook configuration`,
     )
     .option('--json', 'as JSON');
   addOptions(described, SCHEDULER_FILE_OPTIONS).action((words: string[], flags: ExplainFlags) =>
-    runOnce(async () => {
-      const pod = podNamedBy(words, flags);
-      if (pod) return explainPlacement(pod, flags);
-      const explanation = await explain(parseTarget(words, flags, 'only deployment and pod are'), flags);
-      const { renderExplanation } = await import('../explain/index.js');
-      console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
-      process.exitCode = EXIT_CODES[explanation.state];
-    }),
+    runOnce(async () => print(await explained(words, flags), flags.json)),
   );
+}
+
+async function explained(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
+  const { kindNamed } = await import('../diagnose/index.js');
+  const typed = typedObject(words, (word) => kindNamed(word) !== undefined);
+  const kind = typed && kindNamed(typed.kind);
+  if (!typed || !kind) return explainedDeployment(words, flags);
+  const ref = kind.type.namespaced ? refOf(typed.name, flags) : refOf(typed.name, {});
+  return kind.type.kind === 'Pod' ? explainAnyPod(kind, ref, flags) : explainObject(kind, ref, flags);
+}
+
+const WORKS = 'only deployment and the kinds that --help names are';
+
+async function explainedDeployment(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
+  const explanation = await explain(parseTarget(words, flags, WORKS), flags);
+  const { renderExplanation } = await import('../explain/index.js');
+  return {
+    text: renderExplanation(explanation),
+    value: explanation,
+    exitCode: STATE_EXIT_CODES[explanation.state],
+  };
 }
 
 async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Explanation> {
@@ -72,20 +62,15 @@ async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Expla
   return (await askAdmin(flags, path)) as Explanation;
 }
 
-async function explainFromApi(ref: ObjectRef, flags: ExplainFlags, api?: string): Promise<Explanation> {
+/** The explanation of a Deployment from the API alone. */
+export async function explainFromApi(
+  ref: ObjectRef,
+  flags: SchedulerFileFlags,
+  api?: string,
+): Promise<Explanation> {
   const { readLiveDeployment, withApi } = await import('./live-deployment.js');
   const { explainDeployment } = await import('../explain/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const live = await withApi(flags, (client) => readLiveDeployment(client, ref, api));
   return explainDeployment({ ...live, nowMs: new SystemClock().now() });
-}
-
-async function explainPlacement(ref: Required<ObjectRef>, flags: ExplainFlags): Promise<void> {
-  const { withApi } = await import('./live-deployment.js');
-  const { explainPod } = await import('../explain-pod/explain-pod.js');
-  const { renderPlacement } = await import('../explain-pod/render-placement.js');
-  const files = { config: flags.schedulerConfig, plugins: flags.schedulerPlugins };
-  const explanation = await withApi(flags, (client) => explainPod(client, ref, files));
-  console.log(flags.json ? stringifyJson(explanation, 2) : renderPlacement(explanation));
-  process.exitCode = PLACEMENT_EXIT_CODES[explanation.state];
 }

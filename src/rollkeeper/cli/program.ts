@@ -10,6 +10,7 @@ import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
+import { registerProblemsCommand } from './problems.command.js';
 import { registerQueueCommand } from './queue.command.js';
 import { registerRolloutRequestCommands } from './rollout-requests.command.js';
 import { registerRolloutCommand } from './rollout.command.js';
@@ -18,6 +19,7 @@ import { registerSchedulerCommand } from './scheduler.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
+import { registerWhyCommand } from './why.command.js';
 
 /** The command line. @param main the program's own entry file, from which `up` starts its children */
 export function createProgram(main: string): Command {
@@ -30,6 +32,8 @@ export function createProgram(main: string): Command {
   registerUpCommand(program, main);
   registerStatusCommand(program);
   registerExplainCommand(program);
+  registerWhyCommand(program);
+  registerProblemsCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
   registerRolloutRequestCommands(program);

@@ -37,31 +37,40 @@ export function parseTarget(
   const ofKind = kind === undefined ? undefined : apiOfKind(kind);
   if (flags.api !== undefined && ofKind !== undefined && flags.api !== ofKind)
     throw new InvalidOptionError('api', `"${flags.api}" contradicts the kind ${kind}`);
-  const { namespace } = flags;
-  if (namespace !== undefined && name.includes('/'))
-    throw new InvalidOptionError('namespace', `is said twice: -n ${namespace}, and in "${name}"`);
-  const ref = parseRef(namespace === undefined ? name : `${namespace}/${name}`);
-  return { ref, api: flags.api ?? ofKind };
+  return { ref: refOf(name, flags), api: flags.api ?? ofKind };
 }
 
-const PODS = /^(po|pods?)$/i;
+/** A word for a kind and the name after it, as they were typed. */
+export interface TypedObject {
+  readonly kind: string;
+  readonly name: string;
+}
 
 /**
- * The pod that the words name: `pod/NAME`, `pod NAME` or `pod NAMESPACE/NAME`. Undefined where they name no pod.
+ * The kind and name in `KIND/NAME`, `KIND NAME` or `KIND NAMESPACE/NAME`. Undefined where the first word is no kind.
+ * @param isKind which words are kinds
  * @throws InvalidOptionError
  */
-export function podNamedBy(
+export function typedObject(
   words: readonly string[],
-  { namespace }: Pick<TargetFlags, 'namespace'>,
-): Required<ObjectRef> | undefined {
+  isKind: (word: string) => boolean,
+): TypedObject | undefined {
   const [first = '', second, ...more] = words;
   const slash = first.indexOf('/');
   const kind = slash < 0 ? first : first.slice(0, slash);
-  if (!PODS.test(kind)) return undefined;
+  if (!isKind(kind)) return undefined;
   const name = slash < 0 ? second : first.slice(slash + 1);
   if (name === undefined || name === '') throw new InvalidOptionError('name', `is missing after ${kind}`);
   if (more.length > 0 || (slash >= 0 && second !== undefined))
-    throw new InvalidOptionError('name', `one pod at a time: "${words.join(' ')}" are several`);
+    throw new InvalidOptionError('name', `one object at a time: "${words.join(' ')}" are several`);
+  return { kind, name };
+}
+
+/**
+ * The object that a name means: in the namespace of `-n`, or that before a slash, or `default`.
+ * @throws InvalidOptionError
+ */
+export function refOf(name: string, { namespace }: Pick<TargetFlags, 'namespace'>): Required<ObjectRef> {
   if (namespace !== undefined && name.includes('/'))
     throw new InvalidOptionError('namespace', `is said twice: -n ${namespace}, and in "${name}"`);
   return parseRef(namespace === undefined ? name : `${namespace}/${name}`);

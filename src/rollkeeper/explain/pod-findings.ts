@@ -73,15 +73,26 @@ function troublesOf(
   sets: readonly ReplicaSetFacts[],
   nodesNotReady: ExplainInput['nodesNotReady'],
 ): Finding[] {
-  const all = sets.flatMap((set) => set.pods);
-  const lost = all.filter(({ state, wasReady }) => wasReady && state === 'unready');
-  const pods = all.filter((pod) => !lost.includes(pod));
+  const pods = sets.flatMap((set) => set.pods);
+  return [...podTroubleFindings(pods, nodesNotReady), ...waitingForTime(sets, pods)];
+}
+
+/** What keeps these pods from being ready, the most urgent first; they may belong to any kind of owner. */
+export function podTroubleFindings(
+  all: readonly ClassifiedPod[],
+  nodesNotReady: ExplainInput['nodesNotReady'],
+): Finding[] {
+  const lost = all.filter(isLost);
+  const pods = all.filter((pod) => !isLost(pod));
   return [
     ...lossFindings(lost, nodesNotReady),
     ...POD_TROUBLES.flatMap((state) => findingOf(state, pods)),
     ...startingFinding(pods),
-    ...waitingForTime(sets, pods),
   ];
+}
+
+function isLost({ state, wasReady }: ClassifiedPod): boolean {
+  return wasReady === true && state === 'unready';
 }
 
 function findingOf(state: TroubleState, all: readonly ClassifiedPod[]): Finding[] {

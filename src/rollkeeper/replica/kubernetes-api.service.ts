@@ -9,12 +9,14 @@ import { createApiClientMetrics } from '@rollkeeper/runtime/telemetry';
 import { closeAll } from './close-all.js';
 import { ControllerClients } from './controller-clients.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
+import { UserClients } from './user-clients.js';
 import type { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 interface Parts {
   readonly connection: ClusterConnection;
   readonly client: HttpApiClient;
   readonly clients: ControllerClients;
+  readonly users: UserClients;
   readonly logger: Logger;
 }
 
@@ -24,12 +26,15 @@ export class KubernetesApi implements OnModuleDestroy {
   readonly connection: ClusterConnection;
   readonly client: HttpApiClient;
   readonly clients: ControllerClients;
+  /** For those who ask the admin API with a token of the cluster. */
+  readonly users: UserClients;
   private readonly logger: Logger;
 
-  constructor({ client, clients, connection, logger }: Parts) {
+  constructor({ client, clients, connection, logger, users }: Parts) {
     this.connection = connection;
     this.client = client;
     this.clients = clients;
+    this.users = users;
     this.logger = logger;
   }
 
@@ -46,10 +51,11 @@ export class KubernetesApi implements OnModuleDestroy {
     const used = { connection, clock, random, logger, metrics: createApiClientMetrics(meter) };
     const client = createHttpApiClient({ ...used, userAgent: `rollkeeper/${VERSION} (controller)` });
     const clients = new ControllerClients({ ...used, client, options });
-    return new KubernetesApi({ connection, client, clients, logger });
+    const users = new UserClients({ connection, clock, logger });
+    return new KubernetesApi({ connection, client, clients, users, logger });
   }
 
   onModuleDestroy(): Promise<void> {
-    return closeAll(this.logger, [this.clients.close(), this.client.close()]);
+    return closeAll(this.logger, [this.users.close(), this.clients.close(), this.client.close()]);
   }
 }

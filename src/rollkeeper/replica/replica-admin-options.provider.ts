@@ -38,6 +38,7 @@ export class ReplicaAdminOptions {
         localReads: options['admin-local-reads'],
         config: () => withoutSecrets(options),
         delegated: this.delegatedAccess(),
+        clientAs: (token) => this.api.users.of(token),
         ...{ certificate, clock, decisions, logger, manager, peers, running, status, token, traces },
       }),
     };

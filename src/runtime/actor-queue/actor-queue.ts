@@ -38,4 +38,9 @@ export type ControllerQueue = ActorQueue & WorkQueueInspector & WorkQueueTending
 export interface QueuePair {
   readonly queue: ControllerQueue;
   readonly consumer: WorkQueueConsumer<ActorWorkItem>;
+  /**
+   * Drops every key once this replica no longer leads: the next leader finds them again, and here they would count as
+   * waiting for ever. @default keys are shared, and stay
+   */
+  readonly dropKeys?: () => void;
 }

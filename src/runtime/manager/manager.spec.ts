@@ -63,6 +63,24 @@ describe('a replica', () => {
     await end();
   });
 
+  it('keeps no key of a queue in its memory once it no longer leads', async () => {
+    const harness = new ManagerHarness([{ worksOn: 'leader', waitsIn: 'local' }]);
+    const { elector, manager } = harness;
+    const [{ queue, reconciled }] = harness.controllers as [(typeof harness.controllers)[0]];
+    await waitFor(() => manager.state === 'running');
+    void elector.win(1);
+    await queue.add('ns/a');
+    await waitFor(() => reconciled.includes('ns/a'));
+    await queue.addAfter('ns/b', 1000);
+    await queue.addRateLimited('ns/c', new Error('refused'));
+    await queue.park('ns/d', new Error('refused'));
+    await elector.lose(new LeaseLostError('taken'));
+    await harness.clock.advance(2000);
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
+    expect(await queue.numRequeues('ns/c')).toBe(0);
+    await harness.end();
+  });
+
   it('gives up the lease after its last key, where only the leader reconciles', async () => {
     const log: string[] = [];
     let finish = (): void => undefined;

@@ -58,6 +58,8 @@ export interface ManagedController {
   readonly needs?: readonly NeededInformer[];
   /** See {@link ControllerDefinition.worksOn}. @default 'all' */
   readonly worksOn?: 'all' | 'leader';
+  /** See `QueuePair.dropKeys`; called after each term. @default keys stay */
+  readonly dropKeys?: () => void;
 }
 
 /** See `Coordination`, which has the same methods. */
@@ -247,6 +249,7 @@ export class Manager {
     } finally {
       await Promise.allSettled(work);
       unsubscribe();
+      managed.dropKeys?.();
       over.abort(until.reason);
       await leading;
     }

@@ -111,6 +111,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     queue: pair.queue,
     needs: noted.needs,
     worksOn,
+    ...(pair.dropKeys && { dropKeys: pair.dropKeys }),
     ...(sweep ? { sweep } : {}),
   };
 }

@@ -17,5 +17,5 @@ export interface LocalQueueParts {
 export function localQueue(name: string, parts: LocalQueueParts, tuning: QueueTuning = {}): QueuePair {
   const { clock, drainTimeoutMs, logger, metrics } = parts;
   const queue = new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs } });
-  return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
+  return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger), dropKeys: () => queue.clear() };
 }

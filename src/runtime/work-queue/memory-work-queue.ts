@@ -159,6 +159,13 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     return known.includes(true);
   }
 
+  /** Drops every key that is not in progress: waiting, delayed, parked, and their failures. */
+  clear(): void {
+    for (const { handle } of this.timers.values()) handle.cancel();
+    for (const keys of [this.timers, this.pending, this.waiting, this.parkedKeys, this.failures])
+      keys.clear();
+  }
+
   async close(): Promise<void> {
     for (const { handle } of this.timers.values()) handle.cancel();
     this.timers.clear();

@@ -12,6 +12,8 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
+import { rolloutActs } from '/console/acts.js';
+import { podLine } from '/console/problems.js';
 import { checks, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
@@ -28,12 +30,15 @@ export function detail(state, actions) {
       <p class="ns">${namespace}</p>
       <h2>${name} ${chip(item.state)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
+      ${rolloutActs(item, why, actions)}
     </header>
     ${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
-      <div>${checks(view)} ${causes(why)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}</div>
+      <div>
+        ${checks(view)} ${causes(why, actions)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}
+      </div>
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;
@@ -110,7 +115,7 @@ function legend(sets) {
   </p>`;
 }
 
-function causes(why) {
+function causes(why, actions) {
   if (!why) return nothing;
   return html`${
     why.waitsFor.length === 0
@@ -124,13 +129,7 @@ function causes(why) {
                   <p>${finding.summary}</p>
                   ${(finding.pods ?? [])
                     .slice(0, 5)
-                    .map(
-                      (pod) =>
-                        html`<p class="pod">
-                          <b>${pod.name}</b>${pod.node ? ` on ${pod.node}` : ''}
-                          ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
-                        </p>`,
-                    )}
+                    .map((pod) => podLine(pod, finding.cause, why.namespace, actions, finding.summary))}
                 </li>`,
             )}
           </ul>`

@@ -1,0 +1,14 @@
+import { ConflictException, HttpException } from '@nestjs/common';
+import { ApiStatusError } from '@rollkeeper/client/api-client';
+import { UnsupportedError } from '@rollkeeper/machinery/errors';
+
+/** What the API refuses is refused by its own code, and what makes no sense now is a conflict. */
+export async function answered<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UnsupportedError) throw new ConflictException({ error: error.message });
+    if (error instanceof ApiStatusError) throw new HttpException({ error: error.message }, error.code);
+    throw error;
+  }
+}

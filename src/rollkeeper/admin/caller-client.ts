@@ -1,0 +1,50 @@
+import { BadRequestException, Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { userOf } from './access.middleware.js';
+import { AdminPorts } from './admin-ports.js';
+
+/** The API with the rights of the one who asks. */
+export interface CallerApi {
+  readonly client: ApiClient;
+  /** The cluster's user. Absent: a holder of the admin token or a local user, who act as the replica. */
+  readonly user?: string;
+}
+
+/**
+ * Which rights a request has in the API: those of its own token where the cluster knows that, otherwise those of the
+ * replica, as for everything else that holders of the admin token and local users see.
+ */
+@Injectable()
+export class CallerClient {
+  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {}
+
+  /** @throws ServiceUnavailableException where this replica has no API */
+  of(request: Request, response: Response): CallerApi {
+    const { client, clientAs } = this.ports;
+    const user = userOf(response);
+    if (user === undefined) {
+      if (!client) throw new ServiceUnavailableException({ error: 'this replica has no API to ask' });
+      return { client };
+    }
+    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (!clientAs || token === undefined)
+      throw new ServiceUnavailableException({ error: 'this replica cannot ask the API in your name' });
+    return { client: clientAs(token), user };
+  }
+}
+
+/**
+ * Whose name an act carries.
+ * @param named what the body says
+ * @throws BadRequestException where no name is given, or another one than that of the token's user
+ */
+export function whoAsks({ user }: CallerApi, named: string | undefined): string {
+  if (user !== undefined && named !== undefined && named !== user)
+    throw new BadRequestException({
+      error: `"by" is yours to leave out: the cluster says that you are ${user}`,
+    });
+  const who = user ?? named;
+  if (who === undefined) throw new BadRequestException({ error: '"by" says who asks' });
+  return who;
+}

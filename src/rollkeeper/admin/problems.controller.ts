@@ -1,0 +1,133 @@
+import {
+  BadRequestException,
+  Controller,
+  Get,
+  HttpException,
+  Inject,
+  NotFoundException,
+  Param,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiStatusError } from '@rollkeeper/client/api-client';
+import type { PlacementExplanation } from '@rollkeeper/scheduler';
+import type { Diagnosis, KindDiagnosis, Problems } from '../diagnose/index.js';
+import { diagnose, findProblems, kindNamed } from '../diagnose/index.js';
+import { explainPod } from '../explain-pod/explain-pod.js';
+import { AdminPorts } from './admin-ports.js';
+import { answered } from './api-answers.js';
+import type { CallerApi } from './caller-client.js';
+import { CallerClient } from './caller-client.js';
+import { parseName } from './request-parsing.js';
+
+/** The explanation of an object; of a pod that is on no node, also why each node does not take it. */
+export interface ExplainedObject extends Diagnosis {
+  readonly placement?: PlacementExplanation;
+}
+
+/** Looks within this time, milliseconds, share one answer: it takes a list of every kind. */
+const SHARED_MS = 2000;
+
+interface Look {
+  readonly atMs: number;
+  readonly found: Promise<Problems>;
+}
+
+/** What is wrong, and the explanation of objects of any kind, with the rights of the one who asks. */
+@Controller('admin')
+export class ProblemsController {
+  private readonly looks = new Map<string, Look>();
+
+  constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
+    @Inject(CallerClient) private readonly callers: CallerClient,
+  ) {}
+
+  @Get('problems')
+  async problems(
+    @Query('namespace') namespace: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Problems> {
+    const scope = namespace === undefined || namespace === '' ? undefined : parseText(namespace);
+    const caller = this.callers.of(request, response);
+    const { notes, ...found } = await answered(this.look(caller, scope));
+    return { ...found, notes: notes.map((note) => worded(note, caller)) };
+  }
+
+  @Get('explain/:kind/:namespace/:name')
+  async namespaced(
+    @Param('kind') word: string,
+    @Param('namespace') namespace: string,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ExplainedObject> {
+    const kind = namedKind(word, true);
+    const ref = { namespace: parseName(namespace, 'namespace'), name: parseName(name, 'name') };
+    return this.explain(kind, ref, this.callers.of(request, response));
+  }
+
+  @Get('explain/:kind/:name')
+  async ofCluster(
+    @Param('kind') word: string,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ExplainedObject> {
+    const ref = { namespace: '', name: parseName(name, 'name') };
+    return this.explain(namedKind(word, false), ref, this.callers.of(request, response));
+  }
+
+  private async explain(
+    kind: KindDiagnosis,
+    ref: { readonly namespace: string; readonly name: string },
+    caller: CallerApi,
+  ): Promise<ExplainedObject> {
+    const nowMs = this.ports.clock.now();
+    const { notes, ...told } = await answered(diagnose(caller.client, kind, ref, { nowMs }));
+    const placement =
+      told.kind === 'Pod' && told.cause === 'unschedulable'
+        ? await answered(explainPod(caller.client, ref, {}))
+        : undefined;
+    return { ...told, notes: notes.map((note) => worded(note, caller)), ...(placement && { placement }) };
+  }
+
+  private look({ client, user }: CallerApi, namespace: string | undefined): Promise<Problems> {
+    const nowMs = this.ports.clock.now();
+    for (const [key, { atMs }] of this.looks) if (nowMs - atMs >= SHARED_MS) this.looks.delete(key);
+    const key = JSON.stringify([user ?? null, namespace ?? null]);
+    const known = this.looks.get(key);
+    if (known) return known.found;
+    const found = findProblems(client, { nowMs, ...(namespace !== undefined && { namespace }) });
+    this.looks.set(key, { atMs: nowMs, found });
+    found.catch(() => this.looks.delete(key));
+    return found;
+  }
+}
+
+function parseText(text: unknown): string {
+  if (typeof text !== 'string') throw new BadRequestException({ error: 'namespace is not a name' });
+  return parseName(text, 'namespace');
+}
+
+/** @throws NotFoundException for a kind that cannot be explained, or that is not of this scope */
+function namedKind(word: string, namespaced: boolean): KindDiagnosis {
+  const kind = kindNamed(word);
+  if (!kind)
+    throw new NotFoundException({ error: `"${word.slice(0, 100)}" is no kind that can be explained` });
+  if (kind.type.namespaced !== namespaced)
+    throw new NotFoundException({
+      error: namespaced
+        ? `a ${kind.type.kind} is in no namespace: explain/${word}/NAME`
+        : `a ${kind.type.kind} is in a namespace: explain/${word}/NAMESPACE/NAME`,
+    });
+  return kind;
+}
+
+/** Whose rights were too few. */
+function worded(note: string, { user }: CallerApi): string {
+  return user === undefined ? note.replace(/^You may/, 'This replica may') : note;
+}

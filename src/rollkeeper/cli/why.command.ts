@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import type { ObjectRef, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
+import { PODS, REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { runOnce } from '@rollkeeper/machinery/process';
+import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
+import { explainFromApi } from './explain.command.js';
+import type { Explained, SchedulerFileFlags } from './explained-object.js';
+import { STATE_EXIT_CODES, explainAnyPod, explainObject, print } from './explained-object.js';
+import { addApiOptions } from './shared-options.js';
+import { addOptions } from './table-options.js';
+import type { TargetFlags } from './target.js';
+import { addNamespaceOption, refOf, typedObject } from './target.js';
+
+interface WhyFlags extends SchedulerFileFlags, Pick<TargetFlags, 'namespace'> {
+  readonly json?: boolean;
+}
+
+/** `rollkeeper why`: a pod, and then what it belongs to. */
+export function registerWhyCommand(program: Command): void {
+  const command = addNamespaceOption(addApiOptions(program.command('why')))
+    .description(
+      'say why a pod is not running or not ready, and how the Deployment, StatefulSet, Job or other owner fares that it belongs to. Exit codes as of explain, for the pod',
+    )
+    .argument('<pod...>', 'NAME, NAMESPACE/NAME or pod/NAME')
+    .option('--json', 'as JSON');
+  addOptions(command, SCHEDULER_FILE_OPTIONS).action((words: string[], flags: WhyFlags) =>
+    runOnce(async () => {
+      const typed = typedObject(words, (word) => /^(po|pods?)$/i.test(word));
+      const ref = refOf(typed?.name ?? words.join(' '), flags);
+      const { kindNamed } = await import('../diagnose/index.js');
+      const kind = kindNamed('pod');
+      if (!kind) throw new Error('pods cannot be explained');
+      const pod = await explainAnyPod(kind, ref, flags);
+      const owner = await explainOwner(ref, flags);
+      const text = owner ? `${pod.text}\n\nIt belongs to:\n${owner.text}` : pod.text;
+      const value = { pod: pod.value, ...(owner && { owner: owner.value }) };
+      print({ text, value, exitCode: pod.exitCode }, flags.json);
+    }),
+  );
+}
+
+/** Undefined where the pod has no controller, or one of a kind that cannot be explained. */
+async function explainOwner(ref: Required<ObjectRef>, flags: WhyFlags): Promise<Explained | undefined> {
+  const owner = await ownerOf(ref, flags);
+  if (!owner) return undefined;
+  const named = { namespace: ref.namespace, name: owner.name };
+  if (owner.kind === 'Deployment') {
+    const { renderExplanation } = await import('../explain/index.js');
+    const explanation = await explainFromApi(named, flags, owner.apiVersion);
+    const exitCode = STATE_EXIT_CODES[explanation.state];
+    return { text: renderExplanation(explanation), value: explanation, exitCode };
+  }
+  const { kindNamed } = await import('../diagnose/index.js');
+  const kind = kindNamed(owner.kind);
+  return kind && explainObject(kind, named, flags);
+}
+
+/** The controller of the pod; of a ReplicaSet that a Deployment controls, the Deployment. */
+async function ownerOf(
+  ref: Required<ObjectRef>,
+  flags: WhyFlags,
+): Promise<Readonly<OwnerReference> | undefined> {
+  const { withApi } = await import('./live-deployment.js');
+  return withApi(flags, async (client) => {
+    const owner = controllerOf(await client.get<Pod>(PODS, ref));
+    if (owner?.kind !== 'ReplicaSet') return owner;
+    const set = { namespace: ref.namespace, name: owner.name };
+    return controllerOf(await client.get<ReplicaSet>(REPLICA_SETS, set)) ?? owner;
+  });
+}

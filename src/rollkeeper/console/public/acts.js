@@ -1,0 +1,146 @@
+// What a person can do to an object: a button, a question, and the API's own answer.
+import { html, nothing } from '/console/lit-html.js';
+import { nameOf } from '/console/parts.js';
+
+const WORDS = {
+  scale: ['Scale', 'changes how many pods it should have.', 'Scale'],
+  'set-image': ['Set image', 'rolls out another image.', 'Set it'],
+  restart: ['Restart', 'replaces all its pods, as a rollout does.', 'Restart'],
+  pause: ['Pause', 'keeps changes of its template from being rolled out.', 'Pause'],
+  resume: ['Resume', 'rolls out what was changed meanwhile.', 'Resume'],
+  evict: [
+    'Evict',
+    'ends this pod, if its PodDisruptionBudget allows it; its owner makes another one.',
+    'Evict',
+  ],
+  cordon: ['Cordon', 'keeps new pods from this node.', 'Cordon'],
+  uncordon: ['Uncordon', 'lets pods come to this node again.', 'Uncordon'],
+  drain: [
+    'Drain',
+    'keeps new pods away and evicts those that are on it; what a budget keeps stays.',
+    'Drain',
+  ],
+};
+
+/** The buttons for an object. @param path `deployments/NAMESPACE/NAME`, or `nodes/NAME` */
+export function actButtons(path, verbs, actions, more = {}) {
+  return html`<span class="acts" role="group" aria-label="What can be done">
+    ${verbs.map(
+      (verb) =>
+        html`<button class="plain" @click=${() => actions.askAct({ path, verb, ...more })}>
+          ${WORDS[verb][0]}
+        </button>`,
+    )}
+  </span>`;
+}
+
+/** What can be done to a Deployment. */
+export function rolloutActs(item, why, actions) {
+  const [namespace, name] = nameOf(item);
+  const isCustom = item.key.includes('api=rollkeeper.dev');
+  const path = `deployments${isCustom ? '.rollkeeper.dev' : ''}/${namespace}/${name}`;
+  const isPaused = item.state === 'paused';
+  const image = (item.sets.find(({ role }) => role === 'new') ?? item.sets[0])?.images?.[0];
+  return actButtons(path, ['scale', 'set-image', 'restart', isPaused ? 'resume' : 'pause'], actions, {
+    replicas: item.limits?.replicas ?? why?.limits?.replicas,
+    image,
+  });
+}
+
+/** Asks once more, for the values, and for who asks where the cluster does not know. */
+export function actDialog({ acting, caller }, actions) {
+  if (!acting) return nothing;
+  const { changes, image, path, problem, replicas, said, verb } = acting;
+  const [title, does, button] = WORDS[verb];
+  const object = path.slice(path.indexOf('/') + 1);
+  const close = () => actions.askAct(undefined);
+  if (said !== undefined)
+    return html`<div class="veil">
+      <section
+        class="dialog"
+        role="dialog"
+        aria-modal="true"
+        aria-labelledby="act-title"
+        @keydown=${(event) => event.key === 'Escape' && close()}
+      >
+        <h2 id="act-title">${title}: done</h2>
+        <p role="status"><b>${object}</b>: ${said}</p>
+        <div class="buttons"><button id="close-act" @click=${close}>Close</button></div>
+      </section>
+    </div>`;
+  return html`<div class="veil">
+    <form
+      class="dialog"
+      role="dialog"
+      aria-modal="true"
+      aria-labelledby="act-title"
+      @submit=${(event) => {
+        event.preventDefault();
+        void actions.act(new FormData(event.target));
+      }}
+      @keydown=${(event) => event.key === 'Escape' && close()}
+    >
+      <h2 id="act-title">${title}</h2>
+      <p><b>${object}</b>: ${does}</p>
+      ${
+        verb === 'scale'
+          ? html`<label
+              >Pods
+              <input
+                name="replicas"
+                type="number"
+                min="0"
+                step="1"
+                required
+                .value=${String(replicas ?? '')}
+                autofocus
+            /></label>`
+          : nothing
+      }
+      ${
+        verb === 'set-image'
+          ? html`<label
+                >Image
+                <input
+                  name="image"
+                  required
+                  maxlength="1000"
+                  autocomplete="off"
+                  .value=${image ?? ''}
+                  autofocus
+              /></label>
+              <label
+                >Container, where there are several <input name="container" maxlength="63" autocomplete="off"
+              /></label>`
+          : nothing
+      }
+      ${verb === 'drain' ? leaving(changes) : nothing}
+      ${
+        caller
+          ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
+          : html`<label
+              >Your name
+              <input name="by" maxlength="100" required autocomplete="name" .value=${actions.personName()}
+            /></label>`
+      }
+      <label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>
+      ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
+      <div class="buttons">
+        <button type="submit">${button}</button>
+        <button type="button" class="plain" @click=${close}>Cancel</button>
+      </div>
+    </form>
+  </div>`;
+}
+
+const PODS_NAMED = 12;
+
+function leaving(changes) {
+  if (changes === undefined) return html`<p class="quiet">Reading which pods are on it …</p>`;
+  const pods = changes.filter(({ field }) => field === 'pod');
+  if (pods.length === 0) return html`<p class="quiet">No pod has to leave.</p>`;
+  return html`<ul class="changes">
+    ${pods.slice(0, PODS_NAMED).map(({ from }) => html`<li>${from}</li>`)}
+    ${pods.length > PODS_NAMED ? html`<li>and ${pods.length - PODS_NAMED} more</li>` : nothing}
+  </ul>`;
+}

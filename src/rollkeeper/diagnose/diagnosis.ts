@@ -1,0 +1,104 @@
+import type { CauseCode, NamedPod, Severity } from '../explain/index.js';
+
+/**
+ * The state of an object. The words of a Deployment's explanation, and `healthy` for kinds that are never complete, such
+ * as nodes.
+ */
+export type DiagnosisState =
+  'healthy' | 'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'degraded' | 'paused' | 'deleting';
+
+/** The cause of a wait; stable words for programs. Those of pods and Deployments are in {@link CauseCode}. */
+export type DiagnosisCause =
+  | CauseCode
+  | 'healthy'
+  | 'node-pressure'
+  | 'node-network'
+  | 'node-cordoned'
+  | 'pdb-blocks-drain'
+  | 'pdb-blocks'
+  | 'pdb-never-allows'
+  | 'pdb-selects-nothing'
+  | 'pdb-overlap'
+  | 'pdb-sync-failed'
+  | 'autoscaler-at-limit'
+  | 'autoscaler-without-metrics'
+  | 'autoscaler-target'
+  | 'autoscaler-disabled'
+  | 'autoscaler-overlap'
+  | 'namespace-content'
+  | 'namespace-finalizers'
+  | 'api-group-unavailable'
+  | 'webhook-unreachable'
+  | 'admission'
+  | 'limit-range'
+  | 'ordered-ready'
+  | 'ordered-update-waits'
+  | 'partition'
+  | 'on-delete'
+  | 'service-missing'
+  | 'claim-pending'
+  | 'claim-lost'
+  | 'claim-in-use'
+  | 'claim-resizing'
+  | 'no-node-selected'
+  | 'misscheduled'
+  | 'job-failed'
+  | 'job-retrying'
+  | 'job-deadline'
+  | 'running'
+  | 'schedule-missed'
+  | 'schedule-invalid'
+  | 'no-endpoints'
+  | 'load-balancer-pending'
+  | 'finalizers';
+
+/** An object that a finding is about. */
+export interface NamedObject {
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** What matters of it here. */
+  readonly detail?: string;
+}
+
+/** One thing that an object waits for, or that blocks it. */
+export interface DiagnosisFinding {
+  readonly cause: DiagnosisCause;
+  readonly severity: Severity;
+  /** One sentence, without a full stop. */
+  readonly summary: string;
+  /** Since when, RFC 3339, where the API says so. */
+  readonly since?: string;
+  readonly pods?: readonly NamedPod[];
+  readonly objects?: readonly NamedObject[];
+  /** What would end the wait, one sentence each. */
+  readonly unblockedBy: readonly string[];
+}
+
+/** The explanation of an object of any kind but a Deployment, which has sums and decisions besides. */
+export interface Diagnosis {
+  readonly kind: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly state: DiagnosisState;
+  /** Of the first of `waitsFor`, or why there is none. */
+  readonly cause: DiagnosisCause;
+  /** The state in one sentence. */
+  readonly sentence: string;
+  readonly waitsFor: readonly DiagnosisFinding[];
+  readonly unblockedBy: readonly string[];
+  /** What could not be read, and so is not in it. */
+  readonly notes: readonly string[];
+}
+
+/** What a kind finds out about one of its objects. */
+export interface Verdict {
+  readonly findings: readonly DiagnosisFinding[];
+  /** Where nothing blocks or waits. */
+  readonly good: { readonly state: DiagnosisState; readonly sentence: string };
+  /** Figures before the first finding: `2 of 3 pods are ready`. */
+  readonly progress?: string;
+  /** What a blocking finding makes of the state. @default 'blocked' */
+  readonly bad?: 'blocked' | 'degraded' | 'paused' | 'deleting';
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { ApiStatusError } from '@rollkeeper/client/api-client';
+import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { NODES, PODS, PERSISTENT_VOLUME_CLAIMS } from '@rollkeeper/machinery/kubernetes';
+import { StatefulSet } from '@rollkeeper/runtime';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { findProblems } from './find-problems.js';
+import { registryIn } from './registry-problems.js';
+import { renderProblems } from './render-diagnosis.js';
+
+const clock = new FakeClock();
+
+function seed(cluster: FakeCluster, type: ResourceType, name: string, namespace: string, fields: object) {
+  cluster.seed(type, {
+    apiVersion: type.group === '' ? type.version : `${type.group}/${type.version}`,
+    kind: type.kind,
+    metadata: { name, uid: `uid-${namespace}-${name}`, ...(type.namespaced && { namespace }) },
+    ...fields,
+  } as KubernetesObject);
+}
+
+const lost = { spec: {}, status: { phase: 'Lost' } };
+
+function setWithBadImage(cluster: FakeCluster, name: string): void {
+  seed(cluster, StatefulSet, name, 'shop', { spec: { replicas: 1, selector: {}, template: {} } });
+  const message = 'Back-off pulling image "ghcr.io/acme/db:2"';
+  cluster.seed(PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `${name}-0`,
+      namespace: 'shop',
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid: `uid-shop-${name}`, controller: true },
+      ],
+    },
+    spec: { containers: [] },
+    status: {
+      containerStatuses: [
+        { name: 'c', restartCount: 0, state: { waiting: { reason: 'ImagePullBackOff', message } } },
+      ],
+    },
+  } as unknown as KubernetesObject);
+}
+
+describe('problems', () => {
+  it('are those of one namespace, without a look at others or at the cluster', async () => {
+    const cluster = new FakeCluster(clock);
+    seed(cluster, PERSISTENT_VOLUME_CLAIMS, 'a', 'shop', lost);
+    seed(cluster, PERSISTENT_VOLUME_CLAIMS, 'b', 'other', lost);
+    cluster.intercept = ({ key, type }) =>
+      type.namespaced && key === 'shop'
+        ? undefined
+        : new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'no' });
+    const { notes, problems } = await findProblems(cluster, { namespace: 'shop', nowMs: clock.now() });
+    expect(problems.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['PersistentVolumeClaim a']);
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain('nodes');
+  });
+
+  it('of the cluster come before those of namespaces, and a pod is told by its owner', async () => {
+    const cluster = new FakeCluster(clock);
+    setWithBadImage(cluster, 'db');
+    seed(cluster, NODES, 'n1', '', {
+      status: {
+        conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: toRfc3339(clock.now()) }],
+      },
+    });
+    const found = await findProblems(cluster, { nowMs: clock.now() });
+    expect(found.problems.map(({ cause, kind }) => `${kind} ${cause}`)).toEqual([
+      'Node node-not-ready',
+      'StatefulSet image-pull',
+    ]);
+    expect(renderProblems(found)).toContain('Node n1\n  Degraded: its kubelet is silent');
+  });
+
+  it('with images of one registry are told once more as one of that registry', async () => {
+    const cluster = new FakeCluster(clock);
+    for (const name of ['a', 'b', 'c']) setWithBadImage(cluster, name);
+    const { problems } = await findProblems(cluster, { nowMs: clock.now() });
+    expect(problems[0]).toMatchObject({ kind: 'Registry', name: 'ghcr.io', cause: 'image-pull' });
+    expect(problems).toHaveLength(4);
+  });
+
+  it('reads each list once', async () => {
+    const cluster = new FakeCluster(clock);
+    await findProblems(cluster, { nowMs: clock.now() });
+    const lists = cluster.requests.map(({ key, type }) => `${type.group}/${type.resource} ${key}`);
+    expect(new Set(lists).size).toBe(lists.length);
+  });
+});
+
+describe('the registry of an image', () => {
+  it.each([
+    ['Back-off pulling image "nginx:1"', 'docker.io'],
+    ['Back-off pulling image "acme/web:1"', 'docker.io'],
+    ['Back-off pulling image "localhost:5000/web:1"', 'localhost:5000'],
+    ['Back-off pulling image "ghcr.io/acme/web@sha256:00"', 'ghcr.io'],
+    ['no image here', undefined],
+  ])('%s', (message, registry) => {
+    expect(registryIn(message)).toBe(registry);
+  });
+});

@@ -1,0 +1,125 @@
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+} from '@rollkeeper/machinery/kubernetes';
+import { explainDeployment } from '../explain/index.js';
+import { ClusterReader } from './cluster-reader.js';
+import { conclude } from './conclude.js';
+import type { DiagnoseOptions } from './diagnose.js';
+import type { Diagnosis } from './diagnosis.js';
+import { KIND_DIAGNOSES } from './kind-diagnoses.js';
+import type { KindDiagnosis } from './kind-diagnosis.js';
+import { groupByRegistry } from './registry-problems.js';
+import type { Snapshot } from './snapshot.js';
+
+export interface FindProblemsOptions extends DiagnoseOptions {
+  /** @default all namespaces, and the objects of the cluster */
+  readonly namespace?: string;
+}
+
+/** What is wrong, the worst first. */
+export interface Problems {
+  readonly problems: readonly Diagnosis[];
+  /** Objects that were looked at. */
+  readonly looked: number;
+  readonly notes: readonly string[];
+}
+
+/** Kinds whose owner tells of them. */
+const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job']);
+
+/**
+ * Looks at every object of the kinds that can be diagnosed, and at Deployments, and returns those that something
+ * blocks. An object whose owner is one of them is left to its owner. Each list is read once.
+ * @throws what the API answers, but for lists that are not served or not allowed: those are in the notes
+ */
+export async function findProblems(
+  client: ApiClient,
+  { namespace, nowMs, signal }: FindProblemsOptions,
+): Promise<Problems> {
+  const reader = new ClusterReader(client, signal);
+  const kinds = KIND_DIAGNOSES.filter(({ type }) => namespace === undefined || type.namespaced);
+  const needs = [
+    ...kinds.flatMap((kind) => [{ type: kind.type, ...scope(namespace) }, ...kind.needs(namespace)]),
+    ...[DEPLOYMENTS, REPLICA_SETS, PODS].map((type) => ({ type, ...scope(namespace) })),
+  ];
+  const snapshot = await reader.snapshot(needs);
+  let looked = 0;
+  const problems: Diagnosis[] = [];
+  for (const kind of kinds) {
+    const objects = snapshot
+      .list<KubernetesObject>(kind.type, kind.type.namespaced ? namespace : undefined)
+      .filter((object) => !isToldByOwner(kind, object));
+    looked += objects.length;
+    for (const object of objects) {
+      const also = kind.alsoNeeds?.(object) ?? [];
+      const seen = also.length === 0 ? snapshot : await reader.snapshot([...kind.needs(namespace), ...also]);
+      problems.push(conclude(kind.type.kind, object, kind.judge(object, seen, nowMs)));
+    }
+  }
+  const deployments = deploymentsOf(snapshot, namespace, nowMs);
+  const all = [...deployments, ...problems].filter(isProblem);
+  return {
+    problems: [...groupByRegistry(all), ...all.toSorted(worstFirst)],
+    looked: looked + deployments.length,
+    notes: reader.notes(),
+  };
+}
+
+function scope(namespace: string | undefined): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
+
+function isToldByOwner({ type }: KindDiagnosis, object: Parameters<typeof controllerOf>[0]): boolean {
+  return TOLD_BY_OWNER.has(type.kind) && controllerOf(object) !== undefined;
+}
+
+function deploymentsOf(snapshot: Snapshot, namespace: string | undefined, nowMs: number): Diagnosis[] {
+  const sets = Map.groupBy(
+    snapshot.list<ReplicaSet>(REPLICA_SETS, namespace),
+    (set) => controllerOf(set)?.uid ?? '',
+  );
+  const pods = Map.groupBy(snapshot.list<Pod>(PODS, namespace), (pod) => controllerOf(pod)?.uid ?? '');
+  return snapshot.list<Deployment>(DEPLOYMENTS, namespace).map((deployment) => {
+    const replicaSets = (sets.get(deployment.metadata.uid ?? '') ?? []).filter((set) =>
+      isControlledBy(set, deployment),
+    );
+    const explained = explainDeployment({
+      deployment,
+      replicaSets,
+      pods: replicaSets.flatMap((set) => pods.get(set.metadata.uid ?? '') ?? []),
+      nowMs,
+    });
+    const { cause, name, namespace: of, sentence, state, unblockedBy, waitsFor } = explained;
+    return {
+      kind: 'Deployment',
+      namespace: of,
+      name,
+      state,
+      cause,
+      sentence,
+      waitsFor,
+      unblockedBy,
+      notes: [],
+    };
+  });
+}
+
+/** Something blocks it; what passes by itself, or was asked for, is no problem. */
+function isProblem({ cause, state, waitsFor }: Diagnosis): boolean {
+  if (state === 'blocked' || state === 'degraded') return cause !== 'paused';
+  return state === 'deleting' && waitsFor.some(({ severity }) => severity === 'blocked');
+}
+
+const RANK: Readonly<Record<string, number>> = { blocked: 0, degraded: 1, deleting: 2 };
+
+/** The kinds of the cluster first, as they come first in the list of kinds; the sort is stable. */
+function worstFirst(a: Diagnosis, b: Diagnosis): number {
+  const [ofCluster, notOfCluster] = [a, b].map(({ namespace }) => (namespace === undefined ? 0 : 1));
+  return (ofCluster ?? 0) - (notOfCluster ?? 0) || (RANK[a.state] ?? 9) - (RANK[b.state] ?? 9);
+}

@@ -1,0 +1,205 @@
+import { classifyPod, describeReason } from '@rollkeeper/controllers/shared';
+import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
+import { parseTimeMs } from '@rollkeeper/controllers/shared';
+import type { DeepReadonly, KubernetesObject, Node, Pod } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, NODES, isControlledBy, PODS } from '@rollkeeper/machinery/kubernetes';
+import { countOf, named, notReadyNodes, podTroubleFindings } from '../explain/index.js';
+import type { DiagnosisFinding } from './diagnosis.js';
+import type { Snapshot } from './snapshot.js';
+
+type Readable<T> = DeepReadonly<T>;
+
+/** `1 pod`, `3 pods`. */
+export function count(number: number, word: string, plural = `${word}s`): string {
+  return `${number} ${number === 1 ? word : plural}`;
+}
+
+/** `1 pod is`, `3 pods are`. */
+export function countIs(number: number, word: string): string {
+  return `${count(number, word)} ${number === 1 ? 'is' : 'are'}`;
+}
+
+/** At most ten, and how many more. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, LISTED).join(', ');
+  return names.length > LISTED ? `${shown} and ${names.length - LISTED} more` : shown;
+}
+
+const LISTED = 10;
+
+/** The pods that an object controls, of those that were read. */
+export function podsOf(snapshot: Snapshot, owner: Readable<KubernetesObject>): readonly Readable<Pod>[] {
+  return snapshot.list<Pod>(PODS, owner.metadata.namespace).filter((pod) => isControlledBy(pod, owner));
+}
+
+/** What keeps pods from being ready, or from ending. */
+export function findingsOfPods(
+  pods: readonly Readable<Pod>[],
+  {
+    minReadySeconds = 0,
+    nowMs,
+    snapshot,
+  }: { readonly minReadySeconds?: number; readonly nowMs: number; readonly snapshot: Snapshot },
+): DiagnosisFinding[] {
+  const classified = pods.map((pod) => classifyPod(pod, minReadySeconds, nowMs));
+  const nodes = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
+  return [...podTroubleFindings(classified, nodes), ...overdueFinding(classified)];
+}
+
+function overdueFinding(all: readonly ClassifiedPod[]): DiagnosisFinding[] {
+  const pods = all.filter(({ state }) => state === 'overdue');
+  const [first] = pods;
+  if (!first) return [];
+  return [
+    {
+      cause: 'terminating',
+      severity: 'blocked',
+      summary: `${countOf(pods)} should have ended: ${first.message ?? first.reason}`,
+      pods: named(pods),
+      unblockedBy: [
+        'the kubelet of its node confirming the end: is that node Ready?',
+        'the owner of its finalizers removing them',
+        'or, where the node is gone for good, kubectl delete pod --force',
+      ],
+    },
+  ];
+}
+
+/** The fields of an Event that a diagnosis reads. */
+interface EventObject extends KubernetesObject {
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly firstTimestamp?: string;
+  readonly lastTimestamp?: string;
+  readonly eventTime?: string;
+  readonly series?: { readonly lastObservedTime?: string };
+}
+
+/** A warning about an object, the last one of its reason. */
+export interface ObjectWarning {
+  readonly reason: string;
+  readonly message: string;
+  /** First seen, RFC 3339. */
+  readonly since?: string;
+}
+
+/** A controller that fails comes back within 17 minutes; an older warning may be over. */
+const RECENT_MS = 20 * 60_000;
+
+/** The recent warnings about an object, newest first, one of each reason. */
+export function warningsAbout(
+  snapshot: Snapshot,
+  { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
+  nowMs: number,
+): readonly ObjectWarning[] {
+  const events = snapshot
+    .list<EventObject>(EVENTS, metadata.namespace ?? 'default')
+    .filter(({ involvedObject, type }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
+    .map((event) => ({ event, atMs: lastSeenMs(event) }))
+    .filter(({ atMs }) => nowMs - atMs < RECENT_MS)
+    .toSorted((a, b) => b.atMs - a.atMs);
+  const byReason = new Map<string, ObjectWarning>();
+  for (const { event } of events) {
+    const { eventTime, firstTimestamp, message = '', reason = '' } = event;
+    if (byReason.has(reason)) continue;
+    const since = firstTimestamp ?? eventTime;
+    byReason.set(reason, { reason, message, ...(since !== undefined && { since }) });
+  }
+  return [...byReason.values()];
+}
+
+function lastSeenMs({ eventTime, lastTimestamp, metadata, series }: Readable<EventObject>): number {
+  const times = [series?.lastObservedTime, lastTimestamp, eventTime, metadata.creationTimestamp];
+  return parseTimeMs(times.find((time) => time !== undefined && time !== null)) ?? 0;
+}
+
+/** Why a controller may not create pods or claims, by the Event that it recorded. Kinds without a condition for it say it only there. */
+export function creationFindings(warnings: readonly ObjectWarning[]): DiagnosisFinding[] {
+  return warnings
+    .filter(({ reason }) => reason === 'FailedCreate')
+    .slice(0, 1)
+    .map(({ message, reason, since }) => ({
+      ...refusalOf(message),
+      severity: 'blocked' as const,
+      summary: `its pods cannot be created: ${describeReason({ reason, message })}`,
+      ...(since !== undefined && { since }),
+    }));
+}
+
+/** The part of the API that refused, by its own words. */
+export function refusalOf(message: string): Pick<DiagnosisFinding, 'cause' | 'unblockedBy'> {
+  if (/exceeded quota/i.test(message))
+    return { cause: 'quota', unblockedBy: ['raise the ResourceQuota, or free room under it'] };
+  if (/(minimum|maximum) .*usage per|limit to request ratio/i.test(message))
+    return {
+      cause: 'limit-range',
+      unblockedBy: ["ask for resources within the namespace's LimitRange, or change it"],
+    };
+  if (/failed calling webhook/i.test(message))
+    return {
+      cause: 'webhook-unreachable',
+      unblockedBy: [
+        'the webhook answering again: is its Service backed by ready pods, and its certificate trusted?',
+        'or, where it may be missed, failurePolicy: Ignore',
+      ],
+    };
+  if (/admission webhook|denied the request|violates PodSecurity/i.test(message))
+    return {
+      cause: 'admission',
+      unblockedBy: ['a template that the named policy allows, or another policy'],
+    };
+  return {
+    cause: 'pod-create-error',
+    unblockedBy: ['remove what refuses the pods: admission, a limit range, a missing service account'],
+  };
+}
+
+/** That an object is being deleted, and what holds it. */
+export function deletionFindings(
+  { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
+  dependents = '',
+): DiagnosisFinding[] {
+  const { deletionTimestamp: since, finalizers = [] } = metadata;
+  if (since === undefined) return [];
+  const others = finalizers.filter((name) => name !== 'foregroundDeletion' && name !== 'orphan');
+  const waits = finalizers.includes('foregroundDeletion') && dependents !== '' ? `, after ${dependents}` : '';
+  if (others.length === 0)
+    return [
+      {
+        cause: 'deleting',
+        severity: 'waits',
+        summary: `it is being deleted${waits}`,
+        since,
+        unblockedBy: ['the garbage collector'],
+      },
+    ];
+  return [
+    {
+      cause: 'finalizers',
+      severity: 'blocked',
+      summary: `it is being deleted${waits}, and held by ${count(others.length, 'finalizer')}: ${listed(others)}`,
+      since,
+      unblockedBy: others.map((name) => `the controller that owns ${name} removing it: does it run?`),
+    },
+  ];
+}
+
+/** That a controller has not looked at the latest change. */
+export function unobservedFindings(
+  { metadata }: Pick<Readable<KubernetesObject>, 'metadata'>,
+  observedGeneration: number | undefined,
+  controller: string,
+): DiagnosisFinding[] {
+  const { generation = 0 } = metadata;
+  if ((observedGeneration ?? 0) >= generation) return [];
+  return [
+    {
+      cause: 'not-observed-yet',
+      severity: 'waits',
+      summary: `the ${controller} controller has not seen generation ${generation} yet`,
+      unblockedBy: ['its next sync; if it does not come, is the controller running?'],
+    },
+  ];
+}

@@ -1,0 +1,14 @@
+export { diagnose } from './diagnose.js';
+export type { DiagnoseOptions } from './diagnose.js';
+export type {
+  Diagnosis,
+  DiagnosisCause,
+  DiagnosisFinding,
+  DiagnosisState,
+  NamedObject,
+} from './diagnosis.js';
+export { findProblems } from './find-problems.js';
+export type { FindProblemsOptions, Problems } from './find-problems.js';
+export { KIND_DIAGNOSES, kindNamed } from './kind-diagnoses.js';
+export type { KindDiagnosis } from './kind-diagnosis.js';
+export { renderDiagnosis, renderProblems } from './render-diagnosis.js';

@@ -1,0 +1,54 @@
+import type * as apiregistrationV1 from '@rollkeeper/machinery/types/apiregistration-v1';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { defineKind } from '@rollkeeper/runtime';
+import type { Verdict } from '../diagnosis.js';
+import { deletionFindings } from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+
+type APIService = KubernetesObject & Pick<apiregistrationV1.APIService, 'spec' | 'status'>;
+const APIService = defineKind<APIService>({
+  ...{ group: 'apiregistration.k8s.io', version: 'v1', kind: 'APIService', namespaced: false },
+});
+
+/** APIServices: groups that another server answers for, and that do not answer. */
+export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
+  type: APIService,
+  aliases: [],
+  needs: () => [],
+  judge(object): Verdict {
+    const { service } = object.spec ?? {};
+    const good = {
+      state: 'healthy',
+      sentence: service
+        ? `served by Service ${service.namespace}/${service.name}`
+        : 'served by the API server itself',
+    } as const;
+    const deletion = deletionFindings(object);
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    const condition = object.status?.conditions?.find(({ type }) => type === 'Available');
+    if (condition === undefined || condition.status === 'True') return { findings: [], good };
+    const { lastTransitionTime, message = '', reason = '' } = condition;
+    return {
+      good,
+      findings: [
+        {
+          cause: 'api-group-unavailable',
+          severity: 'blocked',
+          summary: `its group does not answer: ${reason}${message === '' ? '' : ` (${message})`}; namespaces cannot end, and what uses the group fails`,
+          ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
+          ...(service && {
+            objects: [
+              { kind: 'Service', namespace: service.namespace ?? 'default', name: service.name ?? '' },
+            ],
+          }),
+          unblockedBy: [
+            service
+              ? `ready pods behind Service ${service.namespace}/${service.name}: rollkeeper explain service ${service.namespace}/${service.name}`
+              : 'the server of that group',
+            `or, where it is gone for good, kubectl delete apiservice ${object.metadata.name}`,
+          ],
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,215 @@
+import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, PODS } from '@rollkeeper/machinery/kubernetes';
+import { describeReason } from '@rollkeeper/controllers/shared';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import { inNamespace } from '../kind-diagnosis.js';
+import type { Snapshot } from '../snapshot.js';
+
+type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
+
+/** Set on a claim as long as pods use it. */
+const PROTECTION = 'kubernetes.io/pvc-protection';
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+/** PersistentVolumeClaims: why one is not bound, cannot grow, or cannot go. */
+export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
+  type: PersistentVolumeClaim,
+  aliases: ['pvc'],
+  needs: (namespace) => [
+    ...inNamespace([PODS, EVENTS], namespace),
+    { type: StorageClass },
+    { type: PersistentVolume },
+  ],
+  judge(claim, snapshot, nowMs): Verdict {
+    const { storageClassName } = claim.spec;
+    const good = {
+      state: 'healthy',
+      sentence: `bound to ${claim.spec.volumeName ?? 'its volume'}${storageClassName === undefined ? '' : ` (class ${storageClassName})`}`,
+    } as const;
+    const deletion = deletionOf(claim, snapshot);
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    return { findings: findingsOf(claim, snapshot, nowMs), good };
+  },
+};
+
+/** What keeps claims of another object from being bound. */
+export function claimFindingsOf(
+  claims: readonly ReadableClaim[],
+  snapshot: Snapshot,
+  nowMs: number,
+): DiagnosisFinding[] {
+  return claims
+    .filter(({ status }) => status?.phase !== 'Bound')
+    .flatMap((claim) => findingsOf(claim, snapshot, nowMs));
+}
+
+function findingsOf(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
+  const { name } = claim.metadata;
+  if (claim.status?.phase === 'Lost')
+    return [
+      {
+        cause: 'claim-lost',
+        severity: 'blocked',
+        summary: `claim ${name} lost its volume ${claim.spec.volumeName ?? ''}: that PersistentVolume is gone, and its data with it`,
+        unblockedBy: ['a backup: delete the claim and its pod, and restore into a new one'],
+      },
+    ];
+  if (claim.status?.phase !== 'Bound') return [pendingFinding(claim, snapshot, nowMs)];
+  return resizeFindings(claim);
+}
+
+function pendingFinding(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): DiagnosisFinding {
+  const { creationTimestamp, name, namespace } = claim.metadata;
+  const { cause, remedies, severity } = whyPending(claim, snapshot, nowMs);
+  return {
+    cause: 'claim-pending',
+    severity,
+    summary: `claim ${name} is not bound: ${cause}`,
+    ...(creationTimestamp !== undefined && { since: creationTimestamp }),
+    objects: [{ kind: 'PersistentVolumeClaim', name, ...(namespace !== undefined && { namespace }) }],
+    unblockedBy: remedies,
+  };
+}
+
+interface Why {
+  readonly cause: string;
+  readonly severity: 'blocked' | 'waits';
+  readonly remedies: readonly string[];
+}
+
+function whyPending(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Why {
+  const { storageClassName, volumeName } = claim.spec;
+  const classes = snapshot.list<StorageClass>(StorageClass);
+  const knowsClasses = snapshot.isKnown(StorageClass);
+  if (volumeName !== undefined && volumeName !== '') return whyNotThatVolume(volumeName, snapshot);
+  const warning = warningsAbout(snapshot, claim, nowMs).find(({ reason }) => reason !== 'FailedBinding');
+  const named = classes.find(({ metadata }) => metadata.name === storageClassName);
+  if (storageClassName !== undefined && storageClassName !== '' && !named && knowsClasses)
+    return {
+      severity: 'blocked',
+      cause: `there is no StorageClass ${storageClassName}`,
+      remedies: [`a StorageClass ${storageClassName}, or a claim of one that exists: ${namesOf(classes)}`],
+    };
+  if (storageClassName === undefined && knowsClasses && !classes.some(isDefault))
+    return {
+      severity: 'blocked',
+      cause: 'it names no StorageClass, and none is the default one',
+      remedies: [
+        `a default StorageClass (annotation ${DEFAULT_CLASS}: "true"), or storageClassName in the claim: ${namesOf(classes)}`,
+      ],
+    };
+  if (warning)
+    return {
+      severity: 'blocked',
+      cause: describeReason(warning),
+      remedies: [
+        `the provisioner ${named?.provisioner ?? 'of its class'}: see its logs, its quota and its credentials`,
+      ],
+    };
+  if (storageClassName === '')
+    return {
+      severity: 'blocked',
+      cause: 'no free PersistentVolume without a class fits it',
+      remedies: ['a PersistentVolume of its size and access mode'],
+    };
+  if (named?.volumeBindingMode === 'WaitForFirstConsumer' && usersOf(claim, snapshot).length === 0)
+    return {
+      severity: 'waits',
+      cause: `its class ${named.metadata.name} binds when a pod uses it (WaitForFirstConsumer), and none does`,
+      remedies: ['a pod that uses it'],
+    };
+  return {
+    severity: 'waits',
+    cause: `the provisioner ${named?.provisioner ?? 'of its class'} has made no volume yet`,
+    remedies: [
+      `the provisioner ${named?.provisioner ?? 'of its class'}: does it run?`,
+      'or a pod that can be placed, where the class waits for one: rollkeeper explain pod',
+    ],
+  };
+}
+
+function whyNotThatVolume(volumeName: string, snapshot: Snapshot): Why {
+  const volume = snapshot
+    .list<PersistentVolume>(PersistentVolume)
+    .find(({ metadata }) => metadata.name === volumeName);
+  if (!volume && snapshot.isKnown(PersistentVolume))
+    return {
+      severity: 'blocked',
+      cause: `there is no PersistentVolume ${volumeName}, which it names`,
+      remedies: [`a PersistentVolume ${volumeName}`],
+    };
+  const { claimRef } = volume?.spec ?? {};
+  const other = claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : undefined;
+  return {
+    severity: 'waits',
+    cause: `PersistentVolume ${volumeName} is ${volume?.status?.phase ?? 'not seen'}${other === undefined ? '' : ` and reserved for ${other}`}`,
+    remedies: [`PersistentVolume ${volumeName} becoming free: kubectl describe pv ${volumeName}`],
+  };
+}
+
+function resizeFindings({ metadata, status }: ReadableClaim): DiagnosisFinding[] {
+  const condition = status?.conditions?.find(
+    ({ status: value, type }) =>
+      value === 'True' &&
+      ['Resizing', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError'].includes(type),
+  );
+  if (!condition) return [];
+  const isError = /Error$/.test(condition.type);
+  return [
+    {
+      cause: 'claim-resizing',
+      severity: isError ? 'blocked' : 'waits',
+      summary: `claim ${metadata.name} is being resized (${condition.type})${condition.message ? `: ${condition.message}` : ''}`,
+      ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
+      unblockedBy:
+        condition.type === 'FileSystemResizePending'
+          ? ['a pod that uses it starting on a node']
+          : ["the volume's driver: see its resizer's logs"],
+    },
+  ];
+}
+
+function deletionOf(claim: ReadableClaim, snapshot: Snapshot): DiagnosisFinding[] {
+  const users = usersOf(claim, snapshot);
+  const { deletionTimestamp: since, finalizers = [], namespace } = claim.metadata;
+  if (since === undefined || !finalizers.includes(PROTECTION) || users.length === 0)
+    return deletionFindings(claim);
+  const names = users.map(({ metadata }) => metadata.name);
+  return [
+    {
+      cause: 'claim-in-use',
+      severity: 'blocked',
+      summary: `it is being deleted, and ${count(users.length, 'pod')} use it: ${listed(names)}`,
+      since,
+      objects: names.map((name) => ({
+        kind: 'Pod',
+        name,
+        ...(namespace !== undefined && { namespace }),
+      })),
+      unblockedBy: ['those pods ending: scale their owner down, or delete it'],
+    },
+  ];
+}
+
+function usersOf({ metadata }: ReadableClaim, snapshot: Snapshot): readonly DeepReadonly<Pod>[] {
+  return snapshot
+    .list<Pod>(PODS, metadata.namespace)
+    .filter(({ spec, status }) =>
+      status?.phase === 'Succeeded' || status?.phase === 'Failed'
+        ? false
+        : (spec.volumes ?? []).some(
+            ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name,
+          ),
+    );
+}
+
+function isDefault({ metadata }: DeepReadonly<StorageClass>): boolean {
+  return metadata.annotations?.[DEFAULT_CLASS] === 'true';
+}
+
+function namesOf(classes: readonly DeepReadonly<StorageClass>[]): string {
+  return classes.length === 0 ? 'there are none' : listed(classes.map(({ metadata }) => metadata.name));
+}

@@ -1,0 +1,95 @@
+import { DaemonSet } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, NODES, PODS, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import {
+  count,
+  countIs,
+  creationFindings,
+  deletionFindings,
+  findingsOfPods,
+  podsOf,
+  unobservedFindings,
+  warningsAbout,
+} from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import { inNamespace } from '../kind-diagnosis.js';
+
+/** DaemonSets: a ready pod on each node that it selects. */
+export const daemonSetDiagnosis: KindDiagnosis<DaemonSet> = {
+  type: DaemonSet,
+  aliases: ['ds'],
+  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  judge(set, snapshot, nowMs): Verdict {
+    const pods = podsOf(snapshot, set);
+    const { desiredNumberScheduled: wanted = 0, observedGeneration } = set.status ?? {};
+    const ready = pods.filter((pod) => isPodReady(pod)).length;
+    const good = {
+      state: 'complete',
+      sentence: wanted === 0 ? 'no node is selected' : `a ready pod on ${count(wanted, 'node')}`,
+    } as const;
+    const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    const findings = [
+      ...unobservedFindings(set, observedGeneration, 'DaemonSet'),
+      ...(pods.length < wanted ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
+      ...findingsOfPods(pods, { snapshot, nowMs, minReadySeconds: set.spec.minReadySeconds }),
+      ...selectionFindings(set),
+      ...updateFindings(set),
+    ];
+    const progress = `${ready} of ${count(wanted, 'node')} with a ready pod`;
+    return {
+      findings,
+      good,
+      progress,
+      ...(ready > 0 && ready < wanted && { bad: 'degraded' as const }),
+    };
+  },
+};
+
+function selectionFindings({ spec, status }: DeepReadonly<DaemonSet>): DiagnosisFinding[] {
+  const findings: DiagnosisFinding[] = [];
+  const { desiredNumberScheduled = 0, numberMisscheduled = 0, observedGeneration } = status ?? {};
+  if (desiredNumberScheduled === 0 && observedGeneration !== undefined) {
+    const { affinity, nodeSelector } = spec.template.spec ?? {};
+    const asks = nodeSelector ?? affinity?.nodeAffinity;
+    findings.push({
+      cause: 'no-node-selected',
+      severity: 'note',
+      summary: `no node is one that its template runs on${asks === undefined ? ' (taints that it does not tolerate, or no nodes)' : ' (nodeSelector, affinity, taints)'}`,
+      unblockedBy: ['labels on nodes, or another selector, or tolerations in the template'],
+    });
+  }
+  if (numberMisscheduled > 0)
+    findings.push({
+      cause: 'misscheduled',
+      severity: 'note',
+      summary: `pods of it are on ${count(numberMisscheduled, 'node')} that should have none`,
+      unblockedBy: ['the DaemonSet controller deletes them'],
+    });
+  return findings;
+}
+
+function updateFindings({ spec, status }: DeepReadonly<DaemonSet>): DiagnosisFinding[] {
+  const { currentNumberScheduled = 0, updatedNumberScheduled = 0 } = status ?? {};
+  const old = currentNumberScheduled - updatedNumberScheduled;
+  if (old <= 0) return [];
+  if (spec.updateStrategy?.type === 'OnDelete')
+    return [
+      {
+        cause: 'on-delete',
+        severity: 'note',
+        summary: `${count(old, 'pod')} of an older template stay until they are deleted (updateStrategy OnDelete)`,
+        unblockedBy: ['kubectl delete pod, one after the other'],
+      },
+    ];
+  const { maxUnavailable = 1 } = spec.updateStrategy?.rollingUpdate ?? {};
+  return [
+    {
+      cause: 'max-unavailable',
+      severity: 'waits',
+      summary: `${countIs(old, 'pod')} left of the older template; at most ${maxUnavailable} may be unavailable (maxUnavailable)`,
+      unblockedBy: ['new pods becoming available', 'or a larger maxUnavailable'],
+    },
+  ];
+}

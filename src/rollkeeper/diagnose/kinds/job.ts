@@ -1,0 +1,116 @@
+import { Job } from '@rollkeeper/runtime';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import { parseTimeMs } from '@rollkeeper/controllers/shared';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import {
+  count,
+  creationFindings,
+  deletionFindings,
+  findingsOfPods,
+  podsOf,
+  warningsAbout,
+} from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import { inNamespace } from '../kind-diagnosis.js';
+import type { Snapshot } from '../snapshot.js';
+
+type ReadableJob = DeepReadonly<Job>;
+
+/** Jobs: how it ended, or what its pods wait for. */
+export const jobDiagnosis: KindDiagnosis<Job> = {
+  type: Job,
+  aliases: [],
+  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  judge(job, snapshot, nowMs): Verdict {
+    const { completions, suspend } = job.spec;
+    const { active = 0, succeeded = 0 } = job.status ?? {};
+    const done = `${succeeded}${completions === undefined ? '' : ` of ${completions}`} completed`;
+    const deletion = deletionFindings(job, 'its pods');
+    const good = { state: 'progressing', sentence: `${done}, ${count(active, 'pod')} running` } as const;
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    if (endOf(job, 'Complete')) return { findings: [], good: { state: 'complete', sentence: `${done}` } };
+    const failed = failureOf(job);
+    if (failed) return { findings: [failed], good, progress: done };
+    if (suspend)
+      return {
+        findings: [],
+        good: { state: 'paused', sentence: `it is suspended; ${done}` },
+      };
+    return { findings: runningFindings(job, snapshot, nowMs), good, progress: done };
+  },
+};
+
+function endOf({ status }: ReadableJob, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** What to do about each reason of a failed Job. */
+const REMEDIES: Readonly<Record<string, readonly string[]>> = {
+  BackoffLimitExceeded: [
+    'see why its pods failed with kubectl logs, then create the Job anew',
+    'or a larger spec.backoffLimit, where failures are to be expected',
+  ],
+  DeadlineExceeded: ['a larger spec.activeDeadlineSeconds, or less to do, then create the Job anew'],
+  PodFailurePolicy: ['what the pod failure policy named: see the message, then create the Job anew'],
+  FailedIndexes: ['see the failed indexes in status.failedIndexes, then create a Job for those'],
+  MaxFailedIndexesExceeded: ['see the failed indexes in status.failedIndexes, then create the Job anew'],
+};
+
+function failureOf(job: ReadableJob): DiagnosisFinding | undefined {
+  const condition = endOf(job, 'Failed') ?? endOf(job, 'FailureTarget');
+  if (!condition) return undefined;
+  const { lastTransitionTime: since, message = '', reason = 'Failed' } = condition;
+  return {
+    cause: 'job-failed',
+    severity: 'blocked',
+    summary: `it failed: ${reason}${message === '' ? '' : ` (${message})`}, after ${count(job.status?.failed ?? 0, 'failed pod')}`,
+    ...(since !== undefined && { since }),
+    unblockedBy: REMEDIES[reason] ?? ['see its pods with kubectl describe job, then create it anew'],
+  };
+}
+
+function runningFindings(job: ReadableJob, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
+  const pods = podsOf(snapshot, job).filter(({ status }) => status?.phase !== 'Failed');
+  const { active = 0 } = job.status ?? {};
+  return [
+    ...(active === 0 ? creationFindings(warningsAbout(snapshot, job, nowMs)) : []),
+    ...findingsOfPods(pods, { snapshot, nowMs }).map(withoutUndo),
+    ...retryFinding(job),
+    ...deadlineFinding(job, nowMs),
+  ];
+}
+
+/** There is no revision to go back to. */
+function withoutUndo(finding: DiagnosisFinding): DiagnosisFinding {
+  return { ...finding, unblockedBy: finding.unblockedBy.filter((way) => !way.includes('rollout undo')) };
+}
+
+function retryFinding({ spec, status }: ReadableJob): DiagnosisFinding[] {
+  const { failed = 0 } = status ?? {};
+  const limit = spec.backoffLimit ?? 6;
+  if (failed === 0) return [];
+  return [
+    {
+      cause: 'job-retrying',
+      severity: 'waits',
+      summary: `${count(failed, 'pod')} failed; it is given up after ${limit + 1} (backoffLimit ${limit}), and the wait doubles each time`,
+      unblockedBy: ['a pod that succeeds: see kubectl logs of the failed ones'],
+    },
+  ];
+}
+
+function deadlineFinding({ spec, status }: ReadableJob, nowMs: number): DiagnosisFinding[] {
+  const startedMs = parseTimeMs(status?.startTime);
+  const seconds = spec.activeDeadlineSeconds;
+  if (startedMs === undefined || seconds === undefined) return [];
+  const left = Math.ceil((startedMs + Number(seconds) * 1000 - nowMs) / 1000);
+  return [
+    {
+      cause: 'job-deadline',
+      severity: 'note',
+      summary: `it is ended in ${Math.max(0, left)} s (activeDeadlineSeconds ${seconds})`,
+      unblockedBy: [],
+    },
+  ];
+}

@@ -1,0 +1,57 @@
+import { EVENTS, NODES, PODS, REPLICA_SETS, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { describeReason } from '@rollkeeper/controllers/shared';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import {
+  count,
+  deletionFindings,
+  findingsOfPods,
+  podsOf,
+  refusalOf,
+  unobservedFindings,
+} from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import { inNamespace } from '../kind-diagnosis.js';
+
+/** ReplicaSets: why there are fewer pods than it should have. */
+export const replicaSetDiagnosis: KindDiagnosis<ReplicaSet> = {
+  type: REPLICA_SETS,
+  aliases: ['rs'],
+  needs: (namespace) => [...inNamespace([PODS, EVENTS], namespace), { type: NODES }],
+  judge(set, snapshot, nowMs): Verdict {
+    const { minReadySeconds, replicas = 1 } = set.spec;
+    const pods = podsOf(snapshot, set);
+    const ready = pods.filter((pod) => isPodReady(pod)).length;
+    const good =
+      replicas === 0
+        ? ({ state: 'scaled-to-zero', sentence: 'no pods were asked for' } as const)
+        : ({ state: 'complete', sentence: `${count(replicas, 'pod')} ready` } as const);
+    const deletion = deletionFindings(set, `its ${count(pods.length, 'pod')}`);
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    return {
+      good,
+      progress: `${ready} of ${count(replicas, 'pod')} ready`,
+      findings: [
+        ...unobservedFindings(set, set.status?.observedGeneration, 'ReplicaSet'),
+        ...failureFindings(set),
+        ...findingsOfPods(pods, { snapshot, nowMs, minReadySeconds }),
+      ],
+    };
+  },
+};
+
+function failureFindings({ status }: DeepReadonly<ReplicaSet>): DiagnosisFinding[] {
+  const failure = status?.conditions?.find(
+    ({ status: value, type }) => type === 'ReplicaFailure' && value === 'True',
+  );
+  if (!failure) return [];
+  const { lastTransitionTime, message = '', reason = 'ReplicaFailure' } = failure;
+  return [
+    {
+      ...refusalOf(message),
+      severity: 'blocked',
+      summary: `its pods cannot be created: ${describeReason({ reason, message })}`,
+      ...(lastTransitionTime !== undefined && { since: lastTransitionTime }),
+    },
+  ];
+}

@@ -1,0 +1,124 @@
+import { EndpointSlice } from '@rollkeeper/controllers/shared';
+import { Service } from '@rollkeeper/runtime';
+import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import { NODES, PODS, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import { count, deletionFindings, findingsOfPods, listed } from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import { inNamespace } from '../kind-diagnosis.js';
+import type { Snapshot } from '../snapshot.js';
+
+type ReadableService = DeepReadonly<Service>;
+type ReadablePod = DeepReadonly<Pod>;
+
+/** The label of an EndpointSlice that names its Service. */
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+/** Services: why one has no endpoints, or no address outside. */
+export const serviceDiagnosis: KindDiagnosis<Service> = {
+  type: Service,
+  aliases: ['svc'],
+  needs: (namespace) => [...inNamespace([PODS, EndpointSlice], namespace), { type: NODES }],
+  judge(service, snapshot, nowMs): Verdict {
+    const { selector, type } = service.spec;
+    const good = { state: 'healthy', sentence: sentenceOf(service, snapshot) } as const;
+    const deletion = deletionFindings(service);
+    if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
+    if (type === 'ExternalName') return { findings: [], good };
+    return {
+      good,
+      findings: [
+        ...(selector === undefined || Object.keys(selector).length === 0
+          ? []
+          : endpointFindings(service, snapshot, nowMs)),
+        ...loadBalancerFindings(service),
+      ],
+    };
+  },
+};
+
+function sentenceOf(service: ReadableService, snapshot: Snapshot): string {
+  if (service.spec.type === 'ExternalName') return `another name for ${service.spec.externalName ?? ''}`;
+  return `${count(readyEndpoints(service, snapshot), 'ready endpoint')}`;
+}
+
+function readyEndpoints({ metadata }: ReadableService, snapshot: Snapshot): number {
+  return snapshot
+    .list<EndpointSlice>(EndpointSlice, metadata.namespace)
+    .filter((slice) => slice.metadata.labels?.[SERVICE_NAME] === metadata.name)
+    .flatMap(({ endpoints = [] }) => endpoints)
+    .filter(({ conditions }) => conditions?.ready !== false).length;
+}
+
+function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {
+  const { namespace } = service.metadata;
+  if (!snapshot.isKnown(PODS, namespace)) return [];
+  const selector = Object.entries(service.spec.selector ?? {});
+  const pods = snapshot
+    .list<Pod>(PODS, namespace)
+    .filter(
+      (pod) => !isPodFinished(pod) && selector.every(([key, value]) => pod.metadata.labels?.[key] === value),
+    );
+  const asked = selector.map(([key, value]) => `${key}=${value}`).join(',');
+  if (pods.length === 0)
+    return [
+      {
+        cause: 'no-endpoints',
+        severity: 'blocked',
+        summary: `it has no endpoints: no pod has the labels ${asked}`,
+        unblockedBy: [
+          `pods with these labels: kubectl get pods -n ${namespace} --show-labels`,
+          'or another spec.selector',
+        ],
+      },
+    ];
+  const ready = pods.filter((pod) => isPodReady(pod));
+  if (ready.length === 0 && service.spec.publishNotReadyAddresses !== true)
+    return [
+      {
+        cause: 'no-endpoints',
+        severity: 'blocked',
+        summary: `it has no ready endpoints: none of its ${count(pods.length, 'pod')} is ready`,
+        unblockedBy: ['its pods becoming ready'],
+      },
+      ...findingsOfPods(pods, { snapshot, nowMs }),
+    ];
+  return portFindings(service, ready);
+}
+
+/** A port by name that no container has is left out of the endpoints without a word. */
+function portFindings({ spec }: ReadableService, pods: readonly ReadablePod[]): DiagnosisFinding[] {
+  const missing = (spec.ports ?? [])
+    .map(({ targetPort }) => targetPort)
+    .filter((port): port is string => typeof port === 'string' && !/^\d+$/.test(port))
+    .filter((port) => !pods.some((pod) => portNames(pod).includes(port)));
+  if (missing.length === 0) return [];
+  return [
+    {
+      cause: 'no-endpoints',
+      severity: 'blocked',
+      summary: `no container of its pods has a port called ${listed(missing)}`,
+      unblockedBy: ['that name in containers[].ports[].name, or a number as targetPort'],
+    },
+  ];
+}
+
+function portNames({ spec }: ReadablePod): readonly string[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  return containers.flatMap(({ ports = [] }) => ports.flatMap(({ name }) => name ?? []));
+}
+
+function loadBalancerFindings({ metadata, spec, status }: ReadableService): DiagnosisFinding[] {
+  if (spec.type !== 'LoadBalancer' || (status?.loadBalancer?.ingress ?? []).length > 0) return [];
+  return [
+    {
+      cause: 'load-balancer-pending',
+      severity: 'waits',
+      summary: 'it has no address outside yet (type LoadBalancer)',
+      ...(metadata.creationTimestamp !== undefined && { since: metadata.creationTimestamp }),
+      unblockedBy: [
+        'the load balancer of the cloud, or of MetalLB and the like: kubectl describe service says what it reports',
+      ],
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import type * as admissionV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { EndpointSlice } from '@rollkeeper/controllers/shared';
+import { Service, defineKind } from '@rollkeeper/runtime';
+import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
+import { count } from '../findings.js';
+import type { KindDiagnosis } from '../kind-diagnosis.js';
+import type { Snapshot } from '../snapshot.js';
+
+type Configuration = KubernetesObject & Pick<admissionV1.ValidatingWebhookConfiguration, 'webhooks'>;
+type Webhook = DeepReadonly<NonNullable<Configuration['webhooks']>[number]>;
+
+const GROUP = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+/** Webhook configurations: those whose server is not there, so that what they match cannot be written. */
+export const validatingWebhookDiagnosis = webhookDiagnosis('ValidatingWebhookConfiguration');
+export const mutatingWebhookDiagnosis = webhookDiagnosis('MutatingWebhookConfiguration');
+
+function webhookDiagnosis(kind: string): KindDiagnosis<Configuration> {
+  return {
+    type: defineKind<Configuration>({ ...GROUP, kind }),
+    aliases: [],
+    needs: () => [{ type: Service }, { type: EndpointSlice }],
+    judge({ webhooks = [] }, snapshot): Verdict {
+      return {
+        good: { state: 'healthy', sentence: `${count(webhooks.length, 'webhook')}` },
+        findings: webhooks.flatMap((webhook) => findingsOf(webhook, snapshot)),
+      };
+    },
+  };
+}
+
+function findingsOf(webhook: Webhook, snapshot: Snapshot): DiagnosisFinding[] {
+  const { service } = webhook.clientConfig;
+  if (!service) return [];
+  const { name = '', namespace = '' } = service;
+  const problem = problemOf(namespace, name, snapshot);
+  if (problem === undefined) return [];
+  const isFatal = (webhook.failurePolicy ?? 'Fail') === 'Fail';
+  return [
+    {
+      cause: 'webhook-unreachable',
+      severity: isFatal ? 'blocked' : 'note',
+      summary: `webhook ${webhook.name} cannot be reached: ${problem}; ${isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is left out (failurePolicy Ignore)'}`,
+      objects: [{ kind: 'Service', namespace, name }],
+      unblockedBy: [
+        `ready pods behind Service ${namespace}/${name}: rollkeeper explain service ${namespace}/${name}`,
+        'or failurePolicy: Ignore, or a namespaceSelector that leaves its own namespace out',
+      ],
+    },
+  ];
+}
+
+function problemOf(namespace: string, name: string, snapshot: Snapshot): string | undefined {
+  if (!snapshot.isKnown(Service) || !snapshot.isKnown(EndpointSlice)) return undefined;
+  const exists = snapshot.list<Service>(Service, namespace).some(({ metadata }) => metadata.name === name);
+  if (!exists) return `there is no Service ${namespace}/${name}`;
+  const isBacked = snapshot
+    .list<EndpointSlice>(EndpointSlice, namespace)
+    .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === name)
+    .some(({ endpoints }) => (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false));
+  return isBacked ? undefined : `Service ${namespace}/${name} has no ready endpoints`;
+}
+
+/** `pods, deployments`: what the rules match. */
+function rulesOf({ rules }: Webhook): string {
+  const resources = new Set((rules ?? []).flatMap(({ resources: matched }) => matched ?? []));
+  return [...resources].join(', ') || 'what it matches';
+}

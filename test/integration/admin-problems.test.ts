@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiStatusError } from '../../src/client/api-client/index.js';
+import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { createMetrics } from '../../src/opentelemetry/index.js';
+import type { AccessVerdict } from '../../src/rollkeeper/delegated-access/index.js';
+import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
+import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import { anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
+import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { FakeCluster } from '../../src/testing/fake-cluster.js';
+
+interface Answered {
+  readonly problems: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[];
+  readonly notes: readonly string[];
+}
+
+/** Two namespaces with a claim that lost its volume in each, and a node that is silent. */
+function troubled(): FakeCluster {
+  const cluster = new FakeCluster();
+  for (const namespace of ['shop', 'secret'])
+    seed(cluster, PERSISTENT_VOLUME_CLAIMS, `${namespace}-data`, namespace, {
+      spec: {},
+      status: { phase: 'Lost' },
+    });
+  seed(cluster, NODES, 'n1', undefined, {
+    status: { conditions: [{ type: 'Ready', status: 'Unknown' }], allocatable: { pods: '9' } },
+  });
+  return cluster;
+}
+
+function seed(
+  cluster: FakeCluster,
+  type: ResourceType,
+  name: string,
+  namespace: string | undefined,
+  fields: object,
+): void {
+  cluster.seed(type, {
+    ...{ apiVersion: type.version, kind: type.kind },
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+    ...fields,
+  });
+}
+
+describe('problems of the admin API', () => {
+  let server: AdminServer;
+  let cluster: FakeCluster;
+  const asked: string[] = [];
+
+  beforeEach(async () => {
+    asked.length = 0;
+    cluster = troubled();
+    // What the API server does with the token of a team that may read its namespace and nothing else.
+    const asTeam = troubled();
+    asTeam.intercept = ({ key, type }) =>
+      type.namespaced && key.split('/')[0] === 'shop'
+        ? undefined
+        : new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'not yours' });
+    const ports = anAdminPorts({
+      client: cluster,
+      clientAs: (token: string) => {
+        asked.push(token);
+        return asTeam;
+      },
+      delegated: {
+        judge: async ({ token }): Promise<AccessVerdict> =>
+          token === 'teams-token'
+            ? { verdict: 'allowed', user: 'shop-team' }
+            : { verdict: 'unauthenticated' },
+      },
+    });
+    const options = { health: new HealthRegistry(), metrics: createMetrics(), status: ports.status, ports };
+    server = await startAdminServer(AdminModule.forRoot(options), { host: '127.0.0.1', port: 0 });
+  });
+  afterEach(() => server.close());
+
+  const get = async (path: string, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${server.url}${path}`, { headers });
+    return { status: answer.status, body: (await answer.json()) as Answered & { readonly error?: string } };
+  };
+  const namesOf = ({ problems }: Answered) => problems.map(({ kind, name }) => `${kind} ${name}`);
+
+  it('are all of them for a reader on this machine', async () => {
+    const { body } = await get('/admin/problems');
+    expect(namesOf(body)).toEqual([
+      'Node n1',
+      'PersistentVolumeClaim shop-data',
+      'PersistentVolumeClaim secret-data',
+    ]);
+    expect(namesOf((await get('/admin/problems?namespace=shop')).body)).toEqual([
+      'PersistentVolumeClaim shop-data',
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it('are those that the own rights of a user of the cluster show, also right after a look of another one', async () => {
+    await get('/admin/problems?namespace=shop');
+    const own = await get('/admin/problems?namespace=shop', 'teams-token');
+    expect(namesOf(own.body)).toEqual(['PersistentVolumeClaim shop-data']);
+    expect(own.body.notes[0]).toMatch(/^You may not list .*nodes/);
+    const all = await get('/admin/problems', 'teams-token');
+    expect(JSON.stringify(all.body)).not.toMatch(/secret|n1/);
+    expect(new Set(asked)).toEqual(new Set(['teams-token']));
+  });
+
+  it('are explained one by one, with the same rights', async () => {
+    expect((await get('/admin/explain/pvc/shop/shop-data', 'teams-token')).status).toBe(200);
+    const refused = await get('/admin/explain/pvc/secret/secret-data', 'teams-token');
+    expect(refused).toEqual({ status: 403, body: { error: 'not yours' } });
+    expect((await get('/admin/explain/node/n1', 'teams-token')).status).toBe(403);
+    expect((await get('/admin/explain/node/n1')).body).toMatchObject({ kind: 'Node', state: 'degraded' });
+  });
+
+  it('name the kind and the scope that were wrong', async () => {
+    expect(await get('/admin/explain/secret/shop/a')).toMatchObject({
+      status: 404,
+      body: { error: '"secret" is no kind that can be explained' },
+    });
+    expect((await get('/admin/explain/node/shop/n1')).status).toBe(404);
+    expect((await get('/admin/explain/pvc/shop-data')).status).toBe(404);
+    expect((await get('/admin/problems?namespace=..%2Fx')).status).toBe(400);
+  });
+
+  it('of a pod that no node takes come with the reason of each node', async () => {
+    seed(cluster, PODS, 'big', 'shop', {
+      spec: { containers: [], nodeSelector: { gpu: 'yes' } },
+      status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
+    });
+    const { body } = await get('/admin/explain/pods/shop/big');
+    expect(body).toMatchObject({
+      cause: 'unschedulable',
+      placement: { state: 'refused', nodes: [{ node: 'n1', obstacles: [{ plugin: 'NodeAffinity' }] }] },
+    });
+  });
+});
