@@ -65,7 +65,10 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- with .Values.namespaces }}{{ $namespaces = printf "namespaces %s " (. | sortAlpha | uniq | join ",") }}{{ end }}
 {{- $selector := "" }}
 {{- with .Values.selector }}{{ $selector = printf "selector %s" . }}{{ end }}
-{{- printf "%s%s" $namespaces $selector | trim }}
+{{- $coordination := "" }}
+{{- /* Replicas on Redis and replicas on a Lease do not see each other either. */}}
+{{- if ne .Values.coordination "redis" }}{{ $coordination = printf "coordination %s " .Values.coordination }}{{ end }}
+{{- printf "%s%s%s" $coordination $namespaces $selector | trim }}
 {{- end }}
 
 {{- /* Whether the release that is there works on something else. */}}

@@ -465,6 +465,17 @@ describe.skipIf(!helm)('the chart', () => {
     expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual(['rollkeeper-deployment']);
   });
 
+  it('knows replicas on Redis and on a Lease apart, which would work side by side', () => {
+    const annotation = (values: Values) => {
+      const chart = new Chart(values);
+      return chart.one<{ metadata: { annotations: Record<string, string> } }>('Deployment').metadata.annotations;
+    };
+    expect(annotation({})['rollkeeper.dev/scope']).toBe('');
+    expect(annotation({ coordination: 'leases', redis: { url: '' } })['rollkeeper.dev/scope']).toBe(
+      'coordination leases',
+    );
+  });
+
   it('tells the program its scope, word for word', () => {
     const chart = new Chart({ selector: 'shard notin (a, b)', namespaces: ['dev', 'ci'] });
     expect(optionsOf(chart).scope).toMatchObject({
