@@ -50,10 +50,20 @@ const LONGEST_PAUSE_IN_LOGS_MS = 30_000;
 const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
+/** What a server says of itself. */
+export interface ServerInfo {
+  /** `v1.36.0` */
+  readonly version: string;
+  /** The `Date` of its answer, epoch milliseconds, in whole seconds; absent where a proxy takes it away. */
+  readonly dateMs?: number;
+}
+
 /** An {@link ApiClient} with its own connections. */
 export interface HttpApiClient extends ApiClient {
   /** The same client, on the same connections, with another user agent in the server's logs and metrics. */
   as(userAgent: string): ApiClient;
+  /** Its version, and the time that it has. @throws ApiStatusError where `/version` is refused */
+  serverInfo(options?: { signal?: AbortSignal }): Promise<ServerInfo>;
   /** Closes every connection immediately; running requests are rejected. */
   close(): Promise<void>;
 }
@@ -228,6 +238,13 @@ class UndiciApiClient implements HttpApiClient {
     // Not ready, not found or forbidden: check that the server is a Kubernetes API at all.
     const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
+  }
+
+  async serverInfo({ signal }: Reading = {}): Promise<ServerInfo> {
+    const { userAgent } = this;
+    const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
+    const { gitVersion = 'unknown' } = parseAnswer(answer) as { gitVersion?: string };
+    return { version: gitVersion, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) };
   }
 
   close(): Promise<void> {

@@ -542,6 +542,36 @@ describe.skipIf(!helm)('the chart', () => {
     );
   });
 
+  it('names the runbooks, the console and the traces where the values say that they are', () => {
+    const chart = new Chart({
+      metrics: {
+        rules: { enabled: true, runbookUrl: 'https://docs.example.com/ALERTS.html' },
+        dashboard: {
+          enabled: true,
+          consoleUrl: 'https://console.example.com/',
+          tracesUrl: 'https://jaeger.example.com',
+        },
+      },
+    });
+    const { spec } = chart.one<{
+      spec: { groups: { rules: { annotations: { runbook_url: string } }[] }[] };
+    }>('PrometheusRule');
+    const urls = spec.groups.flatMap(({ rules }) => rules.map(({ annotations }) => annotations.runbook_url));
+    expect(urls[0]).toBe('https://docs.example.com/ALERTS.html#rollkeepernoleader');
+    expect(urls.every((url) => url.startsWith('https://docs.example.com/ALERTS.html#'))).toBe(true);
+    const { data } = chart.one<{ data: Record<string, string> }>('ConfigMap');
+    const dashboard = JSON.parse(data['rollkeeper.json'] ?? '') as {
+      templating: { list: { name: string; query: string; current?: { value: string } }[] };
+    };
+    const given = dashboard.templating.list.flatMap(({ current, name, query }) =>
+      current ? [[name, query, current.value]] : [],
+    );
+    expect(given).toEqual([
+      ['console', 'https://console.example.com', 'https://console.example.com'],
+      ['traces', 'https://jaeger.example.com', 'https://jaeger.example.com'],
+    ]);
+  });
+
   it('gives up no more than it needs: not root, no capabilities, nothing to write to', () => {
     const { container, pods } = nothing();
     expect(pods.spec.securityContext).toMatchObject({
