@@ -44,7 +44,7 @@ export class WriteInterceptingClient implements ApiClient {
     this.get = client.get.bind(client);
     this.list = client.list.bind(client);
     this.watch = client.watch.bind(client);
-    this.logs = client.logs.bind(client);
+    this.logs = (...args) => client.logs(...args);
     this.discover = client.discover.bind(client);
     this.ping = client.ping.bind(client);
   }
@@ -106,7 +106,7 @@ export function delegatingClient(client: ApiClient): ApiClient {
     get: client.get.bind(client),
     list: client.list.bind(client),
     watch: client.watch.bind(client),
-    logs: client.logs.bind(client),
+    logs: (...args) => client.logs(...args),
     create: client.create.bind(client),
     update: client.update.bind(client),
     patch: client.patch.bind(client),
