@@ -9,6 +9,7 @@ export type {
   GetOptions,
   ListOptions,
   ListPage,
+  LogOptions,
   PatchType,
   ReadOptions,
   WatchEvent,

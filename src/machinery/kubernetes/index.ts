@@ -49,7 +49,7 @@ export {
   tolerates,
 } from './node-fit.js';
 export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
-export type { ObjectRef, ResourceType } from './resource-type.js';
+export type { ObjectRef, ResourceType, TypedResource } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export {
   addAmounts,
@@ -86,6 +86,7 @@ export type {
   ReplicaSetCondition,
   ReplicaSetSpec,
   ReplicaSetStatus,
+  OfKind,
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';

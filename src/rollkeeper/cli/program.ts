@@ -10,6 +10,7 @@ import { registerDiffCommand } from './diff.command.js';
 import { registerDoctorCommand } from './doctor.command.js';
 import { exitCodesHelp } from './exit-codes.js';
 import { registerExplainCommand } from './explain.command.js';
+import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
@@ -61,6 +62,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
   registerSchedulerCommand(program);
   registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
+  registerGenerateCommand(program);
   registerCompletionCommands(program);
   for (const command of program.commands) command.addHelpText('after', exitCodesHelp(command.name()));
   program.addHelpText(

@@ -15,6 +15,7 @@ import type {
 } from '@rollkeeper/scheduler';
 import type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from '@rollkeeper/simulator';
 import { compileNodeSimulatorOptions } from '@rollkeeper/simulator';
+import type { WebhookDefinition } from '@rollkeeper/webhooks';
 import { compileTestUsers } from './cluster-users.js';
 import type { TestUser } from './cluster-users.js';
 import type { Manifests } from './manifests.js';
@@ -56,6 +57,11 @@ export interface TestClusterOptions {
    * @default 'system'
    */
   clock?: 'system' | 'manual' | { readonly startAt: Date | string };
+  /**
+   * Your webhooks, which the cluster calls in this process; definitions in manifests that they convert are installed so.
+   * @default none
+   */
+  webhooks?: readonly WebhookDefinition[];
   /**
    * Addresses of the Services of admission webhooks, `namespace/name` → `host:port`: lets a webhook in the test process
    * be called by the Service name of its configuration.
@@ -108,6 +114,7 @@ export interface CompiledTestClusterOptions {
   readonly snapshot: TestClusterSnapshot | undefined;
   /** Milliseconds since the epoch, or the machine's clock. */
   readonly clock: 'system' | { readonly startMs: number | undefined };
+  readonly webhooks: readonly WebhookDefinition[];
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
   readonly metrics: boolean;
@@ -133,6 +140,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'manifests',
   'snapshot',
   'clock',
+  'webhooks',
   'webhookServices',
   'unknownServiceAccounts',
   'metrics',
@@ -156,6 +164,7 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
     clock: clockOf(options.clock ?? 'system'),
+    webhooks: options.webhooks ?? [],
     webhookServices: options.webhookServices ?? {},
     signal: options.signal ?? new AbortController().signal,
     logger: options.logger ?? silentLogger,

@@ -85,6 +85,11 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
   },
   {
+    name: 'no Redis',
+    values: { coordination: 'leases', redis: { url: '' } },
+    makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
+  },
+  {
     name: 'alert rules',
     values: { metrics: { rules: { enabled: true } } },
     makes: [...BY_DEFAULT, 'PrometheusRule/rk-rollkeeper'],
@@ -257,7 +262,7 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
-        ...Object.values(parseRedisUrl(options['redis-url']).tls ?? {}),
+        ...Object.values(options['redis-url'] ? (parseRedisUrl(options['redis-url']).tls ?? {}) : {}),
       ];
       const mounted = (chart.container.volumeMounts ?? []).flatMap(
         ({ mountPath, name: volumeName, ...mount }) => {
@@ -458,6 +463,17 @@ describe.skipIf(!helm)('the chart', () => {
     expect(definition?.spec).toEqual(deploymentDefinition()['spec']);
     const chart = new Chart({ deployments: { api: 'rollkeeper.dev/v1' }, controllers: 'deployment' });
     expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual(['rollkeeper-deployment']);
+  });
+
+  it('knows replicas on Redis and on a Lease apart, which would work side by side', () => {
+    const annotation = (values: Values) => {
+      const chart = new Chart(values);
+      return chart.one<{ metadata: { annotations: Record<string, string> } }>('Deployment').metadata.annotations;
+    };
+    expect(annotation({})['rollkeeper.dev/scope']).toBe('');
+    expect(annotation({ coordination: 'leases', redis: { url: '' } })['rollkeeper.dev/scope']).toBe(
+      'coordination leases',
+    );
   });
 
   it('tells the program its scope, word for word', () => {

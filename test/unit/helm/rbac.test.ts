@@ -386,6 +386,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(rightsGivenBy(rulesWith({})).filter(({ resource }) => resource === 'leases')).toEqual([]);
   });
 
+  it('on ConfigMaps are there where leaders leave intents to each other in them, by their names', () => {
+    const chart = new Chart({ coordination: 'leases' });
+    const rules = chart.rulesOf('ops').filter(({ resources = [] }) => resources.includes('configmaps'));
+    expect(rules.flatMap(({ verbs }) => verbs)).toEqual(['create', 'get', 'update']);
+    expect(rules.flatMap(({ resourceNames = [] }) => resourceNames)).toEqual(
+      [0, 1, 2, 3].map((index) => `rk-rollkeeper-intents-${index}`),
+    );
+    expect(chart.args).toContain('--coordination=leases');
+    expect(chart.args.join(' ')).not.toContain('redis');
+  });
+
   it('on candidates are there where the election is coordinated', () => {
     const given = (coordinated: boolean) =>
       rightsGivenBy(rulesWith({ leaderElection: { resourceLock: 'leases', coordinated } }));
