@@ -38,7 +38,8 @@ module.exports = {
     },
     room('redis', 'client', 'machinery', 'runtime'),
     room('opentelemetry', 'machinery', 'runtime'),
-    room('nest', 'machinery', 'opentelemetry', 'runtime'),
+    room('webhooks', 'machinery', 'runtime', 'tls'),
+    room('nest', 'machinery', 'opentelemetry', 'runtime', 'webhooks'),
     room('controllers', 'client', 'machinery', 'runtime', 'tls'),
     room('apiserver', 'machinery', 'redis', 'tls'),
     room('scheduler', 'client', 'machinery', 'runtime'),
@@ -55,6 +56,7 @@ module.exports = {
       'scheduler',
       'simulator',
       'tls',
+      'webhooks',
     ),
     {
       name: 'no-package-imports-the-product',
@@ -74,7 +76,7 @@ module.exports = {
     {
       name: 'nest-and-controllers-use-the-runtime-as-strangers-do',
       severity: 'error',
-      from: { path: '^src/(nest|controllers)/', pathNot: String.raw`\.spec\.ts$` },
+      from: { path: '^src/(nest|controllers|webhooks)/', pathNot: String.raw`\.spec\.ts$` },
       to: { path: '^src/(client|runtime)/', pathNot: String.raw`^src/runtime/index\.ts$` },
     },
     {
@@ -92,7 +94,7 @@ module.exports = {
     {
       name: 'the-kit-loads-no-server-and-no-command-line',
       severity: 'error',
-      from: { path: '^src/(machinery|client|runtime|redis|opentelemetry)/' },
+      from: { path: '^src/(machinery|client|runtime|redis|opentelemetry|webhooks)/' },
       to: { path: 'node_modules/(@nestjs|@bull-board|express|commander|helmet|lit-html)/' },
     },
     {

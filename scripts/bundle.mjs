@@ -11,7 +11,12 @@ import { BUILT, DIST, ROOT } from './lib/workspaces.mjs';
 const MODULES = join(DIST, 'main-modules.js');
 const PROGRAM = join('rollkeeper', 'main.js');
 /** Files that modules of the packages read beside them; the bundle finds them below `dist/files`. */
-const ASSETS = ['apiserver/schema/generated', 'apiserver/protobuf/generated'];
+const ASSETS = [
+  'apiserver/kinds/generated',
+  'apiserver/openapi/generated',
+  'apiserver/protobuf/generated',
+  'apiserver/schema/generated',
+];
 
 /** Where the modules are, links followed as the bundler follows them, and the place of each package's files below `dist`. */
 const HOMES = [...BUILT].map(([name, folder]) => ({

@@ -1,19 +1,21 @@
 /**
- * Writes the table of docs/API.md from the kinds of the embedded API server.
- * Run after a change of the kinds: `node -C rollkeeper:source --import tsx scripts/generate-api-docs.mjs`
+ * Writes the parts of docs/API.md that follow from what is served: the table of all kinds, and what of the surface differs.
+ * Run after a change of either: `node -C rollkeeper:source --import tsx scripts/generate-api-docs.mjs`
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
 import { createKindRegistry } from '../src/apiserver/index.js';
 import { apiTable } from '../src/testing/api-table.js';
+import { surfaceText } from '../src/testing/surface-docs.js';
 
 const file = fileURLToPath(new URL('../docs/API.md', import.meta.url));
-const BEGIN = '<!-- generated: begin -->';
-const END = '<!-- generated: end -->';
-const text = readFileSync(file, 'utf8');
-const before = text.slice(0, text.indexOf(BEGIN) + BEGIN.length);
-const after = text.slice(text.indexOf(END));
-const whole = `${before}\n\n${apiTable(createKindRegistry())}\n\n${after}`;
+const parts = { '': apiTable(createKindRegistry()), 'surface ': surfaceText() };
+let text = readFileSync(file, 'utf8');
+for (const [name, made] of Object.entries(parts)) {
+  const begin = `<!-- generated: ${name}begin -->`;
+  const before = text.slice(0, text.indexOf(begin) + begin.length);
+  text = `${before}\n\n${made}\n\n${text.slice(text.indexOf(`<!-- generated: ${name}end -->`))}`;
+}
 const options = await prettier.resolveConfig(file);
-writeFileSync(file, await prettier.format(whole, { ...options, parser: 'markdown' }));
+writeFileSync(file, await prettier.format(text, { ...options, parser: 'markdown' }));

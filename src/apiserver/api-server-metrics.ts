@@ -17,6 +17,14 @@ export interface ApiServerMetrics {
   inFlight(kind: 'mutating' | 'readOnly' | 'watch', change: 1 | -1): void;
   /** A request was refused or terminated to protect others. */
   terminated(request: ServedRequest, code: number): void;
+  /** It was found out, or not, on whose behalf a request is made. */
+  authenticated(outcome: 'success' | 'failure', username: string, durationMs: number): void;
+  /** It was decided whether a request is allowed. */
+  authorized(decision: 'allowed' | 'denied', durationMs: number): void;
+  /** The body of a request was received. */
+  received(request: ServedRequest, bytes: number): void;
+  /** A request was about a version that will go. */
+  deprecated(request: ServedRequest): void;
   stored(operation: string, resource: string, outcome: 'ok' | 'error', durationMs: number): void;
   /** Number of unreadable stored objects of a resource (qualified). */
   unreadable(resource: string, count: number): void;
@@ -29,6 +37,10 @@ export const noApiServerMetrics: ApiServerMetrics = {
   served: () => undefined,
   inFlight: () => undefined,
   terminated: () => undefined,
+  authenticated: () => undefined,
+  authorized: () => undefined,
+  received: () => undefined,
+  deprecated: () => undefined,
   stored: () => undefined,
   unreadable: () => undefined,
   serialize: () => Promise.resolve(''),

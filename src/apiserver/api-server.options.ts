@@ -36,6 +36,8 @@ export interface ApiServerOptions {
   /** How long a stop waits for requests under way, milliseconds. @default 5000 */
   readonly drainTimeoutMs?: number;
   readonly limits?: ServerLimits;
+  /** How the process was started, by name, for `/flagz`; secrets must be left out. @default none */
+  readonly flags?: Readonly<Record<string, string>>;
   /** kube-apiserver's plug-ins that let everything pass. @default none */
   readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
   /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */

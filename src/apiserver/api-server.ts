@@ -21,9 +21,12 @@ import {
   createListener,
   endUnfinished,
   flowOf,
+  acceptsGzip,
   formatOfRefusal,
+  isPrettyAsked,
   negotiate,
   RequestGate,
+  METRICS_TYPE,
   RequestSignals,
   send,
   sendError,
@@ -191,13 +194,15 @@ export class ApiServer {
     };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
-        const identified = this.api.authenticator.identify(message);
-        const user = identified instanceof Promise ? await identified : identified;
+        const user = await this.authenticate(message);
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
         if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
-        this.admit(request, message, user);
+        this.identify(request, message, user);
+        const reading = this.api.authorizer.ready(request.user);
+        if (reading) await reading;
+        this.admitCounted(request);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
-        if (hasBody(message)) await this.receiveBody(request, message);
+        if (hasBody(message)) counted.received(await this.receiveBody(request, message));
         leave = await this.gate.enter(counted.sort, request);
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
@@ -229,10 +234,35 @@ export class ApiServer {
     response.once('close', () => this.connections.ended(socket));
   }
 
-  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<void> {
+  /** @returns how many bytes it has */
+  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<number> {
     this.connections.sends(socket, true);
-    await request.receiveBody();
+    const length = await request.receiveBody();
     this.connections.sends(socket, false);
+    return length;
+  }
+
+  private async authenticate(message: IncomingMessage): Promise<UserInfo | undefined> {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    const identified = this.api.authenticator.identify(message);
+    const user = identified instanceof Promise ? await identified : identified;
+    const outcome = user ? 'success' : 'failure';
+    this.metrics.authenticated(outcome, user?.username ?? '', clock.monotonicNow() - startedMs);
+    return user;
+  }
+
+  /** @throws StatusError 403 */
+  private admitCounted(request: ApiRequest): void {
+    const { clock } = this.options;
+    const startedMs = clock.monotonicNow();
+    let decision: 'allowed' | 'denied' = 'denied';
+    try {
+      this.admit(request);
+      decision = 'allowed';
+    } finally {
+      this.metrics.authorized(decision, clock.monotonicNow() - startedMs);
+    }
   }
 
   /** So that a client that heeds it does not send its next request when the connection has just ended. */
@@ -243,17 +273,27 @@ export class ApiServer {
   }
 
   /**
-   * Lets those through who may do what they ask for.
+   * Finds who is to be answered: the user, or whom they may impersonate.
    * @throws StatusError 401, 403
    */
-  private admit(request: ApiRequest, message: IncomingMessage, user: UserInfo | undefined): void {
+  private identify(
+    request: ApiRequest,
+    { headers, headersDistinct }: IncomingMessage,
+    user?: UserInfo,
+  ): void {
     if (!user) throw unauthorized();
     request.user = user;
-    const other = isImpersonating(message.headers) ? readImpersonation(message.headersDistinct) : undefined;
-    if (other) {
-      for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
-      request.user = other.user;
-    }
+    const other = isImpersonating(headers) ? readImpersonation(headersDistinct) : undefined;
+    if (!other) return;
+    for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
+    request.user = other.user;
+  }
+
+  /**
+   * Lets those through who may do what they ask for.
+   * @throws StatusError 403
+   */
+  private admit(request: ApiRequest): void {
     if (isMaster(request.user) || this.api.authorizer.isOpen) return;
     for (const need of needsOf(request)) this.api.authorizer.assertAllowed(request.user, need);
   }
@@ -268,8 +308,8 @@ export class ApiServer {
     const { toProtobuf } = this.api;
     if (this.isDraining) response.shouldKeepAlive = false;
     const common = commonHeaders(request.headers['audit-id']);
-    const acceptsGzip = encoding.includes('gzip');
-    await send(request, response, answer, { format, toProtobuf, acceptsGzip, common });
+    const options = { format, toProtobuf, common, acceptsGzip: acceptsGzip(encoding) };
+    await send(request, response, answer, { ...options, isPretty: isPrettyAnswer(request) });
   }
 
   /** The rest of a refused request's body must not block the next request, nor continue for long. */
@@ -286,7 +326,7 @@ export class ApiServer {
   private async answer(request: ApiRequest): Promise<ApiResponse> {
     if (request.path !== '/metrics') return this.api.router.route(request);
     const raw = await this.metrics.serialize();
-    return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
+    return { status: 200, raw, contentType: METRICS_TYPE };
   }
 
   private tellUnread(requests: readonly ApiRequest[], length: number): void {
@@ -326,6 +366,7 @@ export class ApiServer {
         toProtobuf,
         common,
         warned: request.warned,
+        isPretty: isPrettyAnswer(request),
       });
     } catch (problem) {
       this.breakOff(request, response, problem);
@@ -351,6 +392,11 @@ export class ApiServer {
     }
     response.destroy();
   }
+}
+
+/** The documents of OpenAPI are for programs: they are not indented for a browser either. */
+function isPrettyAnswer(request: ApiRequest): boolean {
+  return isPrettyAsked(request) && !request.path.startsWith('/openapi/');
 }
 
 /** What is answered has been found acceptable already; what has no message is written as JSON. */

@@ -2,8 +2,9 @@ import { Admission } from './admission/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type { ApiServerOptions } from './api-server.options.js';
 import { Authenticator, createSigningKey, ServiceAccountTokens } from './auth/index.js';
-import { Authorizer } from './authorization/index.js';
+import { Authorizer, NodeAccess } from './authorization/index.js';
 import { ClusterRoleAggregation } from './bootstrap/aggregate-cluster-roles.js';
+import { NODE_RULES } from './bootstrap/default-roles.js';
 import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
 import { VersionConverter } from './conversion/index.js';
 import { CustomResources } from './custom-resources/custom-resources.js';
@@ -40,16 +41,16 @@ export function assembleApi(
   metrics: ApiServerMetrics,
   address: () => string,
 ): AssembledApi {
-  const { kinds, schemas, clock, random, logger, token, users } = options;
+  const { kinds, schemas, clock, flags = {}, random, logger, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
-  const followed = new FollowedResources(
-    measured,
-    { clock, logger, check: storedObjectCheck(kinds, schemas) },
-    (resource, count) => metrics.unreadable(resource, count),
+  const following = { clock, logger, check: storedObjectCheck(kinds, schemas) };
+  const followed = new FollowedResources(measured, following, (resource, count) =>
+    metrics.unreadable(resource, count),
   );
   const { storage } = followed;
 
-  const authorizer = new Authorizer({ followed, kinds, isOpen: token === undefined });
+  const nodes = new NodeAccess(measured, following, NODE_RULES);
+  const authorizer = new Authorizer({ followed, kinds, nodes, isOpen: token === undefined });
   const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
   const authenticator = new Authenticator({ token, users, serviceAccounts: tokens });
 
@@ -80,10 +81,16 @@ export function assembleApi(
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }, { unreadable, protobuf }),
+    router: new Router(
+      context,
+      address,
+      { authenticator, authorizer },
+      { unreadable, protobuf, flags, startedAtMs: clock.now() },
+    ),
     toProtobuf: (body) => protobuf.encode(body),
     async prepare(signal) {
       await followed.load();
+      nodes.begin(signal);
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
       await ensureInitialObjects(context);
       await aggregation.aggregate();
@@ -91,7 +98,7 @@ export function assembleApi(
     },
     announce: (url) => ensureApiEndpoints(context, url),
     async ended() {
-      await Promise.all(background);
+      await Promise.all([...background, nodes.ended()]);
     },
   };
 }

@@ -9,6 +9,8 @@ const METHODS: ReadonlySet<string> = new Set([...READS, 'POST', 'PUT', 'PATCH', 
 
 export interface CountedRequest {
   readonly sort: RequestSort;
+  /** Its body was received. */
+  received(bytes: number): void;
   /** It was answered; a watch has ended. */
   done(code: number): void;
   /** It was refused, or ended before its end, so that others are served. */
@@ -29,14 +31,20 @@ export function countRequest(
       ? 'readOnly'
       : 'mutating';
   metrics.inFlight(sort, 1);
+  if (isDeprecated(described, kinds)) metrics.deprecated(described);
   return {
     sort,
+    received: (bytes) => metrics.received(described, bytes),
     done(code) {
       metrics.inFlight(sort, -1);
       metrics.served(described, code, clock.monotonicNow() - startedMs);
     },
     terminated: (code) => metrics.terminated(described, code),
   };
+}
+
+function isDeprecated({ group, resource, version }: ServedRequest, kinds: KindRegistry): boolean {
+  return resource !== '' && kinds.find(group, version, resource)?.deprecation !== undefined;
 }
 
 /** Answered as long as the client likes: it must not hold the place of one that ends. */

@@ -18,5 +18,6 @@ export { MemoryStorage, RedisStorage, StorageConflictError } from './storage/ind
 export type { Storage, StorageKey, StorageRecord, StoredObject } from './storage/index.js';
 export { ensureTlsFiles } from './tls-files.js';
 export type { TlsMaterial } from './tls-files.js';
+export { serverVersion } from './kubernetes-version.js';
 export { noApiServerMetrics } from './api-server-metrics.js';
 export type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';

@@ -66,12 +66,22 @@ export async function runApiServerProcess(
     port: compiled.port,
     disabledAdmissionPlugins: compiled['disable-admission-plugins'],
     unknownServiceAccounts: compiled['unknown-service-accounts'],
+    flags: shownFlags(compiled),
   });
   const announce = async (listensAt: string): Promise<void> => {
     await writeOwnKubeconfig(compiled, listensAt, credentials);
     onReady(listensAt);
   };
   await runTogether(storage, server, announce, signal);
+}
+
+/** For `/flagz`. The store's address may hold a password. */
+function shownFlags(options: CompiledApiServerProcessOptions): Record<string, string> {
+  const given = Object.entries<unknown>(options).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    'redis-url': 'CLASSIFIED',
+  };
 }
 
 type Credentials = Awaited<ReturnType<typeof prepareDataDir>>;

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, notAcceptable } from './errors/index.js';
 import type { ApiRequest, Negotiated } from './http/index.js';
+import { describedColumns } from './kinds/index.js';
 import type { ShownKind, TableCell } from './kinds/index.js';
 
 /** How the client asked to see objects. */
@@ -12,7 +13,6 @@ export interface View {
 /** The requested parts of a Table; a watch sends its columns only once. */
 export interface TableParts {
   readonly columns: boolean;
-  readonly rows: boolean;
 }
 
 interface ObjectList {
@@ -28,15 +28,14 @@ export function presentObject(
   kind: ShownKind,
   { accept, request }: View,
   nowMs: number,
-  parts: TableParts = { columns: true, rows: true },
+  parts: TableParts = { columns: true },
 ): object {
   switch (accept.as) {
     case undefined:
       return object;
     case 'Table': {
       const metadata = { resourceVersion: object.metadata.resourceVersion };
-      const rows = parts.rows ? [object] : [];
-      return toTable(rows, kind, { metadata, nowMs, ...parts, ...tableOptions(accept, request.query) });
+      return toTable([object], kind, { metadata, nowMs, ...parts, ...tableOptions(accept, request.query) });
     }
     default:
       if (accept.as === 'PartialObjectMetadataList') throw notAcceptable();
@@ -59,7 +58,6 @@ export function presentList(
         metadata: list.metadata,
         nowMs,
         columns: true,
-        rows: true,
         ...tableOptions(accept, request.query),
       });
     default:
@@ -99,7 +97,7 @@ function tableOptions(accept: Negotiated, query: URLSearchParams) {
   const includeObject = query.get('includeObject') || 'Metadata';
   if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
     throw badRequest(
-      `includeObject: Unsupported value: ${JSON.stringify(includeObject)}: supported values: "Metadata", "None", "Object"`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
   }
   return { includeObject, metaVersion: accept.metaVersion } as const;
@@ -110,7 +108,6 @@ interface TableOptions {
   /** Wall clock, for ages. */
   readonly nowMs: number;
   readonly columns: boolean;
-  readonly rows: boolean;
   readonly includeObject: 'None' | 'Metadata' | 'Object';
   readonly metaVersion: 'v1' | 'v1beta1';
 }
@@ -122,15 +119,22 @@ function toTable(objects: readonly UnstructuredObject[], kind: ShownKind, option
     kind: 'Table',
     apiVersion,
     metadata: options.metadata,
-    columnDefinitions: options.columns ? kind.columns : null,
+    columnDefinitions: options.columns ? describedColumns(kind) : null,
     rows: objects.map((object) => ({
       cells: cellsOf(object, kind, options.nowMs),
-      ...(options.includeObject === 'Object' && { object }),
-      ...(options.includeObject === 'Metadata' && {
-        object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata },
-      }),
+      object: shownObject(object, options.includeObject, apiVersion),
     })),
   };
+}
+
+function shownObject(
+  object: UnstructuredObject,
+  include: TableOptions['includeObject'],
+  apiVersion: string,
+): object | null {
+  if (include === 'None') return null;
+  if (include === 'Object') return object;
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
 }
 
 /** Of an object in the store whose fields have other types than the columns need, the name alone is known. */

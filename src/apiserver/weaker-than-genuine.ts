@@ -3,9 +3,6 @@
  * rules here know what they do not see. docs/SECURITY.md explains each.
  */
 export const WEAKER_THAN_GENUINE: readonly string[] = [
-  'Pod Security Standards are not enforced',
-  'no NodeRestriction admission',
-  'no Node authorizer',
   'no encryption at rest',
   'no audit log',
   'no API priority and fairness',

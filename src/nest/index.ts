@@ -10,3 +10,5 @@ export type { ReconcilesOptions } from './reconciles.decorator.js';
 export { RollkeeperHealthIndicator } from './rollkeeper.health.js';
 export { RollkeeperModule } from './rollkeeper.module.js';
 export type { RollkeeperModuleExtras } from './rollkeeper.module.js';
+export { Webhook } from './webhook.decorator.js';
+export type { WebhookOptions } from './webhook.decorator.js';

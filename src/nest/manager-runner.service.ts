@@ -1,11 +1,16 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { ControllerManager, ShutdownError } from '@rollkeeper/runtime';
+import { ControllerManager, InvalidOptionError, ShutdownError } from '@rollkeeper/runtime';
+import type { WebhookDefinition, WebhookServer } from '@rollkeeper/webhooks';
 import { controllerOfProvider } from './reconciles.decorator.js';
+import { webhookOfProvider } from './webhook.decorator.js';
 
 /** Token: whether the manager starts with the application. */
 export const AUTO_RUN = Symbol('rollkeeper:autoRun');
+
+/** Token: the server of the webhooks, or null. */
+export const WEBHOOK_SERVER = Symbol('rollkeeper:webhooks');
 
 /**
  * Runs the manager as long as the application runs. It starts once all modules are initialized, with every provider
@@ -22,13 +27,13 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(ControllerManager) private readonly manager: ControllerManager,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(AUTO_RUN) private readonly autoRun: boolean,
+    @Inject(WEBHOOK_SERVER) private readonly webhooks: WebhookServer | null,
   ) {}
 
   onApplicationBootstrap(): void {
-    const controllers = this.discovery
-      .getProviders()
-      .map(({ instance }) => controllerOfProvider(instance))
-      .filter((controller) => controller !== undefined);
+    const instances = this.discovery.getProviders().map(({ instance }): unknown => instance);
+    const controllers = instances.map(controllerOfProvider).filter((controller) => controller !== undefined);
+    this.serve(instances.map(webhookOfProvider).filter((webhook) => webhook !== undefined));
     this.manager.add(...controllers).assemble();
     if (this.autoRun) this.run();
   }
@@ -36,6 +41,16 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.stopper.abort(new ShutdownError('the application stops'));
     await (this.running ?? this.manager.close());
+  }
+
+  private serve(webhooks: readonly WebhookDefinition[]): void {
+    if (webhooks.length === 0) return;
+    if (!this.webhooks)
+      throw new InvalidOptionError(
+        'webhooks',
+        `${webhooks.map(({ name }) => name).join(', ')}: RollkeeperModule.forRoot needs a webhookServer`,
+      );
+    this.webhooks.add(...webhooks);
   }
 
   private run(): void {

@@ -4,8 +4,9 @@ import { DiscoveryModule } from '@nestjs/core';
 import { TerminusModule } from '@nestjs/terminus';
 import type { ControllerDefinition, CreateManagerOptions } from '@rollkeeper/runtime';
 import { ControllerManager, createManager } from '@rollkeeper/runtime';
+import type { WebhookServer } from '@rollkeeper/webhooks';
 import { apiClientProvider, listerProviders } from './injection.js';
-import { AUTO_RUN, ManagerRunner } from './manager-runner.service.js';
+import { AUTO_RUN, ManagerRunner, WEBHOOK_SERVER } from './manager-runner.service.js';
 import { ProbesController } from './probes.controller.js';
 import { DefinedController } from './reconciles.decorator.js';
 import { RollkeeperHealthIndicator } from './rollkeeper.health.js';
@@ -19,6 +20,8 @@ export interface RollkeeperModuleExtras {
    * yourself and handle its rejection. @default true
    */
   readonly autoRun?: boolean;
+  /** Serves the classes with `@Webhook`, and the webhooks that it was made with. @default no webhooks */
+  readonly webhooks?: WebhookServer;
 }
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<CreateManagerOptions>(
@@ -28,12 +31,16 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 )
   .setClassMethodName('forRoot')
   .setExtras<RollkeeperModuleExtras>(
-    { probeRoutes: true, autoRun: true },
-    (definition, { autoRun, probeRoutes }) => ({
+    { probeRoutes: true, autoRun: true, webhooks: undefined },
+    (definition, { autoRun, probeRoutes, webhooks = null }) => ({
       ...definition,
       // A process has one manager; the controllers of every feature module join it.
       global: true,
-      providers: [...(definition.providers ?? []), { provide: AUTO_RUN, useValue: autoRun }],
+      providers: [
+        ...(definition.providers ?? []),
+        { provide: AUTO_RUN, useValue: autoRun },
+        { provide: WEBHOOK_SERVER, useValue: webhooks },
+      ],
       controllers: probeRoutes ? [ProbesController] : [],
     }),
   )
@@ -47,7 +54,14 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 @Module({
   imports: [DiscoveryModule, TerminusModule.forRoot({ logger: false })],
   providers: [
-    { provide: ControllerManager, inject: [MODULE_OPTIONS_TOKEN], useFactory: createManager },
+    {
+      provide: ControllerManager,
+      inject: [MODULE_OPTIONS_TOKEN, WEBHOOK_SERVER],
+      useFactory: (options: CreateManagerOptions, webhooks: WebhookServer | null) =>
+        createManager(
+          webhooks ? { ...options, extensions: [...(options.extensions ?? []), webhooks] } : options,
+        ),
+    },
     apiClientProvider,
     ManagerRunner,
     RollkeeperHealthIndicator,

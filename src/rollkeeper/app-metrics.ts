@@ -1,3 +1,4 @@
+import { serverVersion } from '@rollkeeper/apiserver';
 import type { ApiServerMetrics, ServedRequest } from '@rollkeeper/apiserver';
 import type { Metrics } from '@rollkeeper/runtime/telemetry';
 import { METRICS, REQUEST_BUCKETS } from '@rollkeeper/runtime/telemetry';
@@ -38,6 +39,8 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
     description:
       'Objects in the store that cannot be understood and count as absent, by resource; the log names them',
   });
+  const access = createAccessMetrics(meter);
+  observeVersion(meter);
   for (const kind of ['mutating', 'readOnly']) inFlight.add(0, { request_kind: kind });
   watches.add(0, { verb: 'WATCH' });
   return {
@@ -56,11 +59,97 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
       terminations.add(1, { ...labelsOf(request), code: String(code) });
       if (verb === 'WATCH' && code === 200) terminatedWatchers.add(1, { group, resource });
     },
+    ...access,
     stored: (operation, resource, outcome, durationMs) =>
       storage.record(durationMs / 1000, { operation, resource, outcome }),
     unreadable: (resource, count) => unreadable.record(count, { resource }),
-    serialize: () => metrics.serialize(),
+    serialize: async () => (await metrics.serialize()).replace(ENDLESS_NAMES, '$1'),
   };
+}
+
+/** Counters whose names in Kubernetes do not end as Prometheus would have it; OpenTelemetry gives all that end. */
+const ENDLESS_NAMES = /\b(authentication_attempts|authenticated_user_requests)_total\b/g;
+
+type AccessMetrics = Pick<ApiServerMetrics, 'authenticated' | 'authorized' | 'received' | 'deprecated'>;
+
+/** Bytes, from what a small object has to the largest body that is taken. */
+const BODY_BUCKETS = [1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 2e6, 3e6];
+/** Seconds: neither is more than a look in memory, unless a token is one of a service account. */
+const ACCESS_BUCKETS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 1];
+
+/** Who asked, and whether they might. */
+function createAccessMetrics(meter: Meter): AccessMetrics {
+  const advice = { explicitBucketBoundaries: ACCESS_BUCKETS };
+  const users = meter.createCounter(METRICS.authenticatedRequests, {
+    description: 'Requests whose user is known, by a word for the user',
+  });
+  const attempts = meter.createCounter(METRICS.authenticationAttempts, {
+    description: 'Requests whose user was looked for, by result',
+  });
+  const authentication = meter.createHistogram(METRICS.authenticationDuration, {
+    description: 'Seconds until it was known on whose behalf a request is made, by result',
+    advice,
+  });
+  const decisions = meter.createCounter(METRICS.authorizationAttempts, {
+    description: 'Requests about which it was decided whether they are allowed, by result',
+  });
+  const authorization = meter.createHistogram(METRICS.authorizationDuration, {
+    description: 'Seconds until it was decided whether a request is allowed, by result',
+    advice,
+  });
+  const bodies = meter.createHistogram(METRICS.apiserverBodySize, {
+    description: 'Bytes of the bodies of requests, by resource and verb',
+    advice: { explicitBucketBoundaries: BODY_BUCKETS },
+  });
+  const deprecated = meter.createGauge(METRICS.apiserverDeprecated, {
+    description: 'Deprecated versions that were asked for, 1 each',
+  });
+  return {
+    authenticated(result, username, durationMs) {
+      attempts.add(1, { result });
+      authentication.record(durationMs / 1000, { result });
+      if (result === 'success') users.add(1, { username: wordFor(username) });
+    },
+    authorized(result, durationMs) {
+      decisions.add(1, { result });
+      authorization.record(durationMs / 1000, { result });
+    },
+    received: ({ group, resource, verb }, bytes) => bodies.record(bytes, { group, resource, verb }),
+    deprecated: ({ group, resource, subresource, version }) =>
+      deprecated.record(1, { group, version, resource, subresource, removed_release: '' }),
+  };
+}
+
+const KNOWN_USERS: ReadonlySet<string> = new Set(['admin', 'client', 'kube_proxy', 'kubelet']);
+
+/** A client must not be able to make new labels: as in a genuine server, few users have their own. */
+function wordFor(username: string): string {
+  if (KNOWN_USERS.has(username)) return username;
+  return username.includes('@') ? 'email_id' : 'other';
+}
+
+/** Of which release of Kubernetes the API is. */
+function observeVersion(meter: Meter): void {
+  const version = serverVersion();
+  const info = (name: string, description: string, labels: Record<string, string>): void =>
+    meter.createGauge(name, { description }).record(1, labels);
+  info(METRICS.buildInfo, 'The release of Kubernetes that the API is the same as, always 1', {
+    build_date: version.buildDate,
+    compiler: version.compiler,
+    git_commit: version.gitCommit,
+    git_tree_state: version.gitTreeState,
+    git_version: version.gitVersion,
+    go_version: version.goVersion,
+    major: version.major,
+    minor: version.minor,
+    platform: version.platform,
+  });
+  info(METRICS.versionInfo, 'The versions of Kubernetes that the server is of and emulates, always 1', {
+    binary: version.gitVersion.replace(/^v/, ''),
+    component: 'kube',
+    emulation: `${version.emulationMajor}.${version.emulationMinor}`,
+    min_compat: `${version.minCompatibilityMajor}.${version.minCompatibilityMinor}`,
+  });
 }
 
 function labelsOf({ group, resource, scope, subresource, verb, version }: ServedRequest) {

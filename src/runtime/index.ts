@@ -12,11 +12,20 @@ export type {
   CoordinationParts,
   CoordinationReach,
 } from './operator/coordination.js';
+export type { CoordinationMode } from './operator/decide-coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';
+export { defineCustomKind, definitionOf, withRules } from './operator/custom-kind.js';
+export type {
+  CustomKind,
+  CustomKindOptions,
+  CustomObject,
+  PrinterColumn,
+  ValidationRule,
+} from './operator/custom-kind.js';
 export { defineController } from './operator/define-controller.js';
 export { indexBy, workOf } from './operator/controller-spec.js';
 export type {
@@ -58,7 +67,9 @@ export {
   defineKind,
   partOf,
   typeMeta,
+  untyped,
 } from './operator/kinds.js';
+export * from './operator/built-in-kinds.js';
 export type { CachedKind, Kind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
 export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
 export {
@@ -99,8 +110,25 @@ export type {
   Urgency,
   WatchedKind,
 } from './operator/watched-events.js';
-export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
-export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
+export {
+  createOrUpdate,
+  patchStatus,
+  retryOnConflict,
+  serverSideApply,
+  updateStatus,
+} from './operator/write-objects.js';
+export type {
+  ApplyObject,
+  ApplyOptions,
+  Part,
+  RetryOnConflictOptions,
+  WrittenObject,
+} from './operator/write-objects.js';
+export { applyDependents, dependent } from './operator/dependents.js';
+export type { Dependent, DependentsOptions, DependentsOutcome } from './operator/dependents.js';
+export { PAUSED_ANNOTATION, isPaused } from './operator/paused.js';
+export { evict, readScale, scale } from './operator/subresources.js';
+export type { EvictOptions, Scale } from './operator/subresources.js';
 
 // Input and output of a reconciler.
 export type {
@@ -127,8 +155,11 @@ export type {
   SyncObserver,
   SyncSteps,
   UnreadableResource,
+  WriteRight,
 } from './controller/index.js';
-export { classifyFailure, noteCachesRead } from './controller/index.js';
+export { RIGHTS, classifyFailure, noteCachesRead } from './controller/index.js';
+export { isCustomKind } from './operator/custom-kind.js';
+export type { PolicyRule } from './operator/declared-rights.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from '@rollkeeper/client/events';
 
 // The API.
@@ -144,6 +175,7 @@ export type {
   HttpApiClientOptions,
   ListOptions,
   ListPage,
+  LogOptions,
   PatchType,
   WatchEvent,
   WatchOptions,
@@ -171,6 +203,7 @@ export type {
   ObjectRef,
   OwnerReference,
   ResourceType,
+  TypedResource,
   UnstructuredObject,
 } from '@rollkeeper/machinery/kubernetes';
 export {
@@ -207,6 +240,7 @@ export {
 export type {
   AddOptions,
   Priority,
+  QueueTuning,
   WorkHandler,
   WorkItem,
   WorkQueue,

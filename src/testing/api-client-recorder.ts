@@ -23,6 +23,9 @@ export function recordingClient(answer: KubernetesObject | Error | undefined): {
     watch: () => {
       throw new Error('no watches here');
     },
+    logs: () => {
+      throw new Error('no logs here');
+    },
     create: (_type, _object, options) => reply('create', options),
     update: (_type, _object, options) => reply('update', options),
     patch: (_type, _ref, _patch, options) => reply('patch', options),

@@ -9,7 +9,6 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
     '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; `proxy` answers 503; `ephemeralcontainers` start, and cannot be attached to',
-  '/ReplicationController': 'its pods are not created',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy` answers 503; load balancers have an address, and nothing listens there',
   'admissionregistration.k8s.io/MutatingAdmissionPolicy':
@@ -22,7 +21,6 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'apiregistration.k8s.io/APIService': 'never available unless local: requests are not forwarded (503)',
-  'autoscaling/HorizontalPodAutoscaler': 'metrics of types `Pods`, `Object` and `External`',
   'certificates.k8s.io/CertificateSigningRequest':
     'signed where controllers have an authority ([CONTROLLERS](CONTROLLERS.md#certificates))',
   'flowcontrol.apiserver.k8s.io/FlowSchema': 'stored; requests are not sorted by it',
@@ -62,6 +60,16 @@ export function apiTable(kinds: KindRegistry): string {
     '| --- | --- | --- | --- | --- | --- |',
     ...[...rows, ...answered].map((cells) => `| ${cells.join(' | ')} |`),
   ].join('\n');
+}
+
+/** Types of the table in whose row a text says that they are there; for what another text must not deny. */
+export function servedNames(kinds: KindRegistry): ReadonlySet<string> {
+  return new Set(
+    [...kinds.kinds.map(({ type }) => type), ...ANSWERED_TYPES].flatMap(({ kind, resource }) => [
+      kind,
+      resource,
+    ]),
+  );
 }
 
 /** Notes about kinds that no longer exist. */

@@ -144,6 +144,9 @@ export class FakeCluster implements ApiClient {
     throw new UnsupportedError('FakeCluster has no watch; use fakeInformers');
   }
 
+  /** Pods of a fake say nothing. */
+  async *logs(): AsyncGenerator<string, void> {}
+
   async create<T extends KubernetesObject>(
     type: ResourceType,
     object: T,

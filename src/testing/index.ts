@@ -8,6 +8,8 @@ import '@rollkeeper/machinery/process/require-node';
 export { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
 export { MemoryActorStore, StoredActorRuntime } from '@rollkeeper/runtime/actor';
 export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
+export { checkConversionRoundTrips } from './conversion-round-trips.js';
+export type { ObjectGenerator, RoundTripOptions } from './conversion-round-trips.js';
 export { aDeployment } from './deployment-builder.js';
 export type { DeploymentShape } from './deployment-builder.js';
 export { ExclusiveProbe } from './exclusive-probe.js';

@@ -79,7 +79,7 @@ export class ManagerHarness {
 
   constructor(
     sketches: readonly ControllerSketch[],
-    options: Partial<Pick<ManagerOptions, 'informers' | 'logger' | 'reconcileOn'>> = {},
+    options: Partial<Pick<ManagerOptions, 'handover' | 'informers' | 'logger' | 'reconcileOn'>> = {},
   ) {
     this.controllers = sketches.map((sketch) => this.make(sketch));
     this.manager = new Manager({

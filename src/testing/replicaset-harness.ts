@@ -229,6 +229,7 @@ export class ReplicaSetHarness {
       delete: (type, ref, options) => run.effect(() => cluster.delete(type, ref, options)),
       deleteCollection: (type, options) => run.effect(() => cluster.deleteCollection(type, options)),
       watch: () => cluster.watch(),
+      logs: () => cluster.logs(),
       discover: () => cluster.discover(),
       ping: () => cluster.ping(),
     };

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
@@ -47,6 +48,11 @@ export class ServedCertificate {
 
   get current(): KeyPair {
     return this.served;
+  }
+
+  /** When the current one ends, epoch milliseconds. */
+  get endsAtMs(): number {
+    return new X509Certificate(this.served.cert).validToDate.getTime();
   }
 
   /** The fingerprint of the current certificate, then of the previous one, which some clients may still see. */

@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+const SCRIPTS = join(import.meta.dirname, '..', '..', 'scripts');
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+
+/** Nothing listens at port 9 of this machine. */
+const NOBODY_ANSWERS = `
+clusters: [{ name: none, cluster: { server: 'http://127.0.0.1:9' } }]
+users: [{ name: none, user: {} }]
+contexts: [{ name: none, context: { cluster: none, user: none } }]
+current-context: none
+`;
 
 describe('a command line that is wrong', () => {
   let folder: string;
@@ -13,6 +22,7 @@ describe('a command line that is wrong', () => {
     folder = mkdtempSync(join(tmpdir(), 'rollkeeper-cli-'));
     writeFileSync(join(folder, 'empty.yaml'), 'kind: Deployment\n');
     writeFileSync(join(folder, 'broken.yaml'), 'a: [\n');
+    writeFileSync(join(folder, 'kubeconfig.yaml'), NOBODY_ANSWERS);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -47,11 +57,23 @@ describe('a command line that is wrong', () => {
     ],
     [['rollout', 'wait', 'web', '--watch=false'], 'watch: is of status'],
     [
-      ['explain', 'service', 'web'],
-      'kind: "service" is none that this works on; only deployment and pod are',
+      ['explain', 'secret', 'web'],
+      'kind: "secret" is none that this works on; only deployment and the kinds that --help names are',
     ],
     [['explain', 'pod', 'web', '--kubeconfig', '/nope'], 'kubeconfig /nope: ENOENT'],
     [['plan', '-f', '/nope'], 'filename: ENOENT'],
+    [['plan', '-f', 'empty.yaml', '-o', 'wide'], 'output: "wide" is none of text, json, yaml'],
+    [['status', '--json', '-o', 'yaml'], 'output: "yaml" contradicts --json'],
+    [['rollout', 'undo', 'web', '-o', 'wide'], 'output: "wide" is none of text, json'],
+    [['completion', 'tcsh'], 'shell: "tcsh" is none of bash, zsh, fish'],
+    [['diff', '3'], 'name: is missing before the revisions'],
+    [['diff', 'web', '1', '2', '3'], 'revision: two at most'],
+    [['timeline', 'web', '--since', 'yesterday'], 'since: "yesterday" is not a duration'],
+    [['top', '--interval', '0'], 'interval: "0" is not a number of seconds'],
+    [['doctor', '-o', 'name'], 'output: "name" is none of text, json, yaml'],
+    [['doctor', '--service-account', 'a/b/c'], 'service-account: "a/b/c" is not namespace/name'],
+    [['doctor', '--controllers', 'deployment,job'], 'controllers: "job" is none of deployment,'],
+    [['queue', 'requeue', 'deployment', 'a/b', '--watch'], 'watch: is of show'],
     [['plan', '-f', '.'], 'filename: EISDIR'],
     [['plan', '-f', 'empty.yaml'], 'the Deployment has no metadata.name'],
     [['plan', '-f', 'broken.yaml'], 'filename: broken.yaml: '],
@@ -67,6 +89,31 @@ describe('a command line that is wrong', () => {
       expect(run(args)).toMatchObject({ status: 0, stderr: '' });
     },
   );
+
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s, and answers what it asks', (shell) => {
+    expect(run(['completion', shell])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('rollkeeper __complete -- '),
+    });
+    expect(run(['__complete', '--', 'rollout', 'hi'])).toMatchObject({ status: 0, stdout: 'history\n:4\n' });
+  });
+
+  it('is a plugin of kubectl: it calls itself so, and completes as kubectl asks', () => {
+    const script = (name: string, args: readonly string[]) =>
+      spawnSync(process.execPath, [join(SCRIPTS, name), ...args], { cwd: folder, encoding: 'utf8' });
+    expect(script('kubectl-rollkeeper.mjs', ['--help'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Usage: kubectl rollkeeper /),
+    });
+    expect(script('kubectl-complete-rollkeeper.mjs', ['queue', 'un']).stdout).toBe('unpark\n:4\n');
+  });
+
+  it('has no colours in a pipe', () => {
+    const { status, stdout } = run(['doctor', '--kubeconfig', 'kubeconfig.yaml', '--no-dry-run']);
+    expect(status).toBe(4);
+    expect(stdout).toMatch(/^FAILURE {2}api +the Kubernetes API does not answer: /);
+    expect(stdout).not.toContain('\u001b');
+  });
 
   it('fails with 1 where nothing is wrong with the command line', () => {
     expect(run(['status'])).toMatchObject({

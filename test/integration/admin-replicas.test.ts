@@ -101,6 +101,22 @@ describe('replicas that find each other through Redis', () => {
     }
   });
 
+  it('shows how far the clocks of the others are ahead, and whether their options are the same', async () => {
+    const registry: { current?: RedisPeerRegistry } = {};
+    const [first, second] = await Promise.all([serve('r0', registry), serve('r1', registry)]);
+    registry.current = announce('r0', first.url).registry;
+    announce('r1', second.url);
+    await waitFor(async () => (await registry.current?.peers())?.length === 2, { what: 'two replicas' });
+    const { replicas } = (await read(`${first.url}/admin/replicas`)) as {
+      replicas: { aheadMs?: number; optionsDigest: string }[];
+    };
+    expect(replicas[0]).not.toHaveProperty('aheadMs');
+    // The clock of both stands at the same time, and that of the one that asks is the same as well.
+    expect(replicas[1]?.aheadMs).toBe(0);
+    expect(replicas[1]?.optionsDigest).toBe(replicas[0]?.optionsDigest);
+    expect(replicas[0]?.optionsDigest).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   it('serves bull-board over the real queues, read only', async () => {
     const { url } = await serve('r0', {});
     const queue = new BullMqWorkQueue({ name: 'deployment', redisUrl: inject('redisUrl'), keyPrefix, clock });

@@ -312,7 +312,13 @@ describe('who may', () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', name: 'lost' };
     expect(await ask({ boundObjectRef: pod })).toEqual({ status: 404, message: 'pods "lost" not found' });
     expect((await ask({ boundObjectRef: { ...pod, kind: 'Service' } })).status).toBe(400);
-    const { body } = await server.call('POST', `${ACCOUNTS}/default/token`, { spec: {} });
+    const other = { metadata: { uid: 'b' }, spec: {} };
+    const { uid } = (await server.call('GET', `${ACCOUNTS}/default`)).body.metadata;
+    expect(refusal(await server.call('POST', `${ACCOUNTS}/default/token`, other))).toEqual({
+      status: 409,
+      message: `Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "default": the UID in the token request (b) does not match the UID of the service account (${uid})`,
+    });
+    const { body } = await server.call('POST', `${ACCOUNTS}/default/token`, { metadata: { uid }, spec: {} });
     expect(body).toMatchObject({
       kind: 'TokenRequest',
       metadata: { name: 'default', namespace: 'shop' },
@@ -344,7 +350,10 @@ describe('who may', () => {
       'system-cluster-critical',
       'system-node-critical',
     ]);
-    const { body: keys } = await server.call('GET', '/openid/v1/jwks');
-    expect(keys.keys).toHaveLength(1);
+    const { headers, text } = await server.call('GET', '/openid/v1/jwks');
+    expect(headers.get('content-type')).toBe('application/jwk-set+json');
+    expect((JSON.parse(text) as { keys: unknown[] }).keys).toHaveLength(1);
+    const asJson = { accept: 'application/json' };
+    expect((await server.call('GET', '/openid/v1/jwks', undefined, asJson)).status).toBe(406);
   });
 });

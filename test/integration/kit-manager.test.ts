@@ -21,8 +21,10 @@ import {
   updateStatus,
   watch,
 } from '../../src/runtime/index.js';
+import type { ApiClient, GetOptions, WriteOptions } from '../../src/client/api-client/index.js';
+import { delegatingClient } from '../../src/client/api-client/index.js';
 import { EVENTS } from '../../src/machinery/kubernetes/index.js';
-import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { redisCoordination } from '../../src/redis/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
@@ -142,6 +144,102 @@ describe.each(coordinations)('two replicas of an operator on $name', ({ make, on
     expect(ofOne.slice(0, 2)).toEqual([0, 1]);
   });
 });
+
+describe('two replicas of an operator on leases', () => {
+  const REFS = 'leased-operator';
+  /** Writes who has seen it into each Deployment. */
+  const mark = (replica: string) =>
+    defineController({
+      name: 'mark',
+      for: Deployment,
+      predicates: [generationChanged],
+      async reconcile(_request, { client, object }) {
+        if (!object?.metadata.name.startsWith(REFS)) return;
+        const body = { metadata: { annotations: { 'example.com/by': replica } } };
+        await client.patch(Deployment, object.metadata, { type: 'merge', body });
+      },
+    });
+  const byOf = async (name: string) =>
+    (await api.client.get<Deployment>(Deployment, { namespace: 'default', name })).metadata.annotations?.[
+      'example.com/by'
+    ];
+  const newName = () => `${REFS}-${randomUUID().slice(0, 6)}`;
+
+  it('take turns: the follower has warm caches, and goes on as soon as the leader has stopped', async () => {
+    const options = { coordination: 'leases', name: `turns-${randomUUID().slice(0, 6)}` } as const;
+    const a = await startReplica([mark('a')], { ...options, identity: 'a' });
+    await waitFor('a to lead', () => a.manager.isLeader);
+    const b = await startReplica([mark('b')], { ...options, identity: 'b' });
+    await waitFor('b to be ready', () => b.manager.state === 'running');
+    const first = newName();
+    await api.client.create(Deployment, newDeployment(first));
+    await waitFor('a to see it', async () => (await byOf(first)) === 'a');
+    expect(b.manager.controllers[0]?.controller.isConsuming).toBe(false);
+    await a.stop();
+    await waitFor('b to lead', () => b.manager.isLeader);
+    const second = newName();
+    await api.client.create(Deployment, newDeployment(second));
+    await waitFor('b to see it', async () => (await byOf(second)) === 'b');
+  });
+
+  it('write nothing any more by the time another may lead, even if a sync goes on', async () => {
+    const options = { coordination: 'leases', name: `fenced-${randomUUID().slice(0, 6)}` } as const;
+    const cut = { isCut: false };
+    const gate = Promise.withResolvers<void>();
+    const outcomes: unknown[] = [];
+    const stubborn = defineController({
+      name: 'stubborn',
+      for: Deployment,
+      predicates: [generationChanged],
+      async reconcile(_request, { client, object }) {
+        if (!object?.metadata.name.startsWith(REFS)) return;
+        // Does not listen to its signal.
+        await gate.promise;
+        const body = { metadata: { annotations: { 'example.com/by': 'the former leader' } } };
+        outcomes.push(
+          await client
+            .patch(Deployment, object.metadata, { type: 'merge', body })
+            .catch((error: unknown) => error),
+        );
+      },
+    });
+    const name = newName();
+    await api.client.create(Deployment, newDeployment(name));
+    const a = await startReplica([stubborn], {
+      ...options,
+      identity: 'a',
+      client: withoutLeases(api.client, cut),
+    });
+    await waitFor('a to lead', () => a.manager.isLeader);
+    const b = await startReplica([mark('b')], { ...options, identity: 'b' });
+    cut.isCut = true;
+    await waitFor('b to lead', () => b.manager.isLeader);
+    gate.resolve();
+    await waitFor('the write of the former leader', () => outcomes.length > 0);
+    expect(outcomes[0]).toMatchObject({ code: 'LEASE_LOST' });
+    await waitFor('b to write', async () => (await byOf(name)) === 'b');
+    expect(await byOf(name)).toBe('b');
+    cut.isCut = false;
+  });
+});
+
+/** The API for a replica that cannot reach its Lease while it is cut. */
+function withoutLeases(client: ApiClient, cut: { readonly isCut: boolean }): ApiClient {
+  const reach = ({ resource }: ResourceType): void => {
+    if (cut.isCut && resource === 'leases') throw new Error('no route to the API');
+  };
+  return {
+    ...delegatingClient(client),
+    async get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: GetOptions) {
+      reach(type);
+      return client.get<T>(type, ref, options);
+    },
+    async update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) {
+      reach(type);
+      return client.update<T>(type, object, options);
+    },
+  };
+}
 
 describe('a controller of the kit', () => {
   const memory = () => ({ coordination: memoryCoordination(), onlyProcess: true });
@@ -285,6 +383,17 @@ describe('a manager', () => {
     await manager.run(signal);
     expect(() => manager.add({ ...anything, name: 'other' })).toThrow('before the manager runs');
     await expect(manager.run(signal)).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+  });
+
+  it('needs no Redis where leases coordinate, or where there is one process', async () => {
+    const leases = await manage({ coordination: 'leases' });
+    expect(leases).toMatchObject({ reconcileOn: 'leader' });
+    expect(leases.add(anything).coordination.name).toBe('leases');
+    const local = await manage({ coordination: 'local' });
+    expect(local.add(anything).election.lock).not.toContain('kubernetes');
+    await Promise.all([leases.close(), local.close()]);
+    const unknown = { coordination: 'etcd' as 'leases' };
+    await expect(manage(unknown)).rejects.toMatchObject({ option: 'coordination' });
   });
 
   it('refuses a coordination that cannot see other processes, unless there are none', async () => {

@@ -150,25 +150,3 @@ describe('The addresses of a load balancer', () => {
     expect(body).toMatchObject({ status });
   });
 });
-
-describe('Labels of Pod Security on a namespace', () => {
-  const LABEL = 'pod-security.kubernetes.io/enforce';
-  const WARNING = `299 - "metadata.labels: ${LABEL} is stored, but this server does not enforce Pod Security Standards"`;
-  const warningOf = ({ headers }: { headers: { get(name: string): string | null } }): string | null =>
-    headers.get('warning');
-
-  it('are stored with a warning to those who set or change them, and to nobody else', async () => {
-    const labels = { [LABEL]: 'restricted' };
-    const made = await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'strict', labels } });
-    expect([made.status, warningOf(made)]).toEqual([201, WARNING]);
-    expect(made.body.metadata.labels).toMatchObject(labels);
-    const path = '/api/v1/namespaces/strict';
-    const patch = (patched: object) => api.call('PATCH', path, { metadata: { labels: patched } }, MERGE);
-    expect(warningOf(await patch({ team: 'a' }))).toBeNull();
-    expect(warningOf(await patch({ [LABEL]: 'baseline' }))).toBe(WARNING);
-    expect(warningOf(await patch({ [LABEL]: null }))).toBeNull();
-    expect(
-      warningOf(await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'plain' } })),
-    ).toBeNull();
-  });
-});

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
-import type { Deployment } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS } from '../../src/machinery/kubernetes/index.js';
+import type { Deployment, KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -289,6 +289,50 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.fill('.dialog input[name=token]', await up.adminToken());
     await page.click('.dialog button[type=submit]');
     await page.waitForSelector('.set.new .image >> text=web:1');
+  });
+
+  it('lists what is wrong, says per node why a pod fits nowhere, and keeps what was looked for in the address', async () => {
+    const big = aDeployment({ name: 'big' });
+    (big.spec.template.spec ??= { containers: [] }).nodeSelector = { gpu: 'yes' };
+    await client.create(DEPLOYMENTS, big);
+    await open('#problems');
+    await page.waitForSelector('.problem-list h3 >> text=big');
+    await page.fill('.problem-tools input', 'no-such-thing');
+    await page.waitForSelector('text=0 of');
+    await page.fill('.problem-tools input', 'default/big');
+    expect(page.url()).toContain('problem=default%2Fbig');
+    await page.click('text=Why, per node >> nth=0');
+    await page.waitForSelector('.placement td >> text=NodeAffinity >> nth=0');
+    expect(await text('.placement')).toContain("node(s) didn't match Pod's node affinity/selector");
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.placement', { state: 'detached' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  it('scales and pauses a Deployment after a plain question, with a reason that is kept', async () => {
+    await create(aDeployment({ name: 'acted', replicas: 1 }));
+    await open('?deployment=default/acted');
+    await page.click('.acts >> text=Scale');
+    await page.fill('.dialog input[name=replicas]', '3');
+    await page.fill('.dialog input[name=by]', 'Anna');
+    await page.fill('.dialog input[name=reason]', 'sale');
+    await page.click('.dialog button[type=submit]');
+    await page.fill('.dialog input[name=token]', await up.adminToken());
+    await page.click('.dialog button[type=submit]');
+    await page.waitForSelector('.dialog >> text=scaled from 1 to 3');
+    await page.click('#close-act');
+    await page.waitForSelector('.rule >> text=3 wanted');
+    const events = await client.list<KubernetesObject & { message?: string }>(EVENTS, {
+      namespace: 'default',
+    });
+    expect(events.items.map(({ message }) => message)).toContain('Anna (sale): scaled from 1 to 3');
+    await page.click('.acts >> text=Pause');
+    await page.click('.dialog button[type=submit]');
+    await page.waitForSelector('.dialog >> text=changes of its template are not rolled out');
+    await page.click('#close-act');
+    await page.waitForSelector('h2 .chip.paused');
+    await page.waitForSelector('.acts >> text=Resume');
   });
 
   it('gives way to the pages that the same client opens after it, and goes on when somebody turns to it', async () => {

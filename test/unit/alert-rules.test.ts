@@ -10,7 +10,7 @@ interface Rule {
   readonly expr: string;
   readonly for?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -168,12 +168,24 @@ describe('the alert rules', () => {
     expect(firesAt(rule, [])).toBeUndefined();
   });
 
+  const runbooks = new Map(
+    read('docs', 'ALERTS.md')
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.slice(0, section.indexOf('\n')), section] as const),
+  );
+
+  it('have a runbook each, and there is none for a rule that is gone', () => {
+    expect([...runbooks.keys()]).toEqual(rules.map(({ alert }) => alert));
+  });
+
   it.each(rules)(
-    '$alert says how bad it is, and docs/ALERTS.md what to do',
+    '$alert says how bad it is and where its runbook is, which has steps',
     ({ alert, annotations, labels }) => {
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
       expect(annotations.summary).not.toBe('');
-      expect(read('docs', 'ALERTS.md')).toContain(`## ${alert}\n`);
+      expect(annotations.runbook_url).toBe(`docs/ALERTS.md#${alert.toLowerCase()}`);
+      expect(runbooks.get(alert)).toMatch(/^1\. /m);
     },
   );
 });

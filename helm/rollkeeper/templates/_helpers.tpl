@@ -65,7 +65,10 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- with .Values.namespaces }}{{ $namespaces = printf "namespaces %s " (. | sortAlpha | uniq | join ",") }}{{ end }}
 {{- $selector := "" }}
 {{- with .Values.selector }}{{ $selector = printf "selector %s" . }}{{ end }}
-{{- printf "%s%s" $namespaces $selector | trim }}
+{{- $coordination := "" }}
+{{- /* Replicas on Redis and replicas on a Lease do not see each other either. */}}
+{{- if ne .Values.coordination "redis" }}{{ $coordination = printf "coordination %s " .Values.coordination }}{{ end }}
+{{- printf "%s%s%s" $coordination $namespaces $selector | trim }}
 {{- end }}
 
 {{- /* Whether the release that is there works on something else. */}}
@@ -115,6 +118,7 @@ podAntiAffinity:
 
 {{- /* What the program would refuse only in the pods. */}}
 {{- define "rollkeeper.checkRedis" -}}
+{{- if eq .Values.coordination "redis" }}
 {{- with .Values.redis }}
 {{- if and .tls.clientCertificate (not .tls.existingSecret) }}
 {{- fail "redis.tls.clientCertificate needs redis.tls.existingSecret, the Secret that holds it" }}
@@ -131,6 +135,12 @@ podAntiAffinity:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Whether the lease is in the API. */}}
+{{- define "rollkeeper.hasLease" -}}
+{{- if or (eq .Values.coordination "leases") (eq .Values.leaderElection.resourceLock "leases") }}true{{ end }}
 {{- end }}
 
 {{- /* A rule of a NetworkPolicy for egress: `to`, everywhere if empty, at `ports` of each of `protocols`. */}}

@@ -60,10 +60,14 @@ export const ADMISSION_PLUGINS = [
   'LimitRanger',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
+  'NodeRestriction',
   'PersistentVolumeClaimResize',
   'PodResizeValidator',
+  'PodSecurity',
+  'PodTopologyLabels',
   'Priority',
   'ResourceQuota',
+  'RuntimeClass',
   'ServiceAccount',
   'StorageObjectInUseProtection',
   'TaintNodesByCondition',
@@ -105,6 +109,7 @@ export class Admission {
       limits: followed.objects('limitranges'),
       nodes: followed.objects(qualifiedResource(NODES)),
       priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
+      runtimeClasses: followed.objects('runtimeclasses.node.k8s.io'),
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),
       ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),
     });
@@ -163,9 +168,10 @@ export class Admission {
     else if (isChanged) await complete();
   }
 
-  /** Lets the webhooks change the body of a subresource, which nothing else completes. @throws StatusError */
+  /** Lets the plug-ins of a subresource, and the webhooks, change its body. @throws StatusError */
   async mutateSent(attributes: WriteAttributes): Promise<void> {
-    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+    await this.complete(attributes);
+    await this.mutatingWebhooks?.mutate(attributes, () => this.complete(attributes));
   }
 
   /** Checks with the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
@@ -178,6 +184,7 @@ export class Admission {
   /** Checks whether an object may be deleted. @throws StatusError */
   async validateDeletion(attributes: Attributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
+    for (const plugin of this.pluginsOf(attributes)) await plugin.validateDeletion?.(attributes);
     await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
     await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);

@@ -9,6 +9,7 @@ import type {
 import { aPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
+import type { RuntimeClass } from './plugins/runtime-class.js';
 import type { PriorityClass } from './plugins/priority.js';
 import type { ServiceAccount } from './plugins/service-account.js';
 
@@ -48,7 +49,8 @@ async function pluginsOfPods() {
   const { followed: ingressClasses } = await followedOf<KubernetesObject>('ingressclasses.networking.k8s.io');
   const { followed: namespaces } = await followedOf<Namespace>('namespaces');
   const { followed: nodes } = await followedOf<Node>('nodes');
-  const classes = { priorities, storageClasses, ingressClasses };
+  const { followed: runtimeClasses } = await followedOf<RuntimeClass>('runtimeclasses.node.k8s.io');
+  const classes = { priorities, runtimeClasses, storageClasses, ingressClasses };
   const known = {
     ...dependenciesOn(storage),
     ...classes,

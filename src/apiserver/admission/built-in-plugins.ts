@@ -8,8 +8,10 @@ import {
 import type { DecodedObject, Namespace, Node, Pod, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { refused } from './attributes.js';
-import type { WriteAttributes } from './attributes.js';
-import type { FollowedObjects } from '../storage/index.js';
+import type { Attributes, WriteAttributes } from './attributes.js';
+import type { FollowedObjects, Storage } from '../storage/index.js';
+import type { NodeRestrictionKnowledge } from './node-restriction/node-request.js';
+import { NODE_RESTRICTED, restrictNode } from './node-restriction/node-restriction.js';
 import {
   checkApproval,
   checkSigning,
@@ -18,12 +20,17 @@ import {
 } from './plugins/certificate-requests.js';
 import { nameChangeAuthor } from './plugins/change-author.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
+import { checkNamespace, checkPod, checkTemplate, TEMPLATE_HOLDERS } from './pod-security/pod-security.js';
+import type { PodSecurityKnowledge } from './pod-security/pod-security.js';
 import { addDefaultTolerations } from './plugins/default-tolerations.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
 import { checkRoomForResize } from './plugins/pod-resize.js';
+import { addTopologyLabels } from './plugins/pod-topology-labels.js';
 import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
+import { admitRuntimeClass, checkOverhead } from './plugins/runtime-class.js';
+import type { RuntimeClass } from './plugins/runtime-class.js';
 import { admitServiceAccount } from './plugins/service-account.js';
 import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
 import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
@@ -42,16 +49,20 @@ export interface Plugin {
   mutate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
+  /** @throws StatusError if the object may not be deleted */
+  validateDeletion?(attributes: Attributes): void | Promise<void>;
 }
 
 /** The plug-ins' inputs. */
-export interface PluginKnowledge {
+export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKnowledge {
+  readonly storage: Pick<Storage, 'get' | 'list'>;
   readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedObjects<LimitRange>;
   readonly namespaces: FollowedObjects<Namespace>;
   readonly nodes: FollowedObjects<Node>;
   readonly priorities: FollowedObjects<PriorityClass>;
+  readonly runtimeClasses: FollowedObjects<RuntimeClass>;
   readonly storageClasses: FollowedObjects<StorageClass>;
   readonly ingressClasses: FollowedObjects;
   readonly clock: Clock;
@@ -61,7 +72,7 @@ export interface PluginKnowledge {
 
 /** In kube-apiserver's order. */
 export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
-  const { accounts, ingressClasses, limits, nodes, priorities, storageClasses } = known;
+  const { accounts, ingressClasses, limits, nodes, priorities, runtimeClasses, storageClasses } = known;
   const classes = {
     get: (name: string) => priorities.get('', name),
     list: () => priorities.list(''),
@@ -109,6 +120,8 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       resource: 'pods',
       mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
     },
+    ...nodeRestrictionPlugins(known),
+    ...podSecurityPlugins(known),
     {
       name: 'Priority',
       resource: 'pods',
@@ -123,6 +136,28 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       name: 'DefaultTolerationSeconds',
       resource: 'pods',
       mutate: ({ object }) => addDefaultTolerations(podOf(object)),
+    },
+    {
+      name: 'RuntimeClass',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitRuntimeClass(attributes, runtimeClasses)),
+      validate: onCreation((attributes) => checkOverhead(attributes, runtimeClasses)),
+    },
+    {
+      name: 'PodTopologyLabels',
+      resource: 'pods',
+      mutate: onCreation(({ object }) =>
+        addTopologyLabels(object, nodes.get('', podOf(object).spec.nodeName ?? '')),
+      ),
+    },
+    {
+      name: 'PodTopologyLabels',
+      resource: 'pods',
+      subresource: 'binding',
+      mutate: ({ object }) => {
+        const { kind, name = '' } = (object as { target?: { kind?: string; name?: string } }).target ?? {};
+        if (kind === 'Node') addTopologyLabels(object, nodes.get('', name));
+      },
     },
     {
       name: 'DefaultStorageClass',
@@ -167,6 +202,37 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
 /** Of both APIs. */
 const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
 const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
+
+function nodeRestrictionPlugins(known: PluginKnowledge): readonly Plugin[] {
+  return Object.entries(NODE_RESTRICTED).flatMap(([resource, subresources]) => {
+    const restrict = (attributes: Attributes): Promise<void> => restrictNode(resource, attributes, known);
+    return subresources.map((subresource) => ({
+      name: 'NodeRestriction',
+      resource,
+      subresource,
+      mutate: restrict,
+      ...(subresource === '' && { validateDeletion: restrict }),
+    }));
+  });
+}
+
+function podSecurityPlugins(known: PluginKnowledge): readonly Plugin[] {
+  const name = 'PodSecurity';
+  return [
+    { name, resource: 'namespaces', validate: (attributes) => checkNamespace(attributes, known) },
+    ...['', 'ephemeralcontainers', 'resize'].map((subresource) => ({
+      name,
+      resource: 'pods',
+      subresource,
+      validate: (attributes: WriteAttributes) => checkPod(attributes, known),
+    })),
+    ...TEMPLATE_HOLDERS.map((holder) => ({
+      name,
+      resource: holder.resource,
+      validate: (attributes: WriteAttributes) => checkTemplate(attributes, holder, known),
+    })),
+  ];
+}
 
 function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {
   const resource = CERTIFICATE_REQUESTS;

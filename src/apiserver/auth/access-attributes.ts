@@ -8,6 +8,14 @@ export interface ResourceAttributes {
   /** Empty: cluster scope, or all namespaces. */
   readonly namespace: string;
   readonly name: string;
+  /** What a list, a watch or the deletion of a collection is about, as far as its `fieldSelector` says that fields have values. */
+  readonly fieldSelector?: readonly FieldRequirement[];
+}
+
+/** A field that must have a value. */
+export interface FieldRequirement {
+  readonly field: string;
+  readonly value: string;
 }
 
 /** A path that addresses no resource: `/version`, `/apis`. */

@@ -6,6 +6,7 @@ export type { SigningKey } from './signing-key.js';
 export { ensureTokenFile } from './bearer-token.js';
 export { readTokenUsers } from './token-users.js';
 export type { TokenUser } from './token-users.js';
+export { nodeOfUser } from './node-identity.js';
 export {
   accountOfUsername,
   ADMIN,

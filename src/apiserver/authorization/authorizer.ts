@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import type { UserInfo } from '../auth/index.js';
-import { isMaster } from '../auth/index.js';
+import { isMaster, nodeOfUser } from '../auth/index.js';
 import { forbidden, notFound } from '../errors/index.js';
 import { RBAC_GROUP } from '../kinds/index.js';
 import type { KindRegistry } from '../kinds/index.js';
@@ -12,6 +12,7 @@ import type { AccessDecision, HeldRules } from './decide-access.js';
 import { decideEscalation } from './decide-escalation.js';
 import { decideParamAccess } from './decide-param-access.js';
 import type { ParamKnowledge } from './decide-param-access.js';
+import type { NodeAccess } from './node-access.js';
 import { Policy, POLICY_RESOURCES } from './policy.js';
 
 export interface AuthorizerOptions {
@@ -19,6 +20,8 @@ export interface AuthorizerOptions {
   readonly kinds: Pick<KindRegistry, 'findByKind'>;
   /** Every request is allowed: there is no token to distinguish users. */
   readonly isOpen: boolean;
+  /** Decides for kubelets before the roles do. @default they have what their roles allow */
+  readonly nodes?: NodeAccess;
 }
 
 /**
@@ -29,10 +32,12 @@ export class Authorizer {
   readonly isOpen: boolean;
   readonly policy = new Policy();
 
+  private readonly nodes: NodeAccess | undefined;
   private readonly params: ParamKnowledge;
 
-  constructor({ followed, isOpen, kinds }: AuthorizerOptions) {
+  constructor({ followed, isOpen, kinds, nodes }: AuthorizerOptions) {
     this.isOpen = isOpen;
+    this.nodes = nodes;
     const policies = followed.objects<UnstructuredObject>(qualified(VALIDATING_POLICIES));
     this.params = {
       kinds,
@@ -45,12 +50,26 @@ export class Authorizer {
       followed.of(resource).onChange((key, object) => this.policy.put(key, object));
   }
 
+  /** To be awaited before a question about a user. Absent: it may be asked at once. */
+  ready(user: UserInfo): Promise<void> | undefined {
+    return this.isOpen ? undefined : this.nodes?.ready(user);
+  }
+
   decide(user: UserInfo, attributes: AccessAttributes): AccessDecision {
-    return this.isOpen ? OPEN : decideAccess(user, attributes, this.policy);
+    if (this.isOpen) return OPEN;
+    const asNode = isMaster(user) ? undefined : this.nodes?.decide(user, attributes);
+    if (asNode?.allowed) return asNode;
+    const byRoles = decideAccess(user, attributes, this.policy);
+    if (byRoles.allowed || !asNode) return byRoles;
+    const reasons = [asNode.reason, byRoles.reason].filter((reason) => reason !== '');
+    return { allowed: false, reason: reasons.join('\n') };
   }
 
   rulesHeldBy(user: UserInfo, namespace: string): HeldRules {
-    return this.isOpen ? EVERYTHING : rulesHeldBy(user, namespace, this.policy);
+    if (this.isOpen) return EVERYTHING;
+    const held = rulesHeldBy(user, namespace, this.policy);
+    if (nodeOfUser(user) === undefined) return held;
+    return { ...held, problems: ['node authorizer does not support user rule resolution', ...held.problems] };
   }
 
   /** @throws StatusError 403 */

@@ -6,6 +6,7 @@ import {
   UNAUTHENTICATED,
 } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
+import { goQuote } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { ResourceAttributes } from '../auth/access-attributes.js';
 
@@ -33,7 +34,7 @@ export function isImpersonating(headers: Readonly<Record<string, unknown>>): boo
 
 /**
  * As whom `kubectl --as` and the like want to act. Source: WithImpersonation in apiserver/pkg/endpoints/filters.
- * @throws StatusError 400 for groups, a uid or extra without a user; there it is a 500
+ * @throws StatusError 400 for groups, a uid or extra without a user
  */
 export function readImpersonation(headers: HeaderValues): Impersonation | undefined {
   const username = headers[USER]?.[0] ?? '';
@@ -42,7 +43,7 @@ export function readImpersonation(headers: HeaderValues): Impersonation | undefi
   const extra = readExtra(headers);
   if (username === '') {
     if (groups.length === 0 && uid === '' && Object.keys(extra).length === 0) return undefined;
-    throw badRequest('groups, a uid or extra fields are to be impersonated without a user');
+    throw badRequest(`requested ${goUserInfo(groups, uid, extra)} without impersonating a user name`);
   }
   return {
     user: {
@@ -96,4 +97,19 @@ function userNeed(username: string): ResourceAttributes {
 
 function need(group: string, resource: string, name: string): ResourceAttributes {
   return { verb: 'impersonate', group, resource, subresource: '', namespace: '', name };
+}
+
+/** Go's `%#v` of what was asked for. */
+function goUserInfo(
+  groups: readonly string[],
+  uid: string,
+  extra: Readonly<Record<string, readonly string[]>>,
+): string {
+  const list = (texts: readonly string[]): string =>
+    texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(goQuote).join(', ')}}`;
+  const fields = Object.entries(extra)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, values]) => `${goQuote(name)}:${list(values)}`);
+  const extraText = fields.length === 0 ? '(nil)' : `{${fields.join(', ')}}`;
+  return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${list(groups)}, Extra:map[string][]string${extraText}}`;
 }

@@ -1,5 +1,11 @@
-export type { AccessAttributes, PathAttributes, ResourceAttributes } from '../auth/access-attributes.js';
+export type {
+  AccessAttributes,
+  FieldRequirement,
+  PathAttributes,
+  ResourceAttributes,
+} from '../auth/access-attributes.js';
 export { Authorizer } from './authorizer.js';
+export { NodeAccess } from './node-access.js';
 export type { AccessDecision, HeldRules } from './decide-access.js';
 export { uncovered } from './policy-rule.js';
 export type { PolicyRule } from './policy-rule.js';

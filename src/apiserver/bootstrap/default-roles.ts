@@ -123,6 +123,32 @@ export const DEFAULT_AGGREGATES: readonly DefaultAggregate[] = [
   { name: 'view', partOf: 'edit' },
 ];
 
+/** What the kubelet of every node may do, beyond its own objects and what its pods need. */
+export const NODE_RULES: readonly PolicyRule[] = [
+  REVIEW_TOKENS,
+  may('create', AUTHORIZATION, 'localsubjectaccessreviews subjectaccessreviews'),
+  may(READ, CORE, 'services'),
+  may(`create ${READ}`, CORE, 'nodes'),
+  may('patch update', CORE, 'nodes/status'),
+  may('patch update', CORE, 'nodes'),
+  may('create patch update', CORE, 'events'),
+  may(READ, CORE, 'pods'),
+  may('create delete', CORE, 'pods'),
+  may('patch update', CORE, 'pods/status'),
+  may('create', CORE, 'pods/eviction'),
+  may(READ, CORE, 'configmaps secrets'),
+  may('get', CORE, 'persistentvolumeclaims persistentvolumes'),
+  may('get', CORE, 'endpoints'),
+  may(`create ${READ}`, CERTIFICATES, 'certificatesigningrequests'),
+  may('create delete get patch update', COORDINATION, 'leases'),
+  may('get', STORAGE, 'volumeattachments'),
+  may('create', CORE, 'serviceaccounts/token'),
+  may('get patch update', CORE, 'persistentvolumeclaims/status'),
+  may(READ, STORAGE, 'csidrivers'),
+  may('create delete get patch update', STORAGE, 'csinodes'),
+  may(READ, 'node.k8s.io', 'runtimeclasses'),
+];
+
 /**
  * The ClusterRoles that every cluster has, but for those of add-ons and of most controllers. Source: the policy that
  * kube-apiserver 1.32 makes at its start (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
@@ -156,7 +182,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
     name: 'system:discovery',
     rules: [mayGet('/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...HEALTH)],
   },
-  { name: 'system:public-info-viewer', rules: [mayGet(...HEALTH)] },
+  { name: 'system:public-info-viewer', rules: [mayGet('/.well-known', '/.well-known/*', ...HEALTH)] },
   {
     name: 'system:monitoring',
     rules: [
@@ -170,11 +196,20 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
         '/readyz',
         '/readyz/*',
       ),
+      mayGet('/flagz'),
+      mayGet('/statusz'),
     ],
   },
   {
     name: 'system:service-account-issuer-discovery',
-    rules: [mayGet('/.well-known/openid-configuration', '/openid/v1/jwks')],
+    rules: [
+      mayGet(
+        '/.well-known/openid-configuration',
+        '/.well-known/openid-configuration/',
+        '/openid/v1/jwks',
+        '/openid/v1/jwks/',
+      ),
+    ],
   },
   { name: 'system:kube-aggregator', rules: [may(READ, CORE, 'endpoints services')] },
   { name: 'system:kube-dns', rules: [may('list watch', CORE, 'endpoints services')] },
@@ -245,30 +280,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
   },
   {
     name: 'system:node',
-    rules: [
-      REVIEW_TOKENS,
-      may('create', AUTHORIZATION, 'localsubjectaccessreviews subjectaccessreviews'),
-      may(READ, CORE, 'services'),
-      may(`create ${READ}`, CORE, 'nodes'),
-      may('patch update', CORE, 'nodes/status'),
-      may('patch update', CORE, 'nodes'),
-      may('create patch update', CORE, 'events'),
-      may(READ, CORE, 'pods'),
-      may('create delete', CORE, 'pods'),
-      may('patch update', CORE, 'pods/status'),
-      may('create', CORE, 'pods/eviction'),
-      may(READ, CORE, 'configmaps secrets'),
-      may('get', CORE, 'persistentvolumeclaims persistentvolumes'),
-      may('get', CORE, 'endpoints'),
-      may(`create ${READ}`, CERTIFICATES, 'certificatesigningrequests'),
-      may('create delete get patch update', COORDINATION, 'leases'),
-      may('get', STORAGE, 'volumeattachments'),
-      may('create', CORE, 'serviceaccounts/token'),
-      may('get patch update', CORE, 'persistentvolumeclaims/status'),
-      may(READ, STORAGE, 'csidrivers'),
-      may('create delete get patch update', STORAGE, 'csinodes'),
-      may(READ, 'node.k8s.io', 'runtimeclasses'),
-    ],
+    rules: NODE_RULES,
   },
   {
     name: 'system:node-bootstrapper',

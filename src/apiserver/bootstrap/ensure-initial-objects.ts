@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { DEFAULT_STORAGE_CLASS, SIMULATED_PROVISIONER } from '@rollkeeper/machinery/kubernetes';
+import { SERVICE_NETWORKS } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { ensureDefaultPolicy } from './ensure-default-policy.js';
 import { ensureObject } from './ensure-object.js';
+import { FLOW_CONTROL } from './flow-control.js';
+import { LOCAL_API_SERVICES } from './local-api-services.js';
 import { ensureDefaultServiceAccount } from '../registry/index.js';
 
 /** Creates the objects that a genuine server creates at its start, if they are missing. */
@@ -13,6 +16,8 @@ export async function ensureInitialObjects(context: RegistryContext): Promise<vo
     ensureDefaultPolicy(context),
     ...PRIORITY_CLASSES.map((object) => ensureObject(context, object)),
     ensureObject(context, KUBERNETES_SERVICE),
+    ensureObject(context, SERVICE_NETWORK),
+    ...[...FLOW_CONTROL, ...LOCAL_API_SERVICES].map((object) => ensureObject(context, object)),
     ensureStorageClass(context),
   ]);
 }
@@ -48,6 +53,14 @@ const KUBERNETES_SERVICE: UnstructuredObject = {
     sessionAffinity: 'None',
     type: 'ClusterIP',
   },
+};
+
+/** Where Services get their addresses from. */
+const SERVICE_NETWORK: UnstructuredObject = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: { name: 'kubernetes' },
+  spec: { cidrs: Object.values(SERVICE_NETWORKS) },
 };
 
 /** What kind and minikube call theirs: claims that name no class get volumes, at once. */

@@ -8,6 +8,7 @@ import type { ApiRequest, ApiResponse } from '../http/index.js';
 import { NAME_COLUMN, column } from '../kinds/index.js';
 import type { ShownKind } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import { parseSelection } from '../selectors/index.js';
 import { checkView, presentObject } from '../table.js';
 import { probeComponent } from './probe-component.js';
@@ -25,12 +26,8 @@ export const COMPONENT_STATUSES: ShownKind = {
     namespaced: false,
   },
   listKind: 'ComponentStatusList',
-  columns: [
-    NAME_COLUMN,
-    column('Status', 'Status of the component conditions'),
-    column('Message', 'Message of the component conditions'),
-    column('Error', 'Error of the component conditions'),
-  ],
+  schema: 'io.k8s.api.core.v1.ComponentStatus',
+  columns: [NAME_COLUMN, column('Status'), column('Message'), column('Error')],
   toRow(object) {
     const [condition] = (object as Readonly<ComponentStatus>).conditions;
     const isHealthy = condition.status === 'True';
@@ -54,17 +51,18 @@ export interface ComponentStatusCall {
   /** Empty: the collection. */
   readonly name: string;
   readonly subresource: string;
+  readonly protobuf: ProtobufAnswers;
 }
 
 /** `GET` of one or of all; they are asked for their health at that moment. */
 export async function handleComponentStatuses(
   context: RegistryContext,
-  { request, name, namespace, subresource }: ComponentStatusCall,
+  { name, namespace, protobuf, request, subresource }: ComponentStatusCall,
 ): Promise<ApiResponse> {
   if (subresource !== '' || namespace !== '') throw unknownPath();
   if (request.method !== 'GET' || request.flag('watch')) throw methodNotAllowed();
-  const accept = negotiate(request.headers.accept);
-  const view = { kind: COMPONENT_STATUSES, accept, request };
+  const accept = negotiate(request.headers.accept, { hasProtobuf: true });
+  const view = { kind: COMPONENT_STATUSES, accept, request, protobuf };
   checkView(view);
   const selection = parseSelection(request.query, SELECTABLE, name);
   const all = Object.entries(PROBES).filter(([known]) => name === '' || known === name);

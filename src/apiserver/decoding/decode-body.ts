@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
-import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';
+import { DecodeError, decodeObject, readJsonText, summaryOfBytes } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { judgeFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
@@ -63,8 +64,14 @@ export async function decodeBody(
     );
     return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
   } catch (error) {
-    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
+    throw error instanceof DecodeError ? badRequest(withBytes(error.message, text, body), error) : error;
   }
+}
+
+/** A complaint ends with the beginning of the body, which is not that of the text if the body is none. */
+function withBytes(message: string, text: string, body: Buffer): string {
+  if (isUtf8(body)) return message;
+  return message.replace(`(${summaryOfBytes(Buffer.from(text))})`, `(${summaryOfBytes(body)})`);
 }
 
 /** What is applied calls itself YAML, and nearly always is JSON, which is read a good deal faster. */

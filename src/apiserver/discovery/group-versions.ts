@@ -7,6 +7,8 @@ import { REVIEW_TYPES } from '../reviews/decide-review.js';
 /** A type whose objects are computed on request, and never stored. */
 export interface AnsweredType extends ResourceType {
   readonly singular: string;
+  /** Name of the schema of its objects. */
+  readonly schema: string;
   /** @default none */
   readonly shortNames?: readonly string[];
   readonly verbs: readonly string[];
@@ -16,15 +18,20 @@ export interface AnsweredType extends ResourceType {
 export const ANSWERED_TYPES: readonly AnsweredType[] = [
   {
     ...{ group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true },
-    ...{ singular: 'binding', verbs: ['create'] },
+    ...{ singular: 'binding', schema: 'io.k8s.api.core.v1.Binding', verbs: ['create'] },
   },
   {
     ...COMPONENT_STATUSES.type,
     ...{ singular: 'componentstatus', shortNames: ['cs'], verbs: ['get', 'list'] },
+    schema: 'io.k8s.api.core.v1.ComponentStatus',
   },
   ...REVIEW_TYPES,
   ...METRICS_TYPES,
 ];
+
+const WITHOUT_METRICS = ANSWERED_TYPES.filter(
+  (type) => !(METRICS_TYPES as readonly AnsweredType[]).includes(type),
+);
 
 /** The kinds of one group and version, and its types whose objects are not stored. */
 export interface GroupVersion {
@@ -52,7 +59,8 @@ export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
     return existing;
   };
   for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
-  for (const type of ANSWERED_TYPES) entry(type).answered.push(type);
+  const answered = kinds.hasMetrics === false ? WITHOUT_METRICS : ANSWERED_TYPES;
+  for (const type of answered) entry(type).answered.push(type);
   return [...found.values()].sort(
     (a, b) => compareGroups(a.group, b.group) || compareVersions(a.version, b.version),
   );

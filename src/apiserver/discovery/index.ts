@@ -1,5 +1,6 @@
 export { aggregatedContentType, aggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
-export { ANSWERED_TYPES, groupVersionsOf } from './group-versions.js';
+export { ANSWERED_TYPES, groupsOf, groupVersionsOf, isBuiltInGroup } from './group-versions.js';
 export type { AnsweredType, GroupVersion } from './group-versions.js';
 export { coreVersions, groupList, oneGroup, resourceList } from './legacy-discovery.js';
 export { subresourceFacts, verbsOf } from './verbs.js';
+export type { SubresourceFacts } from './verbs.js';

@@ -53,6 +53,8 @@ export class StatusError extends Error {
     readonly extra: {
       readonly details?: StatusDetails;
       readonly continueToken?: string;
+      /** Answered as this text, in place of a Status. */
+      readonly page?: string;
       cause?: unknown;
     } = {},
   ) {
@@ -69,6 +71,11 @@ export class StatusError extends Error {
       ...(extra.details && { details: withFewCauses(extra.details) }),
       code: httpCode(code),
     };
+  }
+
+  /** The text of an answer that is no Status. */
+  get page(): string | undefined {
+    return this.extra.page;
   }
 }
 

@@ -40,8 +40,18 @@ export function unknownPath(): StatusError {
   });
 }
 
-export function alreadyExists(subject: StatusSubject, name: string): StatusError {
-  return new StatusError(409, 'AlreadyExists', `${subjectText(subject)} "${name}" already exists`, {
+/** Nothing of ours begins with the path: as a genuine server's multiplexer, which knows no API, says it. */
+export function pageNotFound(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {
+    details: {},
+    page: '404 page not found\n',
+  });
+}
+
+/** @param isGoing the one that is there is being deleted */
+export function alreadyExists(subject: StatusSubject, name: string, isGoing = false): StatusError {
+  const what = `${isGoing ? 'object is being deleted: ' : ''}${subjectText(subject)} "${name}"`;
+  return new StatusError(409, 'AlreadyExists', `${what} already exists`, {
     details: subjectDetails(subject, name),
   });
 }
@@ -111,6 +121,11 @@ export function badRequest(message: string, cause?: unknown): StatusError {
   return new StatusError(400, 'BadRequest', message, { cause });
 }
 
+/** A path that no HTTP server understands. */
+export function malformedPath(message: string, cause: unknown): StatusError {
+  return new StatusError(400, 'BadRequest', message, { cause, page: '400 Bad Request' });
+}
+
 export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
@@ -121,12 +136,25 @@ export function methodNotAllowed(
   return new StatusError(405, 'MethodNotAllowed', problem, { details: {} });
 }
 
-export function notAcceptable(): StatusError {
+/** @param accepted the media types that there are */
+export function notAcceptable(
+  accepted: readonly string[] = [
+    'application/json',
+    'application/yaml',
+    'application/vnd.kubernetes.protobuf',
+  ],
+): StatusError {
   return new StatusError(
     406,
     'NotAcceptable',
-    'only the following media types are accepted: application/json, application/yaml',
+    `only the following media types are accepted: ${accepted.join(', ')}`,
   );
+}
+
+/** A page that there is in one form alone. */
+export function pageNotAcceptable(available: string): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
+  return new StatusError(406, 'NotAcceptable', message, { details: {} });
 }
 
 /** @param what what is in the way, where it is not the media type itself */
@@ -153,7 +181,7 @@ export function requestTooLarge(problem: string): StatusError {
 }
 
 export function bodyTooLarge(limitBytes: number): StatusError {
-  return requestTooLarge(`Request entity is too large: limit is ${limitBytes}`);
+  return requestTooLarge(`Request entity too large: limit is ${limitBytes}`);
 }
 
 /** A resourceVersion from the future: come back when the store has reached it. */

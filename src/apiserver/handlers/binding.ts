@@ -71,12 +71,16 @@ function bound(
       ? `pod ${pod.metadata.name} is being deleted, cannot be assigned to a host`
       : pod.spec.nodeName
         ? `pod ${pod.metadata.name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`
-        : undefined;
+        : pod.spec.schedulingGates?.length
+          ? `pod ${pod.metadata.name} has non-empty .spec.schedulingGates`
+          : undefined;
   if (problem !== undefined) throw conflict({ group: '', resource: 'pods/binding' }, call.name, problem);
   pod.metadata.resourceVersion = undefined;
   if (binding.metadata.annotations) {
     pod.metadata.annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
   }
+  // Labels of the pod's own stay as they are.
+  if (binding.metadata.labels) pod.metadata.labels = { ...binding.metadata.labels, ...pod.metadata.labels };
   pod.spec.nodeName = node;
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'PodScheduled');
   // Meant for the time before the binding: it would keep room on another node.

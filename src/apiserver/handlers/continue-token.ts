@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { goQuoteChar, parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 
@@ -90,15 +90,12 @@ function notAToken(bytes: Buffer): StatusError {
     return badRequest(
       'invalid continue token: continue key is not valid: server does not recognize this encoded version',
     );
-  return invalidToken(`invalid character ${quoted(first)} looking for beginning of value`);
+  return invalidToken(
+    `invalid character ${goQuoteChar(String.fromCharCode(first))} looking for beginning of value`,
+  );
 }
 
 function invalidToken(problem?: string): StatusError {
   const detail = problem === undefined ? '' : `: ${problem}`;
   return badRequest(`invalid continue token: continue key is not valid${detail}`);
-}
-
-function quoted(byte: number): string {
-  const isPlain = byte >= 0x20 && byte < 0x7f;
-  return `'${isPlain ? String.fromCharCode(byte) : `\\u${byte.toString(16).padStart(4, '0')}`}'`;
 }

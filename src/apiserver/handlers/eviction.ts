@@ -1,14 +1,14 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { cloneJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { decodeDeleteOptions } from '../decoding/index.js';
+import { checkWriteOptions, decodeDeleteOptions, judgeFindings } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import { evictPod } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { JsonSyntaxError, readJsonText } from '../schema/index.js';
+import { DecodeError, JsonSyntaxError, normalizeObject, readJsonText } from '../schema/index.js';
 import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 import { checkNamespace, checkType, isKnownType } from './read-object.js';
@@ -18,6 +18,7 @@ import { callerOf } from './write-options.js';
 /** `POST` to a pod's `eviction`: a deletion, where the pod's disruption budget allows it. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const eviction = await readEviction(context, call.request);
+  for (const warning of unknownFields(context, call.request, eviction)) call.request.warn(warning);
   checkType(eviction as UnstructuredObject, EVICTION.type, isKnownType(context), FORMER_VERSIONS);
   const { caller } = callerOf(call);
   const asked = await deleteOptionsOf(context, call, eviction);
@@ -31,6 +32,22 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
   await context.admission.validate(attributes);
   await evictPod(context, call, { ...options, caller });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+/** What the body has that an Eviction has not. A wrong type of a field is another matter. */
+function unknownFields(
+  { schemas }: RegistryContext,
+  request: ApiRequest,
+  eviction: Eviction,
+): readonly string[] {
+  const level = checkWriteOptions(request);
+  try {
+    const findings = normalizeObject(cloneJson(eviction) as UnstructuredObject, schemas, SCHEMA);
+    return judgeFindings(findings, level, EVICTION.type);
+  } catch (error) {
+    if (error instanceof DecodeError) return [];
+    throw error;
+  }
 }
 
 /** As webhooks and policies see it. A namespace that is left out is that of the path; the name has to be there. */

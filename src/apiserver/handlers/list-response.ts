@@ -9,6 +9,8 @@ import { itemOf, presentList } from '../table.js';
 import type { ShownKind } from '../kinds/index.js';
 import type { ResourceCall } from './handler.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
+import { LIST_STYLES } from './list-style.js';
+import type { ListFrame, ListStyle } from './list-style.js';
 import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 
 /** About so many characters are written together. */
@@ -45,7 +47,7 @@ export async function respondWithList(
     const partsOf = (page: SelectedPage): ListParts => listParts(context, call, page, metadataOf(page));
     if (first.isLast)
       return { status: 200, raw: wholeText(partsOf(first)), contentType: `application/${format}`, room };
-    const stream = new ListText(call, partsOf, pages, partsOf(first), room);
+    const stream = new ListText(call, partsOf, pages, styleOf(call), partsOf(first), room);
     return { status: 200, stream, contentType: `application/${format}`, isWhole: true };
   } catch (error) {
     room.release();
@@ -109,16 +111,15 @@ function itemsOf(page: SelectedPage): readonly UnstructuredObject[] {
 }
 
 /**
- * The text of a list whose first page has been read: JSON, which is YAML as well. Each piece lets go of what it was made
- * from, and the room of the first page is given back before that of further ones is waited for.
+ * The text of a list whose first page has been read. Each piece lets go of what it was made from, and the room of the first page is given back before that of further ones is waited for.
  */
 class ListText implements AsyncIterableIterator<string> {
   private entries: ListParts['entries'];
   /** The first of `entries` that has not been sent. */
   private position = 0;
   private metadata: unknown;
-  /** Text before the next entry: the opening of the list before the first, then commas. */
-  private separator: string;
+  private readonly frame: ListFrame;
+  private hasEntries = false;
   private lastLength = 0;
   private isFirstPage = true;
   private isAtEnd = false;
@@ -127,12 +128,13 @@ class ListText implements AsyncIterableIterator<string> {
     private readonly call: ListCall,
     private readonly partsOf: (page: SelectedPage) => ListParts,
     private readonly pages: PageSource,
-    { entries, field, head, metadata }: ListParts,
+    private readonly style: ListStyle,
+    { entries, frame, metadata }: ListParts,
     private room: Reservation,
   ) {
     this.entries = entries;
     this.metadata = metadata;
-    this.separator = `{${head},${JSON.stringify(field)}:[`;
+    this.frame = frame;
   }
 
   [Symbol.asyncIterator](): this {
@@ -162,8 +164,8 @@ class ListText implements AsyncIterableIterator<string> {
     while (this.position >= this.entries.length) {
       if (await this.readPage()) continue;
       this.isAtEnd = true;
-      const opening = this.separator === ',' ? '' : this.separator;
-      return `${opening}],"metadata":${stringifyJson(this.metadata)}}\n`;
+      const { frame, hasEntries, metadata, style } = this;
+      return hasEntries ? style.closing(frame, metadata) : style.empty(frame, metadata);
     }
     return this.takePiece();
   }
@@ -171,8 +173,9 @@ class ListText implements AsyncIterableIterator<string> {
   private takePiece(): string {
     let piece = '';
     while (this.position < this.entries.length && piece.length < PIECE_LENGTH) {
-      piece += this.separator + this.entries[this.position++]!();
-      this.separator = ',';
+      piece += this.hasEntries ? this.style.between : this.style.opening(this.frame);
+      piece += this.entries[this.position++]!();
+      this.hasEntries = true;
     }
     return piece;
   }
@@ -199,11 +202,9 @@ class ListText implements AsyncIterableIterator<string> {
 
 interface ListParts {
   readonly metadata: unknown;
-  readonly field: 'items' | 'rows';
   /** Each makes its text when it is sent. */
   readonly entries: readonly (() => string)[];
-  /** The other fields, without the braces around them. */
-  readonly head: string;
+  readonly frame: ListFrame;
 }
 
 /** The parts of a page; where its objects are wanted as they are stored, nothing is parsed. */
@@ -213,11 +214,13 @@ function listParts(
   page: SelectedPage,
   metadata: object,
 ): ListParts {
-  if (call.accept.as === undefined) {
+  const { as, format } = call.accept;
+  const style = styleOf(call);
+  if (as === undefined) {
     const entries = page.items.map(
-      (state) => () => state.json?.asItem() ?? stringifyJson(itemOf(state.object)),
+      (state) => () => (format === 'json' && state.json?.asItem()) || style.entry(itemOf(state.object)),
     );
-    return { metadata, field: 'items', entries, head: bare(headOf(call)) };
+    return { metadata, entries, frame: { head: { ...headOf(call) }, field: 'items' } };
   }
   const list = present(context, call, itemsOf(page), metadata) as ShownList;
   const { metadata: shown, ...fields } = list;
@@ -225,9 +228,8 @@ function listParts(
   const { [field]: entries = [], ...head } = fields;
   return {
     metadata: shown,
-    field,
-    entries: entries.map((entry) => () => stringifyJson(entry)),
-    head: bare(head),
+    entries: entries.map((entry) => () => style.entry(entry)),
+    frame: { head, field },
   };
 }
 
@@ -237,11 +239,11 @@ interface ShownList {
   readonly rows?: unknown[];
 }
 
-function bare(fields: object): string {
-  return stringifyJson(fields).slice(1, -1);
+function styleOf({ accept: { format } }: ListCall): ListStyle {
+  return format === 'yaml' ? LIST_STYLES.yaml : LIST_STYLES.json;
 }
 
-function wholeText({ entries, field, head, metadata }: ListParts): string {
+function wholeText({ entries, frame: { field, head }, metadata }: ListParts): string {
   const texts = entries.map((entry) => entry()).join(',');
-  return `{${head},"metadata":${stringifyJson(metadata)},"${field}":[${texts}]}`;
+  return `${stringifyJson({ ...head, metadata }).slice(0, -1)},"${field}":[${texts}]}`;
 }

@@ -17,7 +17,8 @@ export async function handleList(context: RegistryContext, call: ResourceCall): 
   const { query } = call.request;
   checkListOptions(query);
   const selection = parseSelection(query, call.kind);
-  const limit = parseLimit(query);
+  // A genuine server answers "any version" from its memory, where it has no pages.
+  const limit = isAnyVersion(query) ? undefined : parseLimit(query);
   // A list without a limit never ends early.
   const tokens = limit || query.get('continue') ? await continueTokens(context, call) : undefined;
   const start = await startOf(context, query, tokens);
@@ -27,6 +28,10 @@ export async function handleList(context: RegistryContext, call: ResourceCall): 
     ...(next && tokens && { continue: tokens.encode(next) }),
     ...(next && selection.all && { remainingItemCount: remaining }),
   }));
+}
+
+function isAnyVersion(query: URLSearchParams): boolean {
+  return query.get('resourceVersion') === '0' && !query.get('continue');
 }
 
 /** The tokens of one list. */

@@ -86,12 +86,18 @@ export function patchedObject(context: RegistryContext, patching: Patching): Pat
   checkPatchedType(object, current, refuse, kind);
   try {
     const found = normalizeObject(object, schemas, schema);
-    const findings = found.length < 2 ? found : [...found].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const findings = found.length < 2 ? found : inOrder(found, schemas.get(schema)?.structural !== undefined);
     return { object, findings, refuse };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(type === 'strategic' ? conversionProblem(error) : problemOf(error));
   }
+}
+
+/** By their paths; of what users define, metadata is read apart from the rest, and first. */
+function inOrder(findings: readonly FieldFinding[], isDefinedByUsers: boolean): FieldFinding[] {
+  const isLate = ({ path }: FieldFinding): boolean => isDefinedByUsers && !path.startsWith('metadata.');
+  return [...findings].sort((a, b) => Number(isLate(a)) - Number(isLate(b)) || (a.path < b.path ? -1 : 1));
 }
 
 /** A patch may leave out what the object calls itself, and not change it. */

@@ -22,10 +22,14 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
   });
   for (const warning of warnings) request.warn(warning);
   checkType(object, kind.type, isKnownType(context));
-  object.apiVersion = apiVersionOf(kind.type);
-  object.kind = kind.type.kind;
   checkNamespace(object, call);
-  return object;
+  return inOrder(object, kind.type);
+}
+
+/** What an object is comes first, as a genuine server writes it. */
+function inOrder(object: UnstructuredObject, type: ResourceType): UnstructuredObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
+  return { kind: type.kind, apiVersion: apiVersionOf(type), metadata, ...rest };
 }
 
 /** Tells whether there is such a type. */

@@ -65,6 +65,8 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   await context.admission.mutateSent(attributes);
   checkIdentity(request, call);
   const { object: account } = await getState(context, call);
+  const asked = (request.metadata.uid ||= account.metadata.uid);
+  if (asked && asked !== account.metadata.uid) throw otherAccount(asked, account);
   const { boundObjectRef, expirationSeconds = DEFAULT_SECONDS } = request.spec ?? {};
   const audiences = request.spec?.audiences?.length ? request.spec.audiences : [ISSUER];
   request.spec = { ...request.spec, audiences, expirationSeconds };
@@ -73,11 +75,16 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   await context.admission.validate(attributes);
   const bound = boundObjectRef && (await findBound(context, call, boundObjectRef));
   const { expiresAtMs, token } = await context.tokens.issue({ account, audiences, expirationSeconds, bound });
-  const { creationTimestamp, name, namespace } = { ...request.metadata, ...call };
+  const { creationTimestamp, name, namespace, uid } = { ...request.metadata, ...call };
   return created({
     kind: TYPE.kind,
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name, namespace, creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()) },
+    metadata: {
+      name,
+      namespace,
+      uid,
+      creationTimestamp: creationTimestamp ?? toRfc3339(context.clock.now()),
+    },
     spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
     status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
   });
@@ -98,6 +105,12 @@ function checkIdentity(request: TokenRequest, call: ResourceCall): void {
       invalidField('metadata.name', metadata.name, 'must match the service account name if specified'),
     ]);
   checkNamespace(request, call);
+}
+
+/** The account was deleted, and there is another of its name. */
+function otherAccount(asked: string, { metadata: { name, uid } }: KubernetesObject): Error {
+  const problem = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
+  return conflict({ group: TYPE.group, resource: TYPE.kind }, name, problem);
 }
 
 function expirationErrors(seconds: number): FieldError[] {

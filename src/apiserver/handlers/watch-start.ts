@@ -1,4 +1,4 @@
-import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -42,19 +42,13 @@ export function bookmark({ kind }: ResourceCall, revision: number): Unstructured
   return {
     kind: kind.type.kind,
     apiVersion: apiVersionOf(kind.type),
-    metadata: { resourceVersion: String(revision), creationTimestamp: null } as never,
+    metadata: { resourceVersion: String(revision) } as never,
   };
 }
 
-/** The bookmark behind the initial events. The list that the client builds from them begins as the blueprint says. */
+/** The bookmark behind the initial events. */
 export function initialEventsEnd(call: ResourceCall, revision: number): UnstructuredObject {
   const mark = bookmark(call, revision);
-  const blueprint = { kind: `${mark.kind}List`, apiVersion: mark.apiVersion, metadata: {}, items: null };
-  mark.metadata.annotations = {
-    'k8s.io/initial-events-end': 'true',
-    ...(!call.accept.as && {
-      'kubernetes.io/initial-events-list-blueprint': Buffer.from(stringifyJson(blueprint)).toString('base64'),
-    }),
-  };
+  mark.metadata.annotations = { 'k8s.io/initial-events-end': 'true' };
   return mark;
 }

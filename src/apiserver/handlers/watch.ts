@@ -1,7 +1,7 @@
 import { qualifiedResource, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { MAX_TIMER_MS } from '@rollkeeper/machinery/clock';
-import { expired, internalError, StatusError } from '../errors/index.js';
+import { expired, internalError, notAcceptable, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
 import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
@@ -27,6 +27,9 @@ const BOOKMARK_INTERVAL_MS = 15_000;
 /** About so many characters of events are made and sent together. */
 const PIECE_LENGTH = 64 * 1024;
 
+/** Media types of a stream of events. */
+const STREAMED: readonly string[] = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`];
+
 interface WireEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: object;
@@ -37,6 +40,7 @@ const WIRE_TYPES = { created: 'ADDED', updated: 'MODIFIED', deleted: 'DELETED' }
 /** `GET` of a collection with `watch=true`; of a collection or one object below `/api/v1/watch`. */
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
+  if (call.accept.format === 'yaml') throw notAcceptable(STREAMED);
   const selection = parseSelection(query, call.kind, call.name);
   const start = await watchStart(context, query);
   if (call.accept.format === 'protobuf' && call.protobuf) {
@@ -58,8 +62,7 @@ async function* watchLines(
   const { initialEvents, markEnd } = start;
   let revision = start.after;
   if (initialEvents) revision = yield* initialLines(context, call, selection, present);
-  if (markEnd)
-    yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') });
+  if (markEnd) yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision)) });
   const bookmarks = call.request.flag('allowWatchBookmarks');
   const view: WatchView = { call, selection, bookmarks, present };
   const { signal, release } = timeLimited(context, call);
@@ -93,8 +96,7 @@ async function* watchEvents(
       room.release();
     }
   }
-  if (start.markEnd)
-    yield { type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') };
+  if (start.markEnd) yield { type: 'BOOKMARK', object: present(initialEventsEnd(call, revision)) };
   const bookmarks = call.request.flag('allowWatchBookmarks');
   const { signal, release } = timeLimited(context, call);
   try {
@@ -105,7 +107,7 @@ async function* watchEvents(
         try {
           const shared = context.events.of(event).event;
           const wire = decideWireEvent(shared, selection, bookmarks ? call : undefined);
-          if (wire) yield { type: wire.type, object: present(wire.object, wire.type) };
+          if (wire) yield { type: wire.type, object: present(wire.object) };
         } finally {
           room.release();
         }
@@ -223,7 +225,7 @@ function encode(shared: SharedEvent, view: WatchView): string {
   if (seesAll(view) && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
   const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
   if (!wire) return '';
-  const object = present(wire.object, wire.type);
+  const object = present(wire.object);
   const isOwn = event.type !== 'progress' && object === event.object;
   return isOwn ? shared.line(wire.type) : lineOf({ type: wire.type, object });
 }
@@ -280,10 +282,9 @@ function withVersion(object: KubernetesObject, revision: number): UnstructuredOb
 /** Presents objects in the requested representation; a Table's columns are only sent once. */
 function presenter(context: RegistryContext, call: ResourceCall) {
   let first = true;
-  return (object: UnstructuredObject, type?: WireEvent['type']): object => {
+  return (object: UnstructuredObject): object => {
     const view = presentObject(object, call.kind, call, context.clock.now(), {
       columns: first,
-      rows: type !== 'BOOKMARK',
     });
     first = false;
     return view;

@@ -123,9 +123,9 @@ export class ApiRequest implements Holder {
    * Receives the body: what its sender holds up is this request, and nothing that others wait for.
    * @throws StatusError 413 beyond {@link MAX_BODY_BYTES}, 429 when others needed the room
    */
-  async receiveBody(): Promise<void> {
+  async receiveBody(): Promise<number> {
     this.body ??= this.receive();
-    await this.body;
+    return (await this.body).length;
   }
 
   /** @throws StatusError as {@link receiveBody} */

@@ -53,3 +53,16 @@ export function ok(body: object): ObjectResponse {
 export function created(body: object): ObjectResponse {
   return { status: 201, body };
 }
+
+/** Of Prometheus' texts. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
+
+/** A text; browsers are not to guess what it is. */
+export function plainText(status: number, raw: string): RawResponse {
+  return {
+    status,
+    raw,
+    contentType: 'text/plain; charset=utf-8',
+    headers: { 'X-Content-Type-Options': 'nosniff' },
+  };
+}

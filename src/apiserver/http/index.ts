@@ -1,6 +1,6 @@
 export { ApiRequest } from './api-request.js';
 export type { RequestHost } from './api-request.js';
-export { created, ok } from './api-response.js';
+export { created, METRICS_TYPE, ok, plainText } from './api-response.js';
 export type {
   ApiResponse,
   MessageConnection,
@@ -16,7 +16,9 @@ export { createListener } from './listener.js';
 export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';
 export { etagOf, tagged, unlessKnown, unlessKnownAs } from './conditional.js';
-export { formatOfRefusal, negotiate } from './negotiate.js';
+export { acceptsGzip, formatOfRefusal, negotiate } from './negotiate.js';
+export { isPrettyAsked } from './pretty-json.js';
+export { yamlItem, yamlText } from './yaml-writer.js';
 export type { Format, Negotiated } from './negotiate.js';
 export { flowOf, RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';

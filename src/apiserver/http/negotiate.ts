@@ -13,6 +13,8 @@ export interface Negotiated {
 }
 
 const plainJson: Negotiated = { format: 'json', metaVersion: 'v1' };
+/** Of kinds that have no message. */
+const WITHOUT_PROTOBUF: readonly string[] = ['application/json', 'application/yaml'];
 const views = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const cache = new Map<string, Negotiated | undefined>();
 
@@ -34,7 +36,7 @@ export function negotiate(accept: string | undefined, offer: Offer = {}): Negoti
     cache.set(key, firstAcceptable(accept, offer));
   }
   const found = cache.get(key);
-  if (!found) throw notAcceptable();
+  if (!found) throw offer.hasProtobuf ? notAcceptable() : notAcceptable(WITHOUT_PROTOBUF);
   return found;
 }
 
@@ -66,6 +68,11 @@ function formatOf(type: string): Format | undefined {
   if (type === PROTOBUF_MEDIA_TYPE) return 'protobuf';
   if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
   return type === 'application/yaml' ? 'yaml' : undefined;
+}
+
+/** A genuine server reads no weights: `gzip;q=0` and `gzip;q=1` are both other words. */
+export function acceptsGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((encoding) => encoding.trim() === 'gzip');
 }
 
 /** How a refusal is written: a view is one of what is not there. */

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
-import { stringify as toYaml } from 'yaml';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { StatusError } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
+import { plainText } from './api-response.js';
 import type {
   ApiResponse,
   ObjectResponse,
@@ -17,7 +17,9 @@ import type {
 } from './api-response.js';
 import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import type { Format } from './negotiate.js';
+import { PrettyJson } from './pretty-json.js';
 import { warningHeaders } from './warning-headers.js';
+import { yamlText } from './yaml-writer.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
 const GZIP_FROM_BYTES = 128 * 1024;
@@ -25,11 +27,8 @@ const GZIP_FROM_BYTES = 128 * 1024;
 const SMALL_BYTES = 64 * 1024;
 /** So much of an answer is handed to the system at once. */
 const PART_BYTES = 32 * 1024;
-/**
- * A larger answer requested as YAML is written as JSON, which is YAML too: the library would block all requests for
- * seconds.
- */
-const MAX_BLOCK_YAML = 256 * 1024;
+
+const JSON_TYPE = 'application/json';
 
 const gzipAsync = promisify(gzip);
 
@@ -38,6 +37,8 @@ export interface SendOptions {
   /** The message of a body; undefined for what has none, which is written as JSON. @default nothing has one */
   readonly toProtobuf?: (body: object) => Buffer | undefined;
   readonly acceptsGzip: boolean;
+  /** JSON is indented, for people. @default false */
+  readonly isPretty?: boolean;
   /** Of every answer. @default those that do not tell requests apart */
   readonly common?: OutgoingHttpHeaders;
 }
@@ -70,7 +71,13 @@ export async function send(
 ): Promise<void> {
   warn(response, request.warned);
   if ('stream' in answer) return sendStream(response, answer, options);
-  return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
+  const whole = 'raw' in answer ? answer : rawOf(answer, options);
+  return sendWhole(request, response, options.isPretty ? indented(whole) : whole, options);
+}
+
+function indented(answer: RawResponse): RawResponse {
+  if (answer.contentType !== JSON_TYPE || answer.status === 304) return answer;
+  return { ...answer, raw: new PrettyJson().write(answer.raw.toString()) };
 }
 
 function warn(response: ServerResponse, texts: readonly string[]): void {
@@ -78,7 +85,7 @@ function warn(response: ServerResponse, texts: readonly string[]): void {
   if (headers.length > 0) response.setHeader('Warning', headers);
 }
 
-export interface RefusalOptions extends Pick<SendOptions, 'format' | 'toProtobuf' | 'common'> {
+export interface RefusalOptions extends Pick<SendOptions, 'format' | 'toProtobuf' | 'common' | 'isPretty'> {
   /** Texts of warnings. @default none */
   readonly warned?: readonly string[];
 }
@@ -91,7 +98,7 @@ export function sendError(
 ): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
-  const { contentType, raw } = encoded(status, options);
+  const { contentType, headers, raw } = refusalOf(error, options);
   // An answer that failed halfway may have left some.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   warn(response, options.warned ?? []);
@@ -99,9 +106,16 @@ export function sendError(
     ...(options.common ?? commonHeaders(undefined)),
     'Content-Type': contentType,
     'Content-Length': typeof raw === 'string' ? Buffer.byteLength(raw) : raw.length,
+    ...headers,
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
   });
   response.end(raw);
+}
+
+function refusalOf({ page, status }: StatusError, options: RefusalOptions): RawResponse {
+  if (page !== undefined) return plainText(status.code, page);
+  const answer = { status: status.code, ...encoded(status, options) };
+  return options.isPretty ? indented(answer) : answer;
 }
 
 function rawOf({ body, room, status }: ObjectResponse, options: SendOptions): RawResponse {
@@ -114,9 +128,8 @@ function encoded(
 ): { readonly raw: string | Buffer; readonly contentType: string } {
   const message = format === 'protobuf' ? toProtobuf?.(body) : undefined;
   if (message) return { raw: message, contentType: PROTOBUF_MEDIA_TYPE };
-  const json = stringifyJson(body);
-  if (format !== 'yaml') return { raw: json, contentType: 'application/json' };
-  return { raw: json.length > MAX_BLOCK_YAML ? json : toYaml(body), contentType: 'application/yaml' };
+  if (format === 'yaml') return { raw: yamlText(body), contentType: 'application/yaml' };
+  return { raw: stringifyJson(body), contentType: JSON_TYPE };
 }
 
 async function sendWhole(
@@ -150,7 +163,7 @@ async function sendWhole(
 async function sendStream(
   response: ServerResponse,
   answer: StreamResponse,
-  { acceptsGzip, common }: SendOptions,
+  { acceptsGzip, common, isPretty }: SendOptions,
 ): Promise<void> {
   const isCompressed = answer.isWhole === true && acceptsGzip;
   response.writeHead(answer.status, {
@@ -159,17 +172,24 @@ async function sendStream(
     ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
   });
   response.flushHeaders();
+  const isIndented = isPretty === true && answer.isWhole === true && answer.contentType === JSON_TYPE;
+  const stream = isIndented ? indentedPieces(answer.stream) : answer.stream;
   if (isCompressed) {
-    await pipeline(Readable.from(answer.stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
+    await pipeline(Readable.from(stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
     return;
   }
-  const pieces = answer.stream[Symbol.asyncIterator]();
+  const pieces = stream[Symbol.asyncIterator]();
   try {
     while (!response.destroyed && (await sendNext(response, pieces)));
   } finally {
     await pieces.return?.();
   }
   response.end();
+}
+
+async function* indentedPieces(pieces: AsyncIterable<string | Buffer>): AsyncGenerator<string> {
+  const pretty = new PrettyJson();
+  for await (const piece of pieces) yield pretty.write(piece.toString());
 }
 
 /**

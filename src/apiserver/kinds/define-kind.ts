@@ -2,6 +2,7 @@ import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes
 import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
+import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
 import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
@@ -94,6 +95,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
   // The objects are what the kind's schema says, which the types cannot know.
   const rules = rulesOfKind as unknown as KindRules;
   const { type } = rules;
+  const dropFeaturesOff = dropperOfFeaturesOff(type);
   const meta: MetaRules = {
     namespaced: type.namespaced,
     ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
@@ -122,7 +124,10 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
     }),
     ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
-    applyDefaults: (object) => rules.applyDefaults?.(object),
+    applyDefaults(object) {
+      rules.applyDefaults?.(object);
+      dropFeaturesOff?.(object);
+    },
     prepareForCreate(object) {
       clearSystemFields(object, rules.generationOf !== undefined);
       if (rules.hasStatus) delete object.status;

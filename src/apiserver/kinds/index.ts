@@ -14,6 +14,7 @@ export type {
   TableColumn,
   WebhookConversion,
 } from './kind-definition.js';
+export { describedColumns } from './column-descriptions.js';
 export { compileRequestExpression } from './admissionregistration/request-expression.js';
 export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
@@ -29,3 +30,5 @@ export { invalid as invalidField } from './validation/field-errors.js';
 export { validateAnnotations, validateLabels } from './validation/labels.js';
 export { RBAC_GROUP } from './rbac/rules.js';
 export { qosClassOf } from './core/pod/qos-class.js';
+export { referencesOf } from './core/pod/pod-references.js';
+export { SERVICE_NETWORKS } from './core/service/service.reservations.js';

@@ -15,7 +15,8 @@ export interface TableColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format: string;
-  readonly description: string;
+  /** @default what a genuine server says of it */
+  readonly description?: string;
   readonly priority: number;
 }
 
@@ -181,6 +182,8 @@ export interface ScaleMapping {
 /** The kinds that the server has. They come and go while it runs. */
 export interface KindRegistry {
   readonly kinds: readonly KindDefinition[];
+  /** Whether usages and other metrics are answered, as where metrics-server is installed. @default true */
+  readonly hasMetrics?: boolean;
   /** By group, version and plural, as in a path. */
   find(group: string, version: string, resource: string): KindDefinition | undefined;
   findByKind(apiVersion: string, kind: string): KindDefinition | undefined;

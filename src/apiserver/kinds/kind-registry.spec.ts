@@ -225,8 +225,8 @@ describe('the other kinds', () => {
     expect(kind('Lease').validateCreate(object)).toMatchObject([{ field: 'spec.leaseDurationSeconds' }]);
   });
 
-  it('a service account shows its secrets', () => {
-    expect(wide('ServiceAccount', anObject('ServiceAccount'))).toEqual({ Name: 'a', Secrets: 0, Age: '24h' });
+  it('a service account shows its name and its age alone', () => {
+    expect(wide('ServiceAccount', anObject('ServiceAccount'))).toEqual({ Name: 'a', Age: '24h' });
   });
 
   it('a ReplicaSet raises its generation with its spec only', () => {

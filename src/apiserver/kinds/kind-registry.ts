@@ -4,7 +4,10 @@ import { BUILT_IN_KINDS } from './built-in-kinds.js';
 import type { KindDefinition, KindRegistry } from './kind-definition.js';
 
 /** The kinds that the embedded server has, to begin with, and for good: what comes later takes no place of theirs. */
-export function createKindRegistry(kinds: readonly KindDefinition[] = BUILT_IN_KINDS): KindRegistry {
+export function createKindRegistry(
+  kinds: readonly KindDefinition[] = BUILT_IN_KINDS,
+  { hasMetrics = true }: Pick<KindRegistry, 'hasMetrics'> = {},
+): KindRegistry {
   const byPath = new Map<string, KindDefinition>();
   const byKind = new Map<string, KindDefinition>();
   const put = (kind: KindDefinition): void => {
@@ -18,6 +21,7 @@ export function createKindRegistry(kinds: readonly KindDefinition[] = BUILT_IN_K
     if (taken !== undefined) throw new RangeError(`${taken} is the resource of a built-in kind`);
   };
   return {
+    hasMetrics,
     get kinds() {
       return [...byPath.values()];
     },

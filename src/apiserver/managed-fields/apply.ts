@@ -1,5 +1,6 @@
 import { compare } from './compare.js';
-import { equalSets, isEmptySet, union } from './field-set.js';
+import type { Comparison } from './compare.js';
+import { isEmptySet, union } from './field-set.js';
 import type { FieldSet } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
 import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
@@ -41,15 +42,21 @@ export function applyConfig(applied: AppliedConfig): ApplyOutcome {
   const said = withoutOtherPart(fieldsOf(config, shape), manager.subresource);
   const fields = withoutServerFields(said);
   const known = owners.get(managerKey(manager))?.time;
-  const renewed = withOwner(owners, manager, fields, equalSets(before, fields) ? (known ?? time) : time);
+  const renewed = withOwner(owners, manager, fields, known);
   // A configuration always names its object: that alone keeps `metadata` when its last label is released.
   const object = isEmptySet(before)
     ? merged
     : (pruneReleased(merged, before, union(allOwned(renewed), said), shape) ?? {});
   const found = compare(live, object, shape);
+  // What changes no value changes no time: a manager that comes to own what is there already has none.
+  const changed = isUnchanged(found) ? renewed : withOwner(renewed, manager, fields, time);
   return {
     object,
-    owners: takeAway(renewed, found, manager),
+    owners: takeAway(changed, found, manager),
     conflicts: conflictsOf(renewed, found, manager),
   };
+}
+
+function isUnchanged({ added, modified, removed }: Comparison): boolean {
+  return [added, modified, removed].every(isEmptySet);
 }

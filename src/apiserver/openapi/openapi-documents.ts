@@ -1,15 +1,16 @@
-import { groupVersionsOf } from '../discovery/index.js';
-import type { GroupVersion } from '../discovery/index.js';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { nextTurn } from '@rollkeeper/machinery/clock';
+import { methodNotAllowed, pageNotFound } from '../errors/index.js';
 import { etagOf, ok, unlessKnownAs } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { OPENAPI_V2_PROTOBUF, PROTOBUF_FORM } from './openapi-v2-protobuf.js';
 import { JSON_FORM, OpenApiV2Parts } from './openapi-v2-parts.js';
-import { documentPath, openApiV3 } from './openapi-v3.js';
+import { openApiV3 } from './openapi-v3.js';
+import { Packed } from './packed.js';
 import { isUserDefined, openApiSchemas } from './schemas.js';
+import { servedDocuments } from './served-documents.js';
+import type { ServedDocument } from './served-documents.js';
 
 const ROOT_V3 = '/openapi/v3';
 const V2 = '/openapi/v2';
@@ -17,7 +18,7 @@ const V2 = '/openapi/v2';
 interface Made {
   readonly etag: string;
   /** Absent if it is regenerated for clients that do not have it. */
-  readonly raw?: string;
+  readonly packed?: Packed;
   /** What it was made from: as long as these are the kinds, it is right. */
   readonly kinds: readonly KindDefinition[];
 }
@@ -41,49 +42,52 @@ export class OpenApiDocuments {
   }
 
   /** @returns undefined when the path is none of ours */
-  answer(request: ApiRequest): ApiResponse | undefined {
+  async answer(request: ApiRequest): Promise<ApiResponse | undefined> {
     const path = request.path.replace(/\/$/, '');
     if (!path.startsWith('/openapi/')) return undefined;
     if (request.method !== 'GET') throw methodNotAllowed();
-    if (path === ROOT_V3) return ok({ paths: this.index() });
+    if (path === ROOT_V3) return ok({ paths: await this.index() });
     if (path === V2) return this.version2(request);
-    const found = groupVersionsOf(this.kinds).find(
-      (candidate) => path === `${ROOT_V3}/${documentPath(candidate)}`,
-    );
-    if (!found) throw unknownPath();
+    const found = servedDocuments(this.kinds).find(({ path: below }) => path === `${ROOT_V3}/${below}`);
+    if (!found) throw pageNotFound();
     return this.version3(found, request);
   }
 
-  private index(): Record<string, { serverRelativeURL: string }> {
-    const found = groupVersionsOf(this.kinds);
-    const paths = found.map((one) => {
-      const path = documentPath(one);
+  /** Other requests have their turn between two documents. */
+  private async index(): Promise<Record<string, { serverRelativeURL: string }>> {
+    const found = servedDocuments(this.kinds);
+    const paths: [string, { serverRelativeURL: string }][] = [];
+    for (const one of found) {
+      if (!this.made.has(one.path)) await nextTurn();
       const hash = this.known3(one).etag.replaceAll('"', '');
-      return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }] as const;
-    });
-    const known = new Set(found.map(documentPath));
+      paths.push([one.path, { serverRelativeURL: `${ROOT_V3}/${one.path}?hash=${hash}` }]);
+    }
+    const known = new Set(found.map(({ path }) => path));
     for (const key of this.made.keys()) if (!known.has(key)) this.made.delete(key);
     return Object.fromEntries(paths);
   }
 
-  private version3(found: GroupVersion, request: ApiRequest): ApiResponse {
-    const { etag, raw } = this.known3(found);
-    return unlessKnownAs(etag, 'application/json', () => raw ?? this.make3(found), request);
+  private version3(found: ServedDocument, request: ApiRequest): ApiResponse {
+    const { etag, packed } = this.known3(found);
+    return unlessKnownAs(etag, 'application/json', () => packed?.unpack() ?? this.make3(found), request);
   }
 
-  private known3(found: GroupVersion): Made {
-    const path = documentPath(found);
-    const existing = this.made.get(path);
+  private known3(found: ServedDocument): Made {
+    const existing = this.made.get(found.path);
     if (existing && sameKinds(existing.kinds, found.kinds)) return existing;
     const raw = this.make3(found);
     const isKept = !found.kinds.some((kind) => isUserDefined(kind, this.schemas));
-    const made: Made = { etag: etagOf(raw), kinds: found.kinds, ...(isKept && { raw }) };
-    this.made.set(path, made);
+    const made: Made = {
+      etag: etagOf(raw),
+      kinds: found.kinds,
+      ...(isKept && { packed: new Packed(raw) }),
+    };
+    this.made.set(found.path, made);
     return made;
   }
 
-  private make3(found: GroupVersion): string {
-    return stringifyJson(openApiV3(found, openApiSchemas(this.kinds, this.schemas, 3)));
+  private make3(found: ServedDocument): string {
+    return openApiV3(found.paths(), openApiSchemas(this.kinds, this.schemas, 3));
   }
 
   private version2(request: ApiRequest): ApiResponse {

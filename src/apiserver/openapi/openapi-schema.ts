@@ -17,6 +17,7 @@ export interface OpenApiSchema {
   'x-kubernetes-list-map-keys'?: readonly string[];
   'x-kubernetes-patch-strategy'?: string;
   'x-kubernetes-patch-merge-key'?: string;
+  'x-kubernetes-map-type'?: string;
 }
 
 export type OpenApiVersion = 2 | 3;

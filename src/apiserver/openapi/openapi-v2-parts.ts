@@ -2,9 +2,14 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { etagOf } from '../http/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import { OPENAPI_V2_HEAD, openApiV2Part } from './openapi-v2.js';
+import { Packed } from './packed.js';
+import { openApiV2Head, openApiV2Part } from './openapi-v2.js';
 import type { OpenApiV2Part } from './openapi-v2.js';
+import type { PathOperations } from './operations.js';
 import { isUserDefined, openApiSchemas } from './schemas.js';
+import type { OpenApiSchemas } from './schemas.js';
+import { pathsOfKind } from './kind-paths.js';
+import { pathsOfServer } from './served-documents.js';
 
 /** An encoded part of the document, without its surroundings. */
 export interface EncodedPart<T> {
@@ -16,19 +21,22 @@ export interface EncodedPart<T> {
 export interface OpenApiV2Form<T extends string | Uint8Array> {
   readonly contentType: string;
   encode(part: OpenApiV2Part): EncodedPart<T>;
+  /** What has been encoded, from its bytes. */
+  read(bytes: Buffer): T;
   join(parts: readonly EncodedPart<T>[]): string | Buffer;
 }
 
 export const JSON_FORM: OpenApiV2Form<string> = {
   contentType: 'application/json',
   encode: ({ definitions, paths }) => ({ paths: fieldsOf(paths), definitions: fieldsOf(definitions) }),
+  read: (bytes) => bytes.toString('utf8'),
   join(parts) {
     const all = (of: keyof EncodedPart<string>): string =>
       parts
         .map((part) => part[of])
         .filter((fields) => fields !== '')
         .join(',');
-    return `{${fieldsOf(OPENAPI_V2_HEAD)},"paths":{${all('paths')}},"definitions":{${all('definitions')}}}`;
+    return `{${fieldsOf(openApiV2Head())},"paths":{${all('paths')}},"definitions":{${all('definitions')}}}`;
   },
 };
 
@@ -37,7 +45,7 @@ function fieldsOf(object: object): string {
 }
 
 interface Made<T> {
-  readonly part: EncodedPart<T>;
+  readonly part: () => EncodedPart<T>;
   readonly etag: string;
 }
 
@@ -60,35 +68,47 @@ export class OpenApiV2Parts<T extends string | Uint8Array> {
     const all = this.made();
     return {
       etag: etagOf(all.map(({ etag }) => etag).join()),
-      make: () => this.form.join(all.map(({ part }) => part)),
+      make: () => this.form.join(all.map(({ part }) => part())),
     };
   }
 
   private made(): readonly Made<T>[] {
-    const { kinds } = this.kinds;
-    const users = kinds.filter((kind) => isUserDefined(kind, this.schemas));
-    this.ofServer ??= this.makeServers(new Set(users));
+    const users = this.kinds.kinds.filter((kind) => isUserDefined(kind, this.schemas));
+    this.ofServer ??= this.makeServers();
     return [this.ofServer, ...users.map((kind) => this.madeFor(kind))];
   }
 
   private madeFor(kind: KindDefinition): Made<T> {
     const existing = this.ofUsers.get(kind);
     if (existing) return existing;
-    const made = this.make([kind], [kind.schema, `${kind.schema}List`]);
+    const schemas = openApiSchemas(this.kinds, this.schemas, 2);
+    const encoded = this.encode(pathsOfKind(kind), [kind.schema, `${kind.schema}List`], schemas);
+    const made = { part: () => encoded, etag: etagOfPart(encoded) };
     this.ofUsers.set(kind, made);
     return made;
   }
 
-  private makeServers(users: ReadonlySet<KindDefinition>): Made<T> {
-    const own = this.kinds.kinds.filter((kind) => !users.has(kind));
-    const foreign = new Set([...users].map(({ schema }) => schema));
-    const names = this.schemas.names.filter((name) => !foreign.has(name));
-    return this.make(own, new Set([...names, ...own.map(({ schema }) => `${schema}List`)]));
+  /** The large part of it all. */
+  private makeServers(): Made<T> {
+    const schemas = openApiSchemas(this.kinds, this.schemas, 2);
+    const encoded = this.encode(pathsOfServer(this.kinds), schemas.names, schemas);
+    const [paths, definitions] = [new Packed(encoded.paths), new Packed(encoded.definitions)];
+    const { form } = this;
+    return {
+      etag: etagOfPart(encoded),
+      part: () => ({ paths: form.read(paths.unpack()), definitions: form.read(definitions.unpack()) }),
+    };
   }
 
-  private make(kinds: readonly KindDefinition[], names: Iterable<string>): Made<T> {
-    const part = this.form.encode(openApiV2Part(kinds, names, openApiSchemas(this.kinds, this.schemas, 2)));
-    const content = [part.paths, part.definitions].map((one) => etagOf(Buffer.from(one)));
-    return { part, etag: content.join() };
+  private encode(
+    paths: readonly PathOperations[],
+    names: Iterable<string>,
+    schemas: OpenApiSchemas,
+  ): EncodedPart<T> {
+    return this.form.encode(openApiV2Part(paths, names, schemas));
   }
+}
+
+function etagOfPart<T extends string | Uint8Array>({ definitions, paths }: EncodedPart<T>): string {
+  return [paths, definitions].map((one) => etagOf(Buffer.from(one))).join();
 }

@@ -1,9 +1,15 @@
 import protobuf from 'protobufjs/light.js';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import { OPENAPI_V2_HEAD } from './openapi-v2.js';
-import type { OpenApiV2Operation } from './openapi-v2.js';
+import { openApiV2Head } from './openapi-v2.js';
+import type {
+  OpenApiV2Head,
+  OpenApiV2Operation,
+  OpenApiV2PathItem,
+  OpenApiV2Response,
+} from './openapi-v2.js';
 import type { OpenApiV2Form } from './openapi-v2-parts.js';
 import type { OpenApiSchema } from './openapi-schema.js';
+import type { ParameterV2, shownParameter } from './shared-parameters.js';
 
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
@@ -21,8 +27,20 @@ const root = protobuf.Root.fromJSON({
         info: one('Info', 2),
         paths: one('Paths', 8),
         definitions: one('NamedSchemas', 9),
+        parameters: one('NamedParameters', 10),
+        security: many('SecurityRequirement', 12),
+        securityDefinitions: one('SecurityDefinitions', 13),
       },
     },
+    NamedParameters: { fields: { additionalProperties: many('NamedParameter', 1) } },
+    NamedParameter: { fields: { name: text(1), value: one('Parameter', 2) } },
+    SecurityRequirement: { fields: { additionalProperties: many('NamedTexts', 1) } },
+    NamedTexts: { fields: { name: text(1), value: one('Texts', 2) } },
+    Texts: { fields: { value: texts(1) } },
+    SecurityDefinitions: { fields: { additionalProperties: many('NamedSecurity', 1) } },
+    NamedSecurity: { fields: { name: text(1), value: one('Security', 2) } },
+    Security: { fields: { apiKey: one('ApiKey', 2) } },
+    ApiKey: { fields: { type: text(1), name: text(2), in: text(3), description: text(4) } },
     Info: { fields: { title: text(1), version: text(2) } },
     Paths: { fields: { path: many('NamedPathItem', 2) } },
     NamedPathItem: { fields: { name: text(1), value: one('PathItem', 2) } },
@@ -32,29 +50,56 @@ const root = protobuf.Root.fromJSON({
         put: one('Operation', 3),
         post: one('Operation', 4),
         delete: one('Operation', 5),
+        options: one('Operation', 6),
+        head: one('Operation', 7),
         patch: one('Operation', 8),
+        parameters: many('ParametersItem', 9),
       },
     },
     Operation: {
       fields: {
+        tags: texts(1),
         description: text(3),
         operationId: text(5),
         produces: texts(6),
         consumes: texts(7),
         parameters: many('ParametersItem', 8),
         responses: one('Responses', 9),
+        schemes: texts(10),
         vendorExtension: many('NamedAny', 13),
       },
     },
-    ParametersItem: { fields: { parameter: one('Parameter', 1) } },
-    Parameter: { fields: { nonBodyParameter: one('NonBodyParameter', 2) } },
-    NonBodyParameter: { fields: { query: one('QueryParameter', 3), path: one('PathParameter', 4) } },
-    QueryParameter: { fields: { in: text(2), name: text(4), type: text(6) } },
-    PathParameter: { fields: { required: one('bool', 1), in: text(2), name: text(4), type: text(5) } },
+    ParametersItem: { fields: { parameter: one('Parameter', 1), reference: one('Reference', 2) } },
+    Reference: { fields: { ref: text(1) } },
+    Parameter: { fields: { body: one('BodyParameter', 1), other: one('OtherParameter', 2) } },
+    BodyParameter: {
+      fields: { name: text(2), in: text(3), required: one('bool', 4), schema: one('Schema', 5) },
+    },
+    OtherParameter: { fields: { query: one('QueryParameter', 3), path: one('PathParameter', 4) } },
+    QueryParameter: {
+      fields: {
+        in: text(2),
+        description: text(3),
+        name: text(4),
+        type: text(6),
+        uniqueItems: one('bool', 20),
+      },
+    },
+    PathParameter: {
+      fields: {
+        required: one('bool', 1),
+        in: text(2),
+        description: text(3),
+        name: text(4),
+        type: text(5),
+        uniqueItems: one('bool', 19),
+      },
+    },
     Responses: { fields: { responseCode: many('NamedResponseValue', 1) } },
     NamedResponseValue: { fields: { name: text(1), value: one('ResponseValue', 2) } },
     ResponseValue: { fields: { response: one('Response', 1) } },
-    Response: { fields: { description: text(1) } },
+    Response: { fields: { description: text(1), schema: one('SchemaItem', 2) } },
+    SchemaItem: { fields: { schema: one('Schema', 1) } },
     NamedSchemas: { fields: { additionalProperties: many('NamedSchema', 1) } },
     NamedSchema: { fields: { name: text(1), value: one('Schema', 2) } },
     Schema: {
@@ -93,10 +138,11 @@ export const PROTOBUF_FORM: OpenApiV2Form<Uint8Array> = {
     paths: PATHS.encode({ path: Object.entries(paths).map(toNamedPath) }).finish(),
     definitions: DEFINITIONS.encode(toNamedSchemas(definitions)).finish(),
   }),
+  read: (bytes) => bytes,
   // Lists of messages one behind the other are one list.
   join: (parts) =>
     Buffer.from(
-      DOCUMENT.encode(OPENAPI_V2_HEAD)
+      DOCUMENT.encode(toHead(openApiV2Head()))
         .uint32(PATHS_TAG)
         .bytes(Buffer.concat(parts.map(({ paths }) => paths)))
         .uint32(DEFINITIONS_TAG)
@@ -105,31 +151,63 @@ export const PROTOBUF_FORM: OpenApiV2Form<Uint8Array> = {
     ),
 };
 
-function toNamedPath([name, item]: [string, Readonly<Record<string, OpenApiV2Operation>>]): object {
-  const operations = Object.entries(item).map(([method, found]) => [method, toOperation(found)]);
-  return { name, value: Object.fromEntries(operations) as object };
+function toHead({ info, parameters, security, securityDefinitions, swagger }: OpenApiV2Head): object {
+  const named = <T>(from: Readonly<Record<string, T>>, to: (value: T) => object) => ({
+    additionalProperties: Object.entries(from).map(([name, value]) => ({ name, value: to(value) })),
+  });
+  return {
+    ...{ info, swagger },
+    parameters: named(parameters, toParameter),
+    security: security.map((one) => named(one, (value) => ({ value }))),
+    securityDefinitions: named(securityDefinitions, (apiKey) => ({ apiKey })),
+  };
+}
+
+function toNamedPath([name, { parameters, ...methods }]: [string, OpenApiV2PathItem]): object {
+  const operations = Object.entries(methods).map(([method, found]) => [method, toOperation(found)]);
+  const value = {
+    ...(Object.fromEntries(operations) as object),
+    ...(parameters && { parameters: parameters.map(toParametersItem) }),
+  };
+  return { name, value };
 }
 
 function toOperation(operation: OpenApiV2Operation): object {
+  const {
+    consumes,
+    description,
+    operationId,
+    parameters = [],
+    produces,
+    responses,
+    schemes,
+    tags,
+  } = operation;
   return {
-    description: operation.description,
-    operationId: operation.operationId,
-    produces: operation.produces,
-    consumes: operation.consumes,
-    parameters: operation.parameters.map((parameter) => ({
-      parameter: {
-        nonBodyParameter:
-          (parameter as { in: string }).in === 'path' ? { path: parameter } : { query: parameter },
-      },
-    })),
+    ...{ description, operationId, produces, schemes, tags },
+    ...(consumes && { consumes }),
+    parameters: parameters.map(toParametersItem),
     responses: {
-      responseCode: Object.entries(operation.responses).map(([name, response]) => ({
+      responseCode: Object.entries(responses).map(([name, response]) => ({
         name,
-        value: { response },
+        value: { response: toResponse(response) },
       })),
     },
     vendorExtension: toExtensions(operation),
   };
+}
+
+function toResponse({ description, schema }: OpenApiV2Response): object {
+  return { description, ...(schema && { schema: { schema: toSchema(schema) } }) };
+}
+
+function toParametersItem(parameter: ReturnType<typeof shownParameter>): object {
+  return '$ref' in parameter ? { reference: { ref: parameter.$ref } } : { parameter: toParameter(parameter) };
+}
+
+function toParameter(parameter: ParameterV2): object {
+  if (parameter.in === 'body') return { body: { ...parameter, schema: toSchema(parameter.schema) } };
+  return { other: { [parameter.in]: parameter } };
 }
 
 function toNamedSchemas(schemas: Readonly<Record<string, OpenApiSchema>>): object {

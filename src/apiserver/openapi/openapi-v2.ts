@@ -1,66 +1,110 @@
 import { KUBERNETES_VERSION } from '../kubernetes-version.js';
-import type { KindDefinition } from '../kinds/index.js';
-import { pathsOf } from './operations.js';
-import type { Operation, PathOperations } from './operations.js';
+import type { Answer, Operation, PathOperations } from './operations.js';
 import type { OpenApiSchemas } from './schemas.js';
 import type { OpenApiSchema } from './openapi-schema.js';
+import { bodyParameter, parameterV2, sharedParameters, shownParameter } from './shared-parameters.js';
+
+type ShownParameter = ReturnType<typeof shownParameter>;
 
 export interface OpenApiV2Operation {
-  readonly operationId: string;
   readonly description: string;
-  readonly consumes: readonly string[];
+  readonly consumes?: readonly string[];
   readonly produces: readonly string[];
-  readonly parameters: readonly object[];
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
-  readonly 'x-kubernetes-action': string;
-  readonly 'x-kubernetes-group-version-kind': Operation['gvk'];
+  readonly schemes: readonly string[];
+  readonly tags: readonly string[];
+  readonly operationId: string;
+  readonly parameters?: readonly ShownParameter[];
+  readonly responses: Readonly<Record<string, OpenApiV2Response>>;
+  readonly 'x-kubernetes-action'?: string;
+  readonly 'x-kubernetes-group-version-kind'?: Operation['gvk'];
 }
 
-/** What the document of `GET /openapi/v2` begins with. */
-export const OPENAPI_V2_HEAD = {
-  swagger: '2.0',
-  info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
-} as const;
+export interface OpenApiV2Response {
+  readonly description: string;
+  readonly schema?: OpenApiSchema;
+}
+
+export type OpenApiV2PathItem = Readonly<Partial<Record<Operation['method'], OpenApiV2Operation>>> & {
+  readonly parameters?: readonly ShownParameter[];
+};
+
+const BEARER = 'BearerToken';
+
+/** What the document of `GET /openapi/v2` says beside paths and definitions. */
+export interface OpenApiV2Head {
+  readonly swagger: '2.0';
+  readonly info: { readonly title: string; readonly version: string };
+  readonly parameters: ReturnType<typeof sharedParameters>;
+  readonly securityDefinitions: Readonly<
+    Record<string, Readonly<Record<'description' | 'type' | 'name' | 'in', string>>>
+  >;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+export function openApiV2Head(): OpenApiV2Head {
+  return {
+    swagger: '2.0',
+    info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
+    parameters: sharedParameters(),
+    securityDefinitions: {
+      [BEARER]: {
+        description: 'Bearer Token authentication',
+        type: 'apiKey',
+        name: 'authorization',
+        in: 'header',
+      },
+    },
+    security: [{ [BEARER]: [] }],
+  };
+}
 
 /** What some kinds add to the document. */
 export interface OpenApiV2Part {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiV2Operation>>>>;
+  readonly paths: Readonly<Record<string, OpenApiV2PathItem>>;
   readonly definitions: Readonly<Record<string, OpenApiSchema>>;
 }
 
 /** @param names of the schemas that are defined */
 export function openApiV2Part(
-  kinds: readonly KindDefinition[],
+  paths: readonly PathOperations[],
   names: Iterable<string>,
-  schemaOf: OpenApiSchemas,
+  schemas: OpenApiSchemas,
 ): OpenApiV2Part {
-  const paths = kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
   const definitions: Record<string, OpenApiSchema> = {};
   for (const name of names) {
-    const schema = schemaOf(name);
+    const schema = schemas.get(name);
     if (schema) definitions[name] = schema;
   }
-  return { paths: Object.fromEntries(paths), definitions };
+  return { paths: Object.fromEntries(paths.map((path) => [path.path, toPathItem(path)])), definitions };
 }
 
-function toPathItem({ operations, parameters }: PathOperations): Record<string, OpenApiV2Operation> {
-  return Object.fromEntries(
-    operations.map((operation) => [operation.method, toOperation(operation, parameters)]),
-  );
-}
-
-function toOperation(operation: Operation, pathParameters: readonly string[]): OpenApiV2Operation {
+function toPathItem({ operations, parameters }: PathOperations): OpenApiV2PathItem {
   return {
-    operationId: operation.id,
-    description: `${operation.action} ${operation.gvk.kind}`,
-    consumes: operation.consumes.length > 0 ? operation.consumes : ['*/*'],
-    produces: ['application/json', 'application/yaml'],
-    parameters: [
-      ...pathParameters.map((name) => ({ name, in: 'path', required: true, type: 'string' })),
-      ...operation.query.map((name) => ({ name, in: 'query', type: 'string' })),
-    ],
-    responses: { '200': { description: 'OK' }, '401': { description: 'Unauthorized' } },
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': operation.gvk,
+    ...Object.fromEntries(operations.map((operation) => [operation.method, toOperation(operation)])),
+    ...(parameters.length > 0 && { parameters: parameters.map(parameterV2).map(shownParameter) }),
   };
+}
+
+function toOperation(operation: Operation): OpenApiV2Operation {
+  const { action, answers, body, consumes, gvk } = operation;
+  const parameters = [...(body ? [bodyParameter(body)] : []), ...operation.parameters.map(parameterV2)];
+  return {
+    description: operation.description,
+    ...(consumes && { consumes }),
+    produces: operation.produces,
+    schemes: ['https'],
+    tags: operation.tags,
+    operationId: operation.operationId,
+    ...(parameters.length > 0 && { parameters: parameters.map(shownParameter) }),
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([code, answer]) => [code, toResponse(answer)]),
+    ),
+    ...(action !== undefined && { 'x-kubernetes-action': action }),
+    ...(gvk && { 'x-kubernetes-group-version-kind': gvk }),
+  };
+}
+
+function toResponse({ description, schema }: Answer): OpenApiV2Response {
+  if (schema === undefined) return { description };
+  return { description, schema: schema === null ? { type: 'string' } : { $ref: `#/definitions/${schema}` } };
 }

@@ -1,83 +1,116 @@
 import { KUBERNETES_VERSION } from '../kubernetes-version.js';
-import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { GroupVersion } from '../discovery/index.js';
-import { pathsOf } from './operations.js';
-import type { Operation, PathOperations } from './operations.js';
+import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Answer, Operation, PathOperations } from './operations.js';
+import type { Parameter } from './parameters.js';
 import type { OpenApiSchemas } from './schemas.js';
-import type { OpenApiSchema } from './openapi-schema.js';
 
-/** Where a group version's document is found below `/openapi/v3`. */
-export function documentPath({ group, version }: Pick<GroupVersion, 'group' | 'version'>): string {
-  return group === '' ? `api/${version}` : `apis/${apiVersionOf({ group, version })}`;
-}
+const PREFIX = '#/components/schemas/';
+
+const INFO = {
+  openapi: '3.0.0',
+  info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
+};
+const SECURITY = {
+  BearerToken: {
+    type: 'apiKey',
+    description: 'Bearer Token authentication',
+    name: 'authorization',
+    in: 'header',
+  },
+};
 
 /**
- * The document of `GET /openapi/v3/api/v1` or `/openapi/v3/apis/GROUP/VERSION`.
- * @param schemaOf the schemas of all groups, in the form of version 3
+ * A document below `/openapi/v3`, as JSON: some paths and the schemas that they need, and no others, for a client reads one
+ * document for one group. It is written part by part, so that the whole is in memory only once.
+ * @param all the schemas of all groups, in the form of version 3
  */
-export function openApiV3(found: GroupVersion, schemaOf: OpenApiSchemas): object {
-  const paths = found.kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
-  const roots = found.kinds.flatMap((kind) => [
-    kind.schema,
-    `${kind.schema}List`,
-    ...(kind.scale ? ['io.k8s.api.autoscaling.v1.Scale'] : []),
-  ]);
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: KUBERNETES_VERSION.gitVersion },
-    paths: Object.fromEntries(paths),
-    components: { schemas: reachable(schemaOf, roots) },
-  };
+export function openApiV3(paths: readonly PathOperations[], all: OpenApiSchemas): string {
+  const items = paths.map((path) => fieldText(path.path, toPathItem(path)));
+  const schemas = reachable(all, namedIn(paths));
+  return [
+    `${stringifyJson(INFO).slice(0, -1)},"paths":{${items.join(',')}},"components":{`,
+    schemas.length > 0 ? `"schemas":{${schemas.join(',')}},` : '',
+    `${fieldText('securitySchemes', SECURITY)}}}`,
+  ].join('');
 }
 
-/** The schemas that the roots need, and no others: a client reads one document for one group. */
-function reachable(schemaOf: OpenApiSchemas, roots: readonly string[]): Record<string, OpenApiSchema> {
-  const result: Record<string, OpenApiSchema> = {};
+function fieldText(name: string, value: object): string {
+  return `${JSON.stringify(name)}:${stringifyJson(value)}`;
+}
+
+/** The schemas that bodies and answers have. */
+function namedIn(paths: readonly PathOperations[]): string[] {
+  return paths.flatMap(({ operations }) =>
+    operations.flatMap(({ answers, body }) => [
+      ...(body ? [body.schema] : []),
+      ...Object.values(answers).flatMap(({ schema }) => schema ?? []),
+    ]),
+  );
+}
+
+/** Those that are named, and all that they refer to, each as a field. */
+function reachable(all: OpenApiSchemas, roots: readonly string[]): string[] {
+  const known = new Set<string>();
+  const result: string[] = [];
   const waiting = [...roots];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (Object.hasOwn(result, name)) continue;
-    const schema = schemaOf(name);
+    if (known.has(name)) continue;
+    known.add(name);
+    const schema = all.get(name);
     if (!schema) continue;
-    result[name] = schema;
-    for (const match of stringifyJson(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
-      waiting.push(match[1]!);
+    const text = fieldText(name, schema);
+    result.push(text);
+    for (const [, found = ''] of text.matchAll(REFERENCE)) waiting.push(found);
   }
   return result;
 }
 
+const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;
+
 function toPathItem({ operations, parameters }: PathOperations): object {
   return {
     ...Object.fromEntries(operations.map((operation) => [operation.method, toOperation(operation)])),
-    parameters: parameters.map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string', uniqueItems: true },
-    })),
+    ...(parameters.length > 0 && { parameters: parameters.map(toParameter) }),
+  };
+}
+
+function toParameter({ description, in: place, name, type }: Parameter): object {
+  return {
+    name,
+    in: place,
+    description,
+    ...(place === 'path' && { required: true }),
+    schema: { type, uniqueItems: true },
   };
 }
 
 function toOperation(operation: Operation): object {
-  const schema = { $ref: `#/components/schemas/${operation.schema}` };
-  const body = operation.method === 'patch' ? { type: 'object' } : schema;
+  const { action, answers, body, consumes = [], gvk, parameters, produces } = operation;
   return {
-    operationId: operation.id,
-    description: `${operation.action} ${operation.gvk.kind}`,
-    parameters: operation.query.map((name) => ({
-      name,
-      in: 'query',
-      schema: { type: 'string', uniqueItems: true },
-    })),
-    ...(operation.consumes.length > 0 && {
+    tags: operation.tags,
+    description: operation.description,
+    operationId: operation.operationId,
+    ...(parameters.length > 0 && { parameters: parameters.map(toParameter) }),
+    ...(body && {
       requestBody: {
-        content: Object.fromEntries(operation.consumes.map((type) => [type, { schema: body }])),
+        content: contentOf(consumes, { $ref: `${PREFIX}${body.schema}` }),
+        ...(body.isRequired && { required: true }),
       },
     }),
-    responses: {
-      '200': { description: 'OK', content: { 'application/json': { schema } } },
-      '401': { description: 'Unauthorized' },
-    },
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': operation.gvk,
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([code, answer]) => [code, toResponse(answer, produces)]),
+    ),
+    ...(action !== undefined && { 'x-kubernetes-action': action }),
+    ...(gvk && { 'x-kubernetes-group-version-kind': gvk }),
   };
+}
+
+function toResponse({ description, schema }: Answer, produces: readonly string[]): object {
+  if (schema === undefined) return { description };
+  const content = schema === null ? { type: 'string' } : { $ref: `${PREFIX}${schema}` };
+  return { description, content: contentOf(produces, content) };
+}
+
+function contentOf(types: readonly string[], schema: object): object {
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
 }

@@ -1,123 +1,155 @@
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { subresourceFacts } from '../discovery/index.js';
-import type { KindDefinition } from '../kinds/index.js';
-import { patchMediaTypes } from '../patch/index.js';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { operationName } from './operation-id.js';
+import type { OperationName } from './operation-id.js';
+import { NAMESPACE, PRETTY } from './parameters.js';
+import type { Parameter } from './parameters.js';
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+export const STATUS = `${META}.Status`;
+export const PATCH_BODY = `${META}.Patch`;
+export const DELETE_OPTIONS = `${META}.DeleteOptions`;
+export const WATCH_EVENT = `${META}.WatchEvent`;
+
+export const JSON_AND_YAML: readonly string[] = ['application/json', 'application/yaml'];
+export const BUILT_IN_TYPES: readonly string[] = [...JSON_AND_YAML, 'application/vnd.kubernetes.protobuf'];
+export const STREAMED_TYPES: readonly string[] = [
+  ...BUILT_IN_TYPES,
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+];
+export const ANY_TYPE: readonly string[] = ['*/*'];
+
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
+
+/** Which kind of object an operation is about. */
+export type GroupVersionKind = Readonly<Record<'group' | 'version' | 'kind', string>>;
+
+export interface Answer {
+  readonly description: string;
+  /** Name of the schema of what is answered; null for a text, absent where nothing is said about it. */
+  readonly schema?: string | null;
+}
 
 /** One operation, before it takes the form of version 2 or 3. */
-export interface Operation {
-  readonly method: 'get' | 'put' | 'post' | 'delete' | 'patch';
-  readonly id: string;
-  readonly action: string;
-  readonly gvk: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Names of its query parameters. */
-  readonly query: readonly string[];
-  /** Media types of its body; empty when it has none. */
-  readonly consumes: readonly string[];
-  /** Schema of what it takes and gives. */
-  readonly schema: string;
+export interface Operation extends OperationName {
+  readonly method: Method;
+  readonly description: string;
+  /** Absent for what is about no kind. */
+  readonly action?: string;
+  readonly gvk?: GroupVersionKind;
+  readonly parameters: readonly Parameter[];
+  readonly body?: { readonly schema: string; readonly isRequired: boolean };
+  /** Media types. @default none are named */
+  readonly consumes?: readonly string[];
+  readonly produces: readonly string[];
+  /** By status code. */
+  readonly answers: Readonly<Record<string, Answer>>;
 }
 
 /** A path and what can be done there. */
 export interface PathOperations {
   readonly path: string;
-  readonly parameters: readonly string[];
+  /** Of all its operations. */
+  readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }
 
-const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'pretty'];
-const READ = ['pretty'];
-const LIST = [
-  'allowWatchBookmarks',
-  'continue',
-  'fieldSelector',
-  'labelSelector',
-  'limit',
-  'resourceVersion',
-  'resourceVersionMatch',
-  'timeoutSeconds',
-  'watch',
-];
-const DELETE = ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'];
-const BODY = ['application/json', 'application/yaml'];
-
-/** Every path below which the objects of a kind are found. */
-export function pathsOf(kind: KindDefinition): PathOperations[] {
-  const root = kind.type.group === '' ? `/api/${kind.type.version}` : `/apis/${apiVersionOf(kind.type)}`;
-  const scope = kind.type.namespaced ? `${root}/namespaces/{namespace}` : root;
-  const inNamespace = kind.type.namespaced ? ['namespace'] : [];
-  const collection = `${scope}/${kind.type.resource}`;
-  const schema = kind.schema;
-  const make = operationMaker(kind);
-  return [
-    ...(kind.type.namespaced
-      ? [
-          {
-            path: `${root}/${kind.type.resource}`,
-            parameters: [],
-            operations: [make('get', 'list', 'ForAllNamespaces', LIST, [], `${schema}List`)],
-          },
-        ]
-      : []),
-    {
-      path: collection,
-      parameters: inNamespace,
-      operations: [
-        make('get', 'list', '', LIST, [], `${schema}List`),
-        make('post', 'post', '', WRITE, BODY, schema),
-        make('delete', 'deletecollection', 'Collection', [...LIST, ...DELETE], BODY, schema),
-      ],
-    },
-    {
-      path: `${collection}/{name}`,
-      parameters: [...inNamespace, 'name'],
-      operations: [
-        make('get', 'get', '', READ, [], schema),
-        make('put', 'put', '', WRITE, BODY, schema),
-        make('patch', 'patch', '', [...WRITE, 'force'], patchMediaTypes(kind), schema),
-        make('delete', 'delete', '', DELETE, BODY, schema),
-      ],
-    },
-    ...kind.subresources.flatMap((subresource) =>
-      subresourcePaths(kind, subresource, collection, inNamespace),
-    ),
-  ];
+/** A path; parameters that all its operations have are the path's. */
+export function pathOf(path: string, operations: readonly Operation[]): PathOperations {
+  const [first, ...others] = operations;
+  const common = (first?.parameters ?? []).filter((one) =>
+    others.every(({ parameters }) => parameters.some((other) => isSame(one, other))),
+  );
+  return {
+    path,
+    parameters: sorted(common),
+    operations: operations.map((operation) => ({
+      ...operation,
+      parameters: sorted(operation.parameters.filter((one) => !common.some((other) => isSame(one, other)))),
+    })),
+  };
 }
 
-function subresourcePaths(
-  kind: KindDefinition,
-  subresource: string,
-  collection: string,
-  inNamespace: readonly string[],
-): PathOperations[] {
-  const facts = subresourceFacts(kind, subresource);
-  if (!facts) return [];
-  const make = operationMaker(kind, facts);
-  const schema = subresource === 'scale' ? 'io.k8s.api.autoscaling.v1.Scale' : kind.schema;
-  const suffix = subresource[0]!.toUpperCase() + subresource.slice(1);
-  const methods = { get: 'get', update: 'put', patch: 'patch', create: 'post', delete: 'delete' } as const;
-  const operations = facts.verbs.map((verb) => {
-    const method = methods[verb as keyof typeof methods];
-    const consumes = method === 'get' ? [] : method === 'patch' ? patchMediaTypes(kind) : BODY;
-    return make(method, method, suffix, method === 'get' ? READ : WRITE, consumes, schema);
-  });
-  return [{ path: `${collection}/{name}/${subresource}`, parameters: [...inNamespace, 'name'], operations }];
+/** As the genuine builder has it, which takes parameters of one name and place for one. */
+function isSame(one: Parameter, other: Parameter): boolean {
+  return one.name === other.name && one.in === other.in;
 }
 
-function operationMaker(kind: KindDefinition, gvk: Operation['gvk'] = kind.type) {
-  return (
-    method: Operation['method'],
-    action: string,
-    suffix: string,
-    query: readonly string[],
-    consumes: readonly string[],
-    schema: string,
-  ): Operation => ({
-    method,
+function sorted(parameters: readonly Parameter[]): Parameter[] {
+  return [...parameters].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** `/api/v1`, `/apis/apps/v1` */
+export function rootOf(type: Pick<ResourceType, 'group' | 'version'>): string {
+  return type.group === '' ? `/api/${type.version}` : `/apis/${apiVersionOf(type)}`;
+}
+
+/** What operations on the objects of a kind have in common. */
+export interface ObjectOperations {
+  readonly type: ResourceType;
+  /** Name of the schema of its objects. */
+  readonly schema: string;
+  readonly isCustom: boolean;
+}
+
+/** Where an operation is, and what tells it from the others of its kind. */
+export interface OperationFacts {
+  readonly method: Method;
+  /** Its first word in the operation's name. @default the action */
+  readonly verb?: string;
+  readonly action: string;
+  /** `read the specified `, for example; the kind follows. */
+  readonly description: string;
+  /** What follows in the name after the kind. @default nothing */
+  readonly suffix?: string;
+  /** What stands in the name before the kind. @default nothing */
+  readonly prefix?: string;
+  /** The operation is about all namespaces. @default false */
+  readonly isAcross?: boolean;
+  /** @default that of the objects */
+  readonly gvk?: GroupVersionKind;
+  readonly parameters: readonly Parameter[];
+  readonly body?: Operation['body'];
+  readonly consumes?: readonly string[];
+  readonly produces?: readonly string[];
+  /** Codes of its answers and the schema that they all have. */
+  readonly codes: readonly number[];
+  /** @default that of the objects; null for a text */
+  readonly answer?: string | null;
+  /** @default true */
+  readonly isPretty?: boolean;
+}
+
+const REASONS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' };
+
+export function operationOf(of: ObjectOperations, facts: OperationFacts): Operation {
+  const { group, kind, namespaced, version } = of.type;
+  const { action, answer = of.schema, isAcross = false, prefix = '', suffix = '', verb = action } = facts;
+  const isInNamespace = namespaced && !isAcross;
+  const own = of.isCustom ? JSON_AND_YAML : BUILT_IN_TYPES;
+  return {
+    ...operationName(verb, rootOf(of.type), `${prefix}${isInNamespace ? 'Namespaced' : ''}${kind}${suffix}`),
+    method: facts.method,
+    description: facts.description,
     action,
-    id: `${action}${kind.type.namespaced ? 'Namespaced' : ''}${kind.type.kind}${suffix}${kind.type.version}`,
-    gvk: { group: gvk.group, version: gvk.version, kind: gvk.kind },
-    query,
-    consumes,
-    schema,
-  });
+    gvk: facts.gvk ?? { group, version, kind },
+    parameters: [
+      ...(isInNamespace ? [NAMESPACE] : []),
+      ...(facts.isPretty === false ? [] : [PRETTY]),
+      ...facts.parameters,
+    ],
+    ...(facts.body && { body: facts.body }),
+    consumes: facts.consumes ?? (of.isCustom ? JSON_AND_YAML : ANY_TYPE),
+    produces: facts.produces ?? own,
+    answers: answersOf(facts.codes, answer),
+  };
+}
+
+function answersOf(codes: readonly number[], schema: string | null): Record<string, Answer> {
+  const answers = codes.map((code) => [code, { description: REASONS[code] ?? '', schema }]);
+  return {
+    ...(Object.fromEntries(answers) as Record<string, Answer>),
+    '401': { description: 'Unauthorized' },
+  };
 }

@@ -1,10 +1,25 @@
+import { ANSWERED_TYPES } from '../discovery/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { SchemaRegistry } from '../schema/index.js';
+import { inVersion, readDefinitionFacts, withFacts } from './definition-facts.js';
+import { METRICS_DEFINITIONS } from './metrics-definitions.js';
 import { toOpenApiSchema } from './to-openapi-schema.js';
 import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
 
-/** Makes the schema of a name, each when it is asked for; undefined when there is none. */
-export type OpenApiSchemas = (name: string) => OpenApiSchema | undefined;
+/** The schemas of a document. */
+export interface OpenApiSchemas {
+  /** Makes the schema of a name, each when it is asked for; undefined when there is none. */
+  get(name: string): OpenApiSchema | undefined;
+  /** Of what the server has of itself. */
+  readonly names: ReadonlySet<string>;
+}
+
+interface Listed {
+  readonly type: Pick<ResourceType, 'group' | 'version' | 'kind'>;
+  readonly listKind: string;
+  readonly schema: string;
+}
 
 /** The schemas of the registry and the lists of all kinds, by name, each kind's with its group, version and kind. */
 export function openApiSchemas(
@@ -12,18 +27,44 @@ export function openApiSchemas(
   schemas: SchemaRegistry,
   version: OpenApiVersion,
 ): OpenApiSchemas {
-  const described = new Map(kinds.kinds.map((kind) => [kind.schema, kind]));
+  const answered = ANSWERED_TYPES.map((type) => ({
+    type,
+    listKind: `${type.kind}List`,
+    schema: type.schema,
+    isListed: type.verbs.includes('list'),
+  }));
+  const all: readonly Listed[] = [...answered, ...kinds.kinds];
+  const described = new Map(all.map((one) => [one.schema, one]));
   // Where two kinds have one schema, its list is the first one's.
-  const listed = new Map([...kinds.kinds].reverse().map((kind) => [`${kind.schema}List`, kind]));
-  return (name) => {
+  const lists = [...answered.filter(({ isListed }) => isListed), ...kinds.kinds].reverse();
+  const listed = new Map(lists.map((one): [string, Listed] => [`${one.schema}List`, one]));
+  const { only, over } = readDefinitionFacts();
+  const make = (name: string): OpenApiSchema | undefined => {
     const schema = schemas.get(name);
+    if (schema) return toOpenApiSchema(schema, version, schemas.describe(name));
     const list = listed.get(name);
-    if (!schema) return list && listSchema(list, version);
-    const made = toOpenApiSchema(schema, version, schemas.describe(name));
-    const type = described.get(name)?.type;
-    if (!type) return made;
-    const { group, version: apiVersion, kind } = type;
-    return { ...made, 'x-kubernetes-group-version-kind': [{ group, version: apiVersion, kind }] };
+    if (list) return listSchema(list, version);
+    const other = only[name] ?? METRICS_DEFINITIONS[name];
+    return other && inVersion(other, version);
+  };
+  return {
+    get(name) {
+      const made = make(name);
+      if (!made) return undefined;
+      const type = described.get(name)?.type;
+      return withFacts(type ? { ...made, ...identity(type, type.kind) } : made, over[name], version);
+    },
+    get names() {
+      const foreign = new Set(
+        kinds.kinds.filter((kind) => isUserDefined(kind, schemas)).map((one) => one.schema),
+      );
+      return new Set([
+        ...schemas.names.filter((name) => !foreign.has(name)),
+        ...[...listed].filter(([, { schema }]) => !foreign.has(schema)).map(([name]) => name),
+        ...Object.keys(only),
+        ...Object.keys(METRICS_DEFINITIONS),
+      ]);
+    },
   };
 }
 
@@ -32,20 +73,22 @@ export function isUserDefined({ schema }: KindDefinition, schemas: SchemaRegistr
   return schemas.get(schema)?.structural !== undefined;
 }
 
-function listSchema(kind: KindDefinition, version: OpenApiVersion): OpenApiSchema {
+function identity({ group, version }: Listed['type'], kind: string): OpenApiSchema {
+  return { 'x-kubernetes-group-version-kind': [{ group, version, kind }] };
+}
+
+function listSchema({ listKind, schema, type }: Listed, version: OpenApiVersion): OpenApiSchema {
   const prefix = version === 2 ? '#/definitions/' : '#/components/schemas/';
   return {
     type: 'object',
-    description: `${kind.type.kind}List is a list of ${kind.type.kind}.`,
+    description: `${type.kind}List is a list of ${type.kind}.`,
     required: ['items'],
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { $ref: `${prefix}io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta` },
-      items: { type: 'array', items: { $ref: `${prefix}${kind.schema}` } },
+      items: { type: 'array', items: { $ref: `${prefix}${schema}` } },
     },
-    'x-kubernetes-group-version-kind': [
-      { group: kind.type.group, version: kind.type.version, kind: kind.listKind },
-    ],
+    ...identity(type, listKind),
   };
 }

@@ -1,5 +1,6 @@
 import type { Descriptions, ObjectSchema } from '../schema/index.js';
 import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
+import { besideReference } from './definition-facts.js';
 import { structuralOpenApi } from './structural-openapi.js';
 
 const PREFIX = { 2: '#/definitions/', 3: '#/components/schemas/' } as const;
@@ -29,7 +30,7 @@ function convert(
   const described = { ...(description && { description }), ...extensions(schema) };
   switch (schema.type) {
     case 'ref':
-      return reference(`${PREFIX[version]}${schema.ref ?? ''}`, described, version);
+      return reference({ ...described, $ref: `${PREFIX[version]}${schema.ref ?? ''}` }, version);
     case 'object':
       if (schema.structural) {
         const identity = properties(schema.properties ?? {}, version, IDENTITY_DESCRIPTIONS);
@@ -71,11 +72,8 @@ function properties(
   );
 }
 
-/** Version 3 allows no siblings of `$ref`, so it goes into `allOf`. */
-function reference($ref: string, described: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
-  return version === 2 || Object.keys(described).length === 0
-    ? { ...described, $ref }
-    : { ...described, allOf: [{ $ref }] };
+function reference(schema: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
+  return version === 2 ? schema : besideReference(schema);
 }
 
 function scalar(schema: ObjectSchema, described: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {

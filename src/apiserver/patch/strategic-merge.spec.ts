@@ -148,6 +148,12 @@ describe('strategicMerge', () => {
     expect(merged(original, patch)).toEqual(result);
   });
 
+  it('takes away of what it adds to nothing', () => {
+    const patch = { metadata: { finalizers: ['a', 'b'], '$deleteFromPrimitiveList/finalizers': ['a'] } };
+    const options = { schemas, schema: 'io.k8s.api.apps.v1.Deployment' };
+    expect(strategicMerge({ metadata: {} }, patch, options)).toEqual({ metadata: { finalizers: ['b'] } });
+  });
+
   it('merges finalizers as a set, and deletes from them', () => {
     const options = { schemas, schema: 'io.k8s.api.core.v1.Pod' };
     const pod = () => ({ metadata: { finalizers: ['x', 'y'] } });

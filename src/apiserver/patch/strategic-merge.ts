@@ -101,7 +101,7 @@ function mergeListField(
   if (changed && order) checkOrder(changed, order, key);
   // Where there was nothing, nothing is merged either.
   if (old === undefined && changed && !order) {
-    setField(original, field, plain(changed));
+    setField(original, field, removed ? without(changed.map(plain), removed) : plain(changed));
     return;
   }
   const mergedList =

@@ -2,7 +2,7 @@ import protobuf from 'protobufjs/minimal.js';
 import { exactInteger, setField } from '@rollkeeper/machinery/kubernetes';
 import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
-import { checkValue, JsonSyntaxError, readJsonText } from '../schema/index.js';
+import { checkValue, JsonSyntaxError, readJsonText, summaryOfBytes } from '../schema/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { layoutOf } from './message-layouts.js';
 import { UNION_FIELDS } from './unions.js';
@@ -36,13 +36,29 @@ export function decodeProtobuf(body: Buffer, target: ProtobufTarget): JsonObject
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     );
   }
-  try {
-    const { apiVersion, kind, raw } = readEnvelope(protobuf.Reader.create(body.subarray(MAGIC.length)));
+  const struct = target.schema.split('.').at(-1) ?? '';
+  const { apiVersion, kind, raw } = readOrRefuse(
+    () => readEnvelope(protobuf.Reader.create(body.subarray(MAGIC.length))),
+    (fault) =>
+      `the object provided is unrecognized (must be of type ${struct}): ${fault} (${summaryOfBytes(body)})`,
+  );
+  const read = (): JsonObject => {
     const message = new MessageReader(target.schemas).read(protobuf.Reader.create(raw), target.schema);
     checkValue(message);
     return { apiVersion, kind, ...message };
+  };
+  return readOrRefuse(
+    read,
+    (fault) => `${kind} in version "${apiVersion}" cannot be handled as a ${struct}: ${fault}`,
+  );
+}
+
+/** @throws StatusError 400 */
+function readOrRefuse<T>(read: () => T, complaint: (fault: string) => string): T {
+  try {
+    return read();
   } catch (error) {
-    throw isFaultOfBytes(error) ? badRequest(faultText(error), error) : error;
+    throw isFaultOfBytes(error) ? badRequest(complaint(faultText(error)), error) : error;
   }
 }
 
@@ -52,9 +68,7 @@ function isFaultOfBytes(error: unknown): error is Error {
 }
 
 function faultText(error: Error): string {
-  return error instanceof RangeError
-    ? 'the protobuf message is cut short'
-    : `the protobuf message cannot be read: ${error.message}`;
+  return error instanceof RangeError ? 'unexpected EOF' : `proto: ${error.message}`;
 }
 
 interface Envelope {

@@ -15,6 +15,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'meta.k8s.io/v1/PartialObjectMetadata': 'io.k8s.api.core.v1.Binding',
   'meta.k8s.io/v1beta1/PartialObjectMetadata': 'io.k8s.api.core.v1.Binding',
   'v1/Binding': 'io.k8s.api.core.v1.Binding',
+  'v1/ComponentStatus': 'io.k8s.api.core.v1.ComponentStatus',
   'autoscaling/v1/Scale': 'io.k8s.api.autoscaling.v1.Scale',
   'policy/v1/Eviction': 'io.k8s.api.policy.v1.Eviction',
   ...Object.fromEntries(

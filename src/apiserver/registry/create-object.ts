@@ -1,5 +1,5 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
-import { SERVICE_ACCOUNTS, applyGeneratedName } from '@rollkeeper/machinery/kubernetes';
+import { SERVICE_ACCOUNTS, applyGeneratedName, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectMeta, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
@@ -12,6 +12,7 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { dropRepeatedOwners } from './repeated-owners.js';
 import { reserve } from './reservations.js';
 import { writeEmpties } from '../schema/index.js';
+import { StorageExistsError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
@@ -85,10 +86,15 @@ async function tryCreate(
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, name, errors);
-  for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  // What is allocated is allocated first.
+  const warn = (): void => {
+    for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
+  };
+  if (!kind.reservations) warn();
   writeEmpties(object, context.schemas, kind.schema);
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
+  if (kind.reservations) warn();
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };
   stampTrace(context, kind, object);
   try {
@@ -100,7 +106,9 @@ async function tryCreate(
     return stored;
   } catch (error) {
     await reserved.undo();
-    throw translateStorageError(error, target);
+    throw error instanceof StorageExistsError
+      ? await existsAlready(context, target)
+      : translateStorageError(error, target);
   }
 }
 
@@ -150,6 +158,13 @@ async function dryRun(
 ): Promise<UnstructuredObject> {
   await context.admission.checkQuotas(attributes);
   const existing = await context.storage.get(storageKeyOf(target));
-  if (existing) throw alreadyExists(target.kind.type, target.name);
+  if (existing) throw await existsAlready(context, target);
   return attributes.object;
+}
+
+/** An object that is going away gives its name back later. */
+async function existsAlready({ storage }: RegistryContext, target: ObjectTarget): Promise<StatusError> {
+  const existing = await storage.get(storageKeyOf(target)).catch(() => undefined);
+  const isGoing = existing !== undefined && isTerminating(existing.object);
+  return alreadyExists(target.kind.type, target.name, isGoing);
 }

@@ -180,7 +180,10 @@ function isUnchanged(
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
 ): boolean {
-  return isDefinedByUsers(kind) ? sameJson(candidate, current) : semanticEqual(candidate, current);
+  if (isDefinedByUsers(kind)) return sameJson(candidate, current);
+  // In the sets of owned fields, what looks empty says something.
+  const { managedFields } = candidate.metadata;
+  return sameJson(managedFields, current.metadata.managedFields) && semanticEqual(candidate, current);
 }
 
 /** Carries over what this part may not change, and validates the new state. */

@@ -34,6 +34,7 @@ export const METRICS_KINDS: readonly ShownKind[] = [NODE_METRICS, POD_METRICS];
 export const METRICS_TYPES = METRICS_KINDS.map(({ type }) => ({
   ...type,
   singular: '',
+  schema: `io.k8s.metrics.pkg.apis.metrics.v1beta1.${type.kind}`,
   verbs: ['get', 'list'],
 }));
 

@@ -20,6 +20,7 @@ function decide(kind: string, review: Review, isOpen = false, self: UserInfo = A
   const reviewer = {
     authenticate: (token: string) =>
       Promise.resolve(token === 'right' ? { user: ADMIN, audiences: [AUDIENCE] } : undefined),
+    ready: authorizer.ready.bind(authorizer),
     decide: authorizer.decide.bind(authorizer),
     rulesHeldBy: authorizer.rulesHeldBy.bind(authorizer),
   };

@@ -52,6 +52,8 @@ function review(group: string, kind: string, namespaced = false): ReviewType {
 export interface Reviewer {
   /** The user of a token, and for which of `audiences` it is valid; none given: for the API itself. Absent: invalid. */
   authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined>;
+  /** To be awaited before a question about a user. Absent: it may be asked at once. */
+  ready(user: UserInfo): Promise<void> | undefined;
   decide(user: UserInfo, attributes: AccessAttributes): AccessDecision;
   rulesHeldBy(user: UserInfo, namespace: string): HeldRules;
 }
@@ -130,7 +132,8 @@ async function reviewToken({ audiences = [], token }: ReviewSpec, reviewer: Revi
   return { authenticated: true, ...owner };
 }
 
-function reviewAccess(user: UserInfo, spec: ReviewSpec, reviewer: Reviewer): object {
+async function reviewAccess(user: UserInfo, spec: ReviewSpec, reviewer: Reviewer): Promise<object> {
+  await reviewer.ready(user);
   const { allowed, reason } = reviewer.decide(user, attributesOf(spec));
   return { allowed, ...(reason !== '' && { reason }) };
 }

@@ -1,5 +1,6 @@
 import { ownField } from '@rollkeeper/machinery/kubernetes';
-import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { methodNotAllowed, notFound, unknownPath } from '../errors/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
 import { handleBinding } from '../handlers/binding.js';
 import { handleCreate, handleFinalize, handleUpdate } from '../handlers/update.js';
 import { handleDelete } from '../handlers/delete.js';
@@ -75,8 +76,9 @@ function methodsOf(call: ResourceCall): ByMethod {
   const scoped = !kind.type.namespaced || namespace !== '';
   if (subresource !== '') {
     const methods = kind.subresources.includes(subresource) ? ownField(SUBRESOURCES, subresource) : undefined;
-    if (!methods || !scoped) throw unknownPath();
-    return methods;
+    if (methods && scoped) return methods;
+    // Of a kind of users the object is what is not found.
+    throw isDefinedByUsers(kind) ? notFound(kind.type, name) : unknownPath();
   }
   if (name !== '') {
     if (!scoped) throw unknownPath();

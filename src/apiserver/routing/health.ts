@@ -1,53 +1,9 @@
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { plainText } from '../http/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 import type { Storage, UnreadableObjects } from '../storage/index.js';
-
-const PROBES = ['healthz', 'livez', 'readyz'] as const;
-
-/**
- * Checks of a genuine server that can be asked for by name. Ours does what they are about before it listens, so that
- * they are fulfilled whenever it answers.
- */
-const HOOKS: readonly string[] = [
-  'poststarthook/apiservice-discovery-controller',
-  'poststarthook/apiservice-openapi-controller',
-  'poststarthook/apiservice-openapiv3-controller',
-  'poststarthook/apiservice-registration-controller',
-  'poststarthook/apiservice-status-local-available-controller',
-  'poststarthook/apiservice-status-remote-available-controller',
-  'poststarthook/apiservice-wait-for-first-sync',
-  'poststarthook/bootstrap-controller',
-  'poststarthook/crd-informer-synced',
-  'poststarthook/generic-apiserver-start-informers',
-  'poststarthook/kube-apiserver-autoregistration',
-  'poststarthook/peer-endpoint-reconciler-controller',
-  'poststarthook/priority-and-fairness-config-consumer',
-  'poststarthook/priority-and-fairness-config-producer',
-  'poststarthook/priority-and-fairness-filter',
-  'poststarthook/rbac/bootstrap-roles',
-  'poststarthook/scheduling/bootstrap-system-priority-classes',
-  'poststarthook/start-apiextensions-controllers',
-  'poststarthook/start-apiextensions-informers',
-  'poststarthook/start-apiserver-admission-initializer',
-  'poststarthook/start-cluster-authentication-info-controller',
-  'poststarthook/start-kube-aggregator-informers',
-  'poststarthook/start-kube-apiserver-identity-lease-controller',
-  'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',
-  'poststarthook/start-kubernetes-service-cidr-controller',
-  'poststarthook/start-legacy-token-tracking-controller',
-  'poststarthook/start-service-ip-repair-controllers',
-  'poststarthook/start-system-namespaces-controller',
-  'poststarthook/storage-object-count-tracker-hook',
-  'poststarthook/storage-readiness',
-];
-const OF_ALL = ['autoregister-completion', 'log', 'ping', ...HOOKS];
-const CHECKS: Readonly<Record<(typeof PROBES)[number], readonly string[]>> = {
-  healthz: [...OF_ALL, 'etcd', 'loopback-serving-certificate'].sort(),
-  livez: [...OF_ALL, 'etcd', 'loopback-serving-certificate'].sort(),
-  readyz: [...OF_ALL, 'informer-sync', 'shutdown'].sort(),
-};
-/** Checks that ask the store, under the names that the genuine server has for it. */
-const OF_STORE: ReadonlySet<string> = new Set(['etcd', 'poststarthook/storage-readiness']);
+import { CHECKS, OF_STORE, PROBES } from './health-checks.js';
+import type { Probe } from './health-checks.js';
+import type { HealthSlis } from './health-slis.js';
 
 /** All paths of checks: `/livez/ping`. */
 export const HEALTH_PATHS: readonly string[] = PROBES.flatMap((probe) => [
@@ -60,37 +16,88 @@ export function isHealthPath(path: string): boolean {
   return known.has(path);
 }
 
+/** What the checks ask, and where their results are written down. */
+export interface CheckedParts {
+  readonly storage: Pick<Storage, 'ping'>;
+  readonly unreadable: Pick<UnreadableObjects, 'names'>;
+  readonly slis: HealthSlis;
+}
+
 /**
  * `/livez` says that the process answers, the other two that its store does as well, and `/livez/NAME` says it of one
- * check. `?verbose` names the checks.
+ * check. `?verbose` names the checks, `?exclude=NAME` leaves one out.
  */
 export async function handleHealth(
-  storage: Pick<Storage, 'ping'>,
-  unreadable: Pick<UnreadableObjects, 'names'>,
+  parts: CheckedParts,
   request: Pick<ApiRequest, 'path' | 'query'>,
 ): Promise<RawResponse> {
   const [, probe = '', ...rest] = request.path.split('/');
   const check = rest.join('/');
-  const asksStore = check === '' ? probe !== 'livez' : OF_STORE.has(check);
-  const problem = asksStore ? await storage.ping().then(() => undefined, errorMessage) : undefined;
-  const healthy = problem === undefined;
-  if (check !== '') {
-    return text(healthy ? 200 : 500, healthy ? 'ok' : `internal server error: ${check}: reason withheld\n`);
-  }
-  const lines = [
-    '[+]ping ok',
-    ...(asksStore ? [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld'] : []),
-  ];
-  const { length } = unreadable.names;
-  // Which ones is only logged: the client may be anonymous. The server works without them.
-  if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
-  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
-  const verbose = request.query.has('verbose') || !healthy;
-  return text(healthy ? 200 : 500, verbose ? `${lines.join('\n')}\n${verdict}\n` : 'ok');
+  return check === '' ? probeAll(parts, probe as Probe, request.query) : probeOne(parts, check);
 }
 
-const PLAIN_TEXT = { 'X-Content-Type-Options': 'nosniff' };
+async function probeOne({ storage }: CheckedParts, check: string): Promise<RawResponse> {
+  const isHealthy = !OF_STORE.has(check) || (await answers(storage));
+  if (isHealthy) return plainText(200, 'ok');
+  return plainText(500, `internal server error: ${check}: reason withheld\n`);
+}
 
-function text(status: number, raw: string): RawResponse {
-  return { status, raw, contentType: 'text/plain; charset=utf-8', headers: PLAIN_TEXT };
+async function probeAll(
+  { slis, storage, unreadable }: CheckedParts,
+  probe: Probe,
+  query: URLSearchParams,
+): Promise<RawResponse> {
+  const asked = new Set(query.getAll('exclude'));
+  // A server that is restarted because its store is away comes back no better.
+  const isExcluded = (check: string): boolean =>
+    asked.has(check) || (probe === 'livez' && OF_STORE.has(check));
+  const checks = CHECKS[probe];
+  const asksStore = checks.some((check) => OF_STORE.has(check) && !isExcluded(check));
+  const hasStore = asksStore && (await answers(storage));
+  const results = checks.map((check) => ({
+    check,
+    isExcluded: isExcluded(check),
+    isFulfilled: !OF_STORE.has(check) || hasStore,
+  }));
+  for (const result of results) if (!result.isExcluded) slis.observe(probe, result.check, result.isFulfilled);
+  const isHealthy = results.every((result) => result.isExcluded || result.isFulfilled);
+  if (isHealthy && !query.has('verbose')) return plainText(200, 'ok');
+  const lines = [
+    ...results.map(lineOf),
+    ...warnings(
+      [...asked].filter((check) => !checks.includes(check)),
+      unreadable,
+    ),
+    `${probe} check ${isHealthy ? 'passed' : 'failed'}`,
+  ];
+  return plainText(isHealthy ? 200 : 500, `${lines.join('\n')}\n`);
+}
+
+function lineOf(result: {
+  readonly check: string;
+  readonly isExcluded: boolean;
+  readonly isFulfilled: boolean;
+}): string {
+  if (result.isExcluded) return `[+]${result.check} excluded: ok`;
+  return result.isFulfilled ? `[+]${result.check} ok` : `[-]${result.check} failed: reason withheld`;
+}
+
+function warnings(unmatched: readonly string[], { names }: CheckedParts['unreadable']): string[] {
+  const quoted = [...unmatched].sort().map((name) => JSON.stringify(name));
+  return [
+    ...(quoted.length > 0
+      ? [`warn: some health checks cannot be excluded: no matches for ${quoted.join(',')}`]
+      : []),
+    // Which ones is only logged: the client may be anonymous. The server works without them.
+    ...(names.length > 0
+      ? [`[!]objects: ${names.length} in the store cannot be understood, the log names them`]
+      : []),
+  ];
+}
+
+async function answers(storage: CheckedParts['storage']): Promise<boolean> {
+  return storage.ping().then(
+    () => true,
+    () => false,
+  );
 }

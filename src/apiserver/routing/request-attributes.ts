@@ -1,6 +1,6 @@
 import type { AccessAttributes } from '../authorization/index.js';
 import type { ApiRequest } from '../http/index.js';
-import { requiredName } from '../selectors/index.js';
+import { requiredFields, requiredName } from '../selectors/index.js';
 import { parseResourcePath } from './resource-path.js';
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -14,6 +14,9 @@ const VERBS: Readonly<Record<string, string>> = {
 
 /** Where a connection that is asked for by GET, as WebSockets are, reaches what others reach by POST. */
 const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
+
+/** The verbs that a selector says more of. */
+const SELECTING = new Set(['list', 'watch', 'deletecollection']);
 
 /**
  * All that a request needs a right to: beside what it asks for, to connect to a pod is to create something in it, whichever method
@@ -43,7 +46,10 @@ export function attributesOf(request: ApiRequest): AccessAttributes {
   // A right on one name allows lists and watches of that name. It must not allow a creation or the deletion of a collection.
   const isRead = name === '' && prefix === '' && (verb === 'list' || verb === 'watch');
   const selected = isRead ? requiredName(query.get('fieldSelector')) : undefined;
-  return { verb, group, resource, subresource, namespace, name: selected ?? name };
+  const attributes = { verb, group, resource, subresource, namespace, name: selected ?? name };
+  if (name !== '' || !SELECTING.has(verb)) return attributes;
+  const fieldSelector = requiredFields(query.get('fieldSelector'));
+  return fieldSelector.length === 0 ? attributes : { ...attributes, fieldSelector };
 }
 
 function verbOf(request: ApiRequest, name: string): string {

@@ -1,4 +1,4 @@
-import { badRequest } from '../errors/index.js';
+import { malformedPath } from '../errors/index.js';
 
 /** The target of a path below `/api` or `/apis`, before checking that the resource exists. */
 export interface ResourcePath {
@@ -47,6 +47,6 @@ function decode(path: string): string {
   try {
     return path.includes('%') ? decodeURIComponent(path) : path;
   } catch (error) {
-    throw badRequest(`the path ${JSON.stringify(path)} is not well-formed`, error);
+    throw malformedPath(`the path ${JSON.stringify(path)} is not well-formed`, error);
   }
 }

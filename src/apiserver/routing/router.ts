@@ -4,6 +4,7 @@ import {
   aggregatedVersion,
   coreVersions,
   groupVersionsOf,
+  isBuiltInGroup,
   groupList,
   oneGroup,
   resourceList,
@@ -11,13 +12,20 @@ import {
 import type { Authenticator } from '../auth/index.js';
 import { isMaster, ISSUER } from '../auth/index.js';
 import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
-import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
-import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
+import {
+  methodNotAllowed,
+  pageNotAcceptable,
+  pageNotFound,
+  serviceUnavailable,
+  unknownPath,
+} from '../errors/index.js';
+import { METRICS_TYPE, negotiate, ok, plainText, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
 import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
 import { handleBinding } from '../handlers/binding.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
+import { patchTypeOf } from '../patch/index.js';
 import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -29,6 +37,9 @@ import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
 import { HEALTH_PATHS, handleHealth, isHealthPath } from './health.js';
+import { HealthSlis } from './health-slis.js';
+import { STATUS_PATHS, statusPage } from './status-pages.js';
+import type { StatusFacts } from './status-pages.js';
 import { serverVersion } from '../kubernetes-version.js';
 import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
@@ -48,6 +59,7 @@ export interface AccessControl {
 export class Router {
   private readonly openApi: OpenApiDocuments;
   private readonly reviewer: Reviewer;
+  private readonly slis = new HealthSlis();
 
   constructor(
     private readonly context: RegistryContext,
@@ -57,11 +69,15 @@ export class Router {
     private readonly answers: {
       readonly unreadable: Pick<UnreadableObjects, 'names'>;
       readonly protobuf: ProtobufAnswers;
+      /** How the process was started, by name. */
+      readonly flags: Readonly<Record<string, string>>;
+      readonly startedAtMs: number;
     },
   ) {
     const { authenticator, authorizer } = access;
     this.reviewer = {
       authenticate: (token, audiences) => authenticator.authenticate(token, audiences),
+      ready: (user) => authorizer.ready(user),
       decide: (user, attributes) => authorizer.decide(user, attributes),
       rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
     };
@@ -72,14 +88,38 @@ export class Router {
   async route(request: ApiRequest): Promise<ApiResponse> {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
-    if (isHealthPath(path)) return handleHealth(this.context.storage, this.answers.unreadable, request);
+    if (isHealthPath(path)) {
+      const { context, slis } = this;
+      return handleHealth({ storage: context.storage, unreadable: this.answers.unreadable, slis }, request);
+    }
+    if (path === SLIS) return this.serviceLevels(request);
+    const page = statusPage(request, () => this.statusFacts());
+    if (page) return page;
     if (path === '/version' || path === '/version/') return indented(serverVersion());
-    const document = this.openApi.answer(request);
+    const document = await this.openApi.answer(request);
     if (document) return document;
-    if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
-    if (path === '/.well-known/openid-configuration') return ok(openIdConfiguration(this.address()));
+    if (path === KEYS_PATH || path === `${KEYS_PATH}/`) {
+      assertAccepted(request, KEYS_TYPE);
+      const raw = JSON.stringify(await this.context.tokens.publicKeys());
+      return { status: 200, raw, contentType: KEYS_TYPE };
+    }
+    if (path === ISSUER_PATH || path === `${ISSUER_PATH}/`) {
+      assertAccepted(request, 'application/json');
+      return ok(openIdConfiguration(this.address()));
+    }
     if (path === '/') return ok({ paths: this.paths() });
-    throw unknownPath();
+    throw pageNotFound();
+  }
+
+  private serviceLevels({ method }: ApiRequest): RawResponse {
+    if (method !== 'DELETE') return { status: 200, raw: this.slis.serialize(), contentType: METRICS_TYPE };
+    this.slis.reset();
+    return plainText(200, 'metrics reset\n');
+  }
+
+  private statusFacts(): StatusFacts {
+    const { flags, startedAtMs } = this.answers;
+    return { flags, startedAtMs, nowMs: this.context.clock.now(), paths: this.paths() };
   }
 
   private paths(): string[] {
@@ -87,6 +127,7 @@ export class Router {
     return [
       ...OTHER_PATHS,
       ...HEALTH_PATHS,
+      ...STATUS_PATHS,
       ...new Set(groups.map(({ group }) => `/apis/${group}`)),
       ...groups.map(({ group, version }) => `/apis/${group}/${version}`),
     ].sort();
@@ -96,18 +137,19 @@ export class Router {
     const path = parseResourcePath(request.path);
     if (!path) return this.discover(request);
     const isProxied = path.subresource === 'proxy';
-    if ((path.rest.length > 0 && !isProxied) || path.prefix === 'proxy') throw unknownPath();
+    if ((path.rest.length > 0 && !isProxied) || path.prefix === 'proxy') throw nothingBelow(path.group);
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
-    if (!isWatch && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
-    const metrics = isWatch ? undefined : findMetricsKind(path);
+    const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
+    if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
+    const metrics = hasMetrics ? findMetricsKind(path) : undefined;
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
     if (!isWatch && isCore(path, 'componentstatuses'))
-      return handleComponentStatuses(this.context, { ...path, request });
+      return handleComponentStatuses(this.context, { ...path, request, protobuf: this.answers.protobuf });
     if (!isWatch && isCore(path, 'bindings')) return this.bind(path, request);
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
@@ -120,6 +162,7 @@ export class Router {
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
     const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
+    if (request.method === 'PATCH' && !isProxied) patchTypeOf(request.contentType, kind);
     if (kind.deprecation !== undefined) request.warn(kind.deprecation);
     return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
@@ -150,8 +193,9 @@ export class Router {
   private discover(request: ApiRequest): ApiResponse {
     const { kinds } = this.context;
     const parts = request.path.split('/').filter((part) => part !== '');
-    if (request.method !== 'GET') throw methodNotAllowed();
+    if (parts[0] !== 'api' && parts[0] !== 'apis') throw pageNotFound();
     if (parts.length === 1) {
+      if (request.method !== 'GET') throw methodNotAllowed();
       return aggregated(kinds, request, parts[0] === 'api' ? 'core' : 'groups') ?? this.topLevel(parts[0]);
     }
     const found =
@@ -160,14 +204,13 @@ export class Router {
         : parts.length === 2
           ? oneGroup(kinds, parts[1]!)
           : parts.length === 3 && resourceList(kinds, parts[1]!, parts[2]!);
-    if (!found || (parts[0] !== 'api' && parts[0] !== 'apis')) throw unknownPath();
+    if (!found) throw nothingBelow(parts[0] === 'api' ? '' : parts[1]!);
+    if (request.method !== 'GET') throw methodNotAllowed();
     return ok(found);
   }
 
   private topLevel(root: string | undefined): ApiResponse {
-    if (root === 'api') return ok(coreVersions(this.address()));
-    if (root === 'apis') return ok(groupList(this.context.kinds));
-    throw unknownPath();
+    return ok(root === 'api' ? coreVersions(this.address()) : groupList(this.context.kinds));
   }
 }
 
@@ -202,17 +245,38 @@ function isCore({ group, version, resource }: ResourcePath, wanted: string): boo
   return group === '' && version === 'v1' && resource === wanted;
 }
 
+/** The genuine server's own groups have handlers that answer for what is not there. */
+function nothingBelow(group: string): StatusError {
+  return isBuiltInGroup(group) ? unknownPath() : pageNotFound();
+}
+
+/**
+ * As a page is negotiated that there is in one form alone: by its whole name or by any.
+ * @throws StatusError 406
+ */
+function assertAccepted({ headers: { accept = '' } }: ApiRequest, type: string): void {
+  const wanted = accept.split(',').map((clause) => (clause.split(';')[0] ?? '').trim());
+  if (wanted.some((one) => one === '' || one === '*/*' || one === type)) return;
+  throw pageNotAcceptable(type);
+}
+
+const KEYS_PATH = '/openid/v1/jwks';
+const KEYS_TYPE = 'application/jwk-set+json';
+const ISSUER_PATH = '/.well-known/openid-configuration';
+const SLIS = '/metrics/slis';
+
 const OTHER_PATHS = [
-  '/.well-known/openid-configuration',
+  ISSUER_PATH,
   '/api',
   '/api/v1',
   '/apis',
   '/apis/',
   '/metrics',
+  SLIS,
   '/openapi/v2',
   '/openapi/v3',
   '/openapi/v3/',
-  '/openid/v1/jwks',
+  KEYS_PATH,
   '/version',
 ];
 
@@ -238,10 +302,10 @@ function isServedElsewhere(apiService: StoredObject): boolean {
  */
 async function missingGroup({ storage }: RegistryContext, path: Path): Promise<StatusError> {
   const { group, version } = path;
-  if (group === '') return unknownPath();
+  if (isBuiltInGroup(group)) return unknownPath();
   const name = `${version}.${group}`;
   const found = await storage.get({ resource: 'apiservices.apiregistration.k8s.io', namespace: '', name });
-  if (!found || !isServedElsewhere(found)) return unknownPath();
+  if (!found || !isServedElsewhere(found)) return pageNotFound();
   return serviceUnavailable(
     `service unavailable: the APIService ${name} is served by an extension API server, and this server does not forward requests`,
   );

@@ -169,12 +169,20 @@ class Coercer implements CoerceResult {
         this.keys += countOwnKeys(value);
         return value;
       case 'union':
-        return this.value(value, alternativeFor(value, field) ?? this.mismatch(value, field));
+        return this.union(value, field);
       case 'bytes':
         return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
       default:
         return canonicalScalar(value, field);
     }
+  }
+
+  /** Such a type decodes itself, and Go then finds nothing unknown in it. */
+  private union(value: unknown, field: FieldDecoder): unknown {
+    const { length } = this.unknown;
+    const coerced = this.value(value, alternativeFor(value, field) ?? this.mismatch(value, field));
+    this.unknown.length = length;
+    return coerced;
   }
 
   private list(list: unknown[], field: FieldDecoder): unknown[] {

@@ -283,6 +283,7 @@ function goTypeName(value: unknown): string {
 }
 
 const SUMMARY_BYTES = 30;
+const OPENING = '{'.charCodeAt(0);
 
 function unrecognized(text: string, decoder: FieldDecoder, problem: string): DecodeError {
   return new DecodeError(
@@ -294,10 +295,13 @@ function unrecognized(text: string, decoder: FieldDecoder, problem: string): Dec
 
 /** The beginning of the body, as Kubernetes shows it: in hexadecimal unless it looks like an object. */
 function summary(text: string): string {
-  if (text === '') return '<empty>';
-  const bytes = Buffer.from(text);
+  return summaryOfBytes(Buffer.from(text));
+}
+
+export function summaryOfBytes(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
   const head = bytes.subarray(0, SUMMARY_BYTES);
-  const shown = text.startsWith('{') ? head.toString() : head.toString('hex');
+  const shown = head[0] === OPENING ? head.toString() : head.toString('hex');
   return bytes.length > SUMMARY_BYTES ? `${shown} ...` : shown;
 }
 

@@ -9,6 +9,7 @@ export {
   normalizeObject,
   problemOf,
   readMessage,
+  summaryOfBytes,
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';

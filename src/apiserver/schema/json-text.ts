@@ -1,6 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { checkJsonText, endOfString } from './document-limits.js';
-import { parseJson, parseJsonWithFractions } from '@rollkeeper/machinery/kubernetes';
+import { goQuoteChar, parseJson, parseJsonWithFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
@@ -173,7 +173,6 @@ class JsonInspector {
   private fail(where: string): never {
     const char = this.text[this.at];
     if (char === undefined) throw new JsonSyntaxError('unexpected end of JSON input');
-    const shown = char === "'" ? "\\'" : JSON.stringify(char).slice(1, -1).replace('\\"', '"');
-    throw new JsonSyntaxError(`invalid character '${shown}' ${where}`);
+    throw new JsonSyntaxError(`invalid character ${goQuoteChar(char)} ${where}`);
   }
 }

@@ -2,6 +2,12 @@ import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { badRequest } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
+/** A field that must have a value. */
+export interface FieldRequirement {
+  readonly field: string;
+  readonly value: string;
+}
+
 interface FieldTerm {
   readonly field: string;
   readonly equal: boolean;
@@ -47,10 +53,15 @@ export function parseFieldSelector(text: string | null, kind: SelectableKind): F
  * several names are possible, or the text is no selector.
  */
 export function requiredName(text: string | null): string | undefined {
-  const terms = splitUnescaped(text ?? '').map(readTerm);
-  if (!terms.every((term) => term !== undefined)) return undefined;
-  const name = terms.find(isNameTerm)?.value ?? '';
+  const name = requiredFields(text).find(({ field }) => field === 'metadata.name')?.value ?? '';
   return NO_PATH_SEGMENT.test(name) ? undefined : name;
+}
+
+/** The values that a `fieldSelector` says fields have; none where the text is no selector. */
+export function requiredFields(text: string | null): readonly FieldRequirement[] {
+  const terms = splitUnescaped(text ?? '').map(readTerm);
+  if (!terms.every((term) => term !== undefined)) return [];
+  return terms.flatMap(({ equal, field, value }) => (equal ? [{ field, value }] : []));
 }
 
 const NO_PATH_SEGMENT = /^\.{0,2}$|[/%]/;

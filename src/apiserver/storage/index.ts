@@ -38,7 +38,7 @@ export type {
   StoredObject,
 } from './storage.js';
 export { FollowedObjects, FollowedResource } from './followed-resource.js';
-export type { BrokenObject } from './followed-resource.js';
+export type { BrokenObject, FollowDependencies } from './followed-resource.js';
 export { FollowedResources } from './followed-resources.js';
 export { pagesOf } from './pages-of.js';
 export { withStorageMetrics } from './with-storage-metrics.js';

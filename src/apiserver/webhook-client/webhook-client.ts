@@ -95,7 +95,8 @@ function placeOf({ client, timeoutSeconds }: WebhookTarget): Place {
     const { hostname, origin, pathname } = new URL(client.url);
     return { url: client.url + query, servername: hostname, path: pathname + query, origin };
   }
-  const { name = '', namespace = '', path = '/', port = 443 } = client.service ?? {};
+  const { name = '', namespace = '', path: given, port = 443 } = client.service ?? {};
+  const path = given || '/';
   const servername = `${name}.${namespace}.svc`;
   return { url: `https://${servername}:${port}${path}${query}`, servername, path: path + query };
 }

@@ -1,4 +1,24 @@
-import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type {
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+  TypedResource,
+} from '@rollkeeper/machinery/kubernetes';
+
+/** Which part of a container's log, as `kubectl logs` has it. */
+export interface LogOptions {
+  /** @default the pod's only one */
+  container?: string;
+  /** Go on until the container ends. @default false */
+  follow?: boolean;
+  /** Of the container's life before this one. @default false */
+  previous?: boolean;
+  timestamps?: boolean;
+  sinceSeconds?: number;
+  /** The last so many lines. @default all */
+  tailLines?: number;
+  signal?: AbortSignal;
+}
 
 /** One page of a list. */
 export interface ListPage<T> {
@@ -128,30 +148,35 @@ export interface DeleteResult<T> {
  * Integers in objects are exact: one that a double cannot hold is a `bigint`, see {@link Int64}.
  */
 export interface ApiClient {
-  get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: GetOptions): Promise<T>;
-  list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<ListPage<T>>;
+  get<T extends KubernetesObject>(type: TypedResource<T>, ref: ObjectRef, options?: GetOptions): Promise<T>;
+  list<T extends KubernetesObject>(type: TypedResource<T>, options?: ListOptions): Promise<ListPage<T>>;
   /**
    * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and other
    * errors if the connection broke or fell silent.
    */
-  watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  watch<T extends KubernetesObject>(
+    type: TypedResource<T>,
+    options: WatchOptions,
+  ): AsyncIterable<WatchEvent<T>>;
   /** Creates in `object.metadata.namespace`. */
-  create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  create<T extends KubernetesObject>(type: TypedResource<T>, object: T, options?: WriteOptions): Promise<T>;
   /** Replaces the object; with `metadata.resourceVersion` set, only if it has not changed since (409 otherwise). */
-  update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  update<T extends KubernetesObject>(type: TypedResource<T>, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubernetesObject>(
-    type: ResourceType,
+    type: TypedResource<T>,
     ref: ObjectRef,
     patch: { readonly type: PatchType; readonly body: unknown },
     options?: WriteOptions,
   ): Promise<T>;
   delete<T extends KubernetesObject>(
-    type: ResourceType,
+    type: TypedResource<T>,
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>>;
   /** Requests the deletion of every object of a collection; they may take their time. */
   deleteCollection(type: ResourceType, options?: DeleteCollectionOptions): Promise<void>;
+  /** The lines of a container's log. Leaving early closes the connection. */
+  logs(pod: ObjectRef, options?: LogOptions): AsyncIterable<string>;
   /**
    * Every resource type of the server, for the garbage collector and the namespace controller; its verbs say what can
    * be done with it. Cheap to repeat: the server can answer that nothing has changed.

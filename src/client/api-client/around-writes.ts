@@ -33,6 +33,7 @@ export class WriteInterceptingClient implements ApiClient {
   readonly get: ApiClient['get'];
   readonly list: ApiClient['list'];
   readonly watch: ApiClient['watch'];
+  readonly logs: ApiClient['logs'];
   readonly discover: ApiClient['discover'];
   readonly ping: ApiClient['ping'];
 
@@ -43,6 +44,7 @@ export class WriteInterceptingClient implements ApiClient {
     this.get = client.get.bind(client);
     this.list = client.list.bind(client);
     this.watch = client.watch.bind(client);
+    this.logs = (...args) => client.logs(...args);
     this.discover = client.discover.bind(client);
     this.ping = client.ping.bind(client);
   }
@@ -104,6 +106,7 @@ export function delegatingClient(client: ApiClient): ApiClient {
     get: client.get.bind(client),
     list: client.list.bind(client),
     watch: client.watch.bind(client),
+    logs: (...args) => client.logs(...args),
     create: client.create.bind(client),
     update: client.update.bind(client),
     patch: client.patch.bind(client),

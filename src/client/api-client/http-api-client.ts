@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { PODS, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   ApiClient,
   DeleteCollectionOptions,
@@ -10,6 +10,7 @@ import type {
   GetOptions,
   ListOptions,
   ListPage,
+  LogOptions,
   PatchType,
   WatchEvent,
   WatchOptions,
@@ -21,6 +22,7 @@ import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
+import { logLines } from './log-lines.js';
 import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
@@ -37,6 +39,10 @@ const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
 
 const JSON_TYPE = 'application/json';
 
+/** A kubelet closes a connection that is silent for longer. */
+const LONGEST_SILENCE_OF_LOGS_MS = 4 * 3_600_000;
+const LONGEST_PAUSE_IN_LOGS_MS = 30_000;
+
 /**
  * The Accept header of client-go's metadata client; a server without that representation (an aggregated one, say)
  * returns whole objects.
@@ -44,10 +50,20 @@ const JSON_TYPE = 'application/json';
 const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
+/** What a server says of itself. */
+export interface ServerInfo {
+  /** `v1.36.0` */
+  readonly version: string;
+  /** The `Date` of its answer, epoch milliseconds, in whole seconds; absent where a proxy takes it away. */
+  readonly dateMs?: number;
+}
+
 /** An {@link ApiClient} with its own connections. */
 export interface HttpApiClient extends ApiClient {
   /** The same client, on the same connections, with another user agent in the server's logs and metrics. */
   as(userAgent: string): ApiClient;
+  /** Its version, and the time that it has. @throws ApiStatusError where `/version` is refused */
+  serverInfo(options?: { signal?: AbortSignal }): Promise<ServerInfo>;
   /** Closes every connection immediately; running requests are rejected. */
   close(): Promise<void>;
 }
@@ -121,6 +137,13 @@ class UndiciApiClient implements HttpApiClient {
   watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     const isOf = options.metadataOnly ? typeMeta(type) : undefined;
     return new WatchStream<T>(async () => this.openWatch(type, options), isOf);
+  }
+
+  logs(pod: ObjectRef, { signal, ...options }: LogOptions = {}): AsyncIterable<string> {
+    const path = objectPath(PODS, pod, 'log') + queryString(options);
+    const timeoutMs = options.follow ? LONGEST_SILENCE_OF_LOGS_MS : LONGEST_PAUSE_IN_LOGS_MS;
+    const { userAgent } = this;
+    return logLines(() => this.sender.stream({ method: 'GET', path, userAgent, timeoutMs, signal }));
   }
 
   private openWatch(type: ResourceType, options: WatchOptions): Promise<StreamingAnswer> {
@@ -215,6 +238,13 @@ class UndiciApiClient implements HttpApiClient {
     // Not ready, not found or forbidden: check that the server is a Kubernetes API at all.
     const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
+  }
+
+  async serverInfo({ signal }: Reading = {}): Promise<ServerInfo> {
+    const { userAgent } = this;
+    const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
+    const { gitVersion = 'unknown' } = parseAnswer(answer) as { gitVersion?: string };
+    return { version: gitVersion, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) };
   }
 
   close(): Promise<void> {

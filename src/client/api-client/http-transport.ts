@@ -187,12 +187,14 @@ function headOf(
   headers: ResponseHeaders,
 ): Omit<HttpAnswer, 'text' | 'credentials'> {
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
+  const dateMs = Date.parse(String(headers.date ?? ''));
   return {
     request,
     status,
     contentType: String(headers['content-type'] ?? ''),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
     ...(typeof headers.etag === 'string' && { etag: headers.etag }),
+    ...(Number.isFinite(dateMs) && { dateMs }),
   };
 }
 

@@ -9,6 +9,7 @@ export type {
   GetOptions,
   ListOptions,
   ListPage,
+  LogOptions,
   PatchType,
   ReadOptions,
   WatchEvent,
@@ -36,9 +37,9 @@ export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } f
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { createHttpApiClient } from './http-api-client.js';
-export type { HttpApiClient } from './http-api-client.js';
+export type { HttpApiClient, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
-export { loadKubeconfig } from './load-kubeconfig.js';
+export { contextNames, loadKubeconfig } from './load-kubeconfig.js';
 export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
 export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';

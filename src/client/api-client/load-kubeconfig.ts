@@ -47,6 +47,18 @@ export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<Cl
   return connectionOf(config, { ...options, env, logger }, `kubeconfig ${paths.join(delimiter)}`);
 }
 
+/**
+ * The contexts that can be chosen, in the order of their names.
+ * @throws InvalidOptionError naming the file
+ */
+export function contextNames(
+  path?: string,
+  env: LoadKubeconfigOptions['env'] = process.env,
+): readonly string[] {
+  const paths = path === undefined ? kubeconfigPaths(env) : [path];
+  return [...mergeKubeconfigs(paths.map(readKubeconfigFile)).contexts.keys()].sort();
+}
+
 function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env['KUBECONFIG']) {
     const paths = env['KUBECONFIG'].split(delimiter).filter((path) => path !== '');

@@ -13,6 +13,8 @@ export interface HttpAnswer {
   /** The header Retry-After in milliseconds. */
   readonly retryAfterMs?: number;
   readonly etag?: string;
+  /** The header Date, epoch milliseconds. */
+  readonly dateMs?: number;
   readonly text: string;
   /** `GET https://…/path`, for errors. */
   readonly request: string;

@@ -29,6 +29,7 @@ export function withWriteGuard(
     get: (type, ref, options) => client.get(type, ref, { signal, ...options }),
     list: (type, options?: ListOptions) => client.list(type, { signal, ...options }),
     watch: (type, options) => client.watch(type, options),
+    logs: (pod, options) => client.logs(pod, { signal, ...options }),
     discover: (options) => client.discover({ signal, ...options }),
     ping: (options) => client.ping({ signal, ...options }),
     create: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>

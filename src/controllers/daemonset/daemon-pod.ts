@@ -10,6 +10,10 @@ export type ReadableNode = DeepReadonly<Node>;
 /** Label of a pod and of a revision: the hash of the template. */
 export const HASH_LABEL = 'controller-revision-hash';
 
+/** Of the DaemonSet; what it says is a label of its pods. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+const GENERATION_LABEL = 'pod-template-generation';
+
 /**
  * Daemons stay on nodes that other pods are evicted from, and run where others may not. Source:
  * AddOrUpdateDaemonPodTolerations.
@@ -64,7 +68,12 @@ export function daemonPod(
     isTaken,
   });
   const pod = podFromTemplate({ owner: set, template: spec.template, name, generateName });
-  pod.metadata.labels = { ...pod.metadata.labels, [HASH_LABEL]: hash };
+  const generation = metadata.annotations?.[TEMPLATE_GENERATION];
+  pod.metadata.labels = {
+    ...pod.metadata.labels,
+    ...(generation !== undefined && { [GENERATION_LABEL]: generation }),
+    [HASH_LABEL]: hash,
+  };
   pod.spec.tolerations = tolerationsOf(set) as Pod['spec']['tolerations'];
   pod.spec.affinity = { ...pod.spec.affinity, nodeAffinity: onlyOn(node, pod.spec) };
   return pod;

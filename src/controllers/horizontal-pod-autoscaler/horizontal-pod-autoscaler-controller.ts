@@ -19,7 +19,7 @@ import { isProblem, toleranceOf } from './decide-replicas.js';
 import type { History } from './decide-size.js';
 import { decideSize, remember } from './decide-size.js';
 import type { PodMetrics } from './read-metric.js';
-import { readPodMetrics } from './read-metric.js';
+import { readPodMetrics, unfetched } from './read-metric.js';
 import type { ScaleTarget } from './scale-target.js';
 import { readTarget, writeReplicas } from './scale-target.js';
 
@@ -209,7 +209,7 @@ class Look {
     const { metrics: specs = [] } = this.autoscaler.spec;
     if (specs.length > 0 && specs.every((spec) => compileCustomMetric(spec) !== undefined)) return [];
     const metrics = await this.attempt(readPodMetrics(this.sync.client, namespace, selector));
-    return typeof metrics === 'string' ? { problem: metrics } : metrics;
+    return typeof metrics === 'string' ? { problem: unfetched(metrics) } : metrics;
   }
 
   private tellFailures({ failures, wanted }: DecidedMetrics, metrics: number): void {

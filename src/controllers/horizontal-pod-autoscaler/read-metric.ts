@@ -33,6 +33,14 @@ export async function readPodMetrics(
   return items;
 }
 
+const NOT_SERVED = 'the server could not find the requested resource';
+
+/** Why there are no usages, in the words of kube-controller-manager, whose client says what it asked a server for that does not serve it. */
+export function unfetched(problem: string): string {
+  const asked = problem === NOT_SERVED ? ' (get pods.metrics.k8s.io)' : '';
+  return `unable to fetch metrics from resource metrics API: ${problem}${asked}`;
+}
+
 /** Compiles a metric of a spec; an unsupported type is a problem. */
 export function compileMetric(metric: DeepReadonly<MetricSpec>): ResourceMetric | Problem {
   const source = metric.type === 'ContainerResource' ? metric.containerResource : metric.resource;

@@ -7,7 +7,7 @@ import type {
   ReconcileResult,
   SyncSteps,
 } from '@rollkeeper/runtime';
-import { isConflict, noteCachesRead } from '@rollkeeper/runtime';
+import { isConflict, noteCachesRead, untyped } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type {
@@ -168,7 +168,7 @@ export class ReplicaSetReconciler implements SyncSteps<SeenReplicaSet, PlannedPo
     const { kind, toApi } = this.replicated;
     const body = toApi(structuredClone({ ...asOwner(this.replicated, replicaSet), status }) as ReplicaSet);
     try {
-      const written = await context.client.update<ReplicaSet>(kind, body as ReplicaSet, {
+      const written = await context.client.update<ReplicaSet>(untyped(kind), body as ReplicaSet, {
         subresource: 'status',
         signal: context.signal,
       });

@@ -1,6 +1,7 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import {
   cloneJson,
+  isJsonObject,
   compileLabelSelector,
   isControlledBy,
   newControllerRef,
@@ -117,7 +118,9 @@ async function createRevision(
         ownerReferences: [newControllerRef({ ...owner, ...typeMeta(kind) })],
       },
       data: {
-        spec: { template: { ...cloneJson(template as Owner['spec']['template']), $patch: 'replace' } },
+        spec: {
+          template: sortedByKey({ ...cloneJson(template as Owner['spec']['template']), $patch: 'replace' }),
+        },
       },
       revision,
     };
@@ -131,4 +134,12 @@ async function createRevision(
       if (isOurs) return { update: found, collisionCount };
     }
   }
+}
+
+/** In the order in which a genuine server keeps it: clients compare the text. */
+function sortedByKey<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortedByKey(item)) as T;
+  if (!isJsonObject(value)) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, sortedByKey(field)])) as T;
 }

@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
-import { Secret, ServiceAccount, keyOf, unlessGone, watch } from '@rollkeeper/runtime';
+import { Secret, ServiceAccount, keyOf, unlessGone, untyped, watch } from '@rollkeeper/runtime';
 import { SERVICE_ACCOUNT_TOKEN, TokenSecret, clusterController } from '../shared/index.js';
 
 type ReadableSecret = DeepReadonly<Secret>;
@@ -99,7 +99,9 @@ async function requestToken(
     metadata: { name, namespace },
     spec: { expirationSeconds: FOR_EVER_SECONDS, boundObjectRef },
   };
-  const { status } = await client.create<TokenRequest>(ServiceAccount, wish, { subresource: 'token' });
+  const { status } = await client.create<TokenRequest>(untyped(ServiceAccount), wish, {
+    subresource: 'token',
+  });
   if (!status?.token) throw new Error(`the server gave no token for the service account ${name}`);
   return status.token;
 }

@@ -46,8 +46,6 @@ export function defaultVolume(volume: Decoded<Volume>): void {
 
 function defaultProjected(projected: Decoded<ProjectedVolumeSource>): void {
   for (const source of projected.sources ?? []) {
-    // A feature that is off by default: the source stays, and says nothing.
-    delete source.clusterTrustBundle;
     if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600;
     for (const item of source.downwardAPI?.items ?? []) {
       if (item.fieldRef) item.fieldRef.apiVersion ??= 'v1';

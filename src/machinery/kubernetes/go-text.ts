@@ -22,6 +22,12 @@ export function goQuote(text: string): string {
   return `"${text.toWellFormed().replace(ESCAPED, (char) => ESCAPES[char] ?? escapeOf(char))}"`;
 }
 
+/** One character in single quotes, as Go's JSON decoder shows what it does not expect. */
+export function goQuoteChar(char: string): string {
+  if (char === "'") return "'\\''";
+  return char === '"' ? "'\"'" : `'${goQuote(char).slice(1, -1)}'`;
+}
+
 function escapeOf(char: string): string {
   const point = char.codePointAt(0) ?? 0;
   const hex = point.toString(16);

@@ -49,7 +49,7 @@ export {
   tolerates,
 } from './node-fit.js';
 export type { NodeMatcher, NodeTerm, Taint, Toleration } from './node-fit.js';
-export type { ObjectRef, ResourceType } from './resource-type.js';
+export type { ObjectRef, ResourceType, TypedResource } from './resource-type.js';
 export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
 export {
   addAmounts,
@@ -60,7 +60,7 @@ export {
   subtractAmounts,
   sumOfCommon,
 } from './amounts.js';
-export { goJsonEscapes, goQuote, goValue, isPrintable } from './go-text.js';
+export { goJsonEscapes, goQuote, goQuoteChar, goValue, isPrintable } from './go-text.js';
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type { Decoded, DecodedObject } from './decoded.js';
@@ -86,6 +86,7 @@ export type {
   ReplicaSetCondition,
   ReplicaSetSpec,
   ReplicaSetStatus,
+  OfKind,
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';

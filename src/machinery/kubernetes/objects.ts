@@ -39,6 +39,17 @@ export interface KubernetesObject {
   metadata: ObjectMeta;
 }
 
+/** Never present at run time. */
+declare const kindName: unique symbol;
+
+/**
+ * Sets the objects of a built-in kind apart, so that none is taken for one of another kind whose fields are all optional. Objects
+ * that say nothing of it, from other libraries or written out, are taken as they are.
+ */
+export interface OfKind<Name extends string> {
+  readonly [kindName]?: Name;
+}
+
 /** An object with untyped fields beyond the metadata. */
 export interface UnstructuredObject extends KubernetesObject {
   [field: string]: unknown;
@@ -57,41 +68,41 @@ export type ReplicaSetCondition = NonNullable<appsV1.ReplicaSetStatus['condition
 export type PodSpec = WithInt64<coreV1.PodSpec, 'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'>;
 export type PodStatus = coreV1.PodStatus;
 
-export interface Deployment extends KubernetesObject {
+export interface Deployment extends KubernetesObject, OfKind<'Deployment'> {
   spec: DeploymentSpec;
   status?: DeploymentStatus;
 }
 
-export interface ReplicaSet extends KubernetesObject {
+export interface ReplicaSet extends KubernetesObject, OfKind<'ReplicaSet'> {
   spec: ReplicaSetSpec;
   status?: ReplicaSetStatus;
 }
 
-export interface Pod extends KubernetesObject {
+export interface Pod extends KubernetesObject, OfKind<'Pod'> {
   spec: PodSpec;
   status?: PodStatus;
 }
 
-export interface Namespace extends KubernetesObject {
+export interface Namespace extends KubernetesObject, OfKind<'Namespace'> {
   spec?: NamespaceSpec;
   status?: NamespaceStatus;
 }
 
-export interface ResourceQuota extends KubernetesObject {
+export interface ResourceQuota extends KubernetesObject, OfKind<'ResourceQuota'> {
   spec?: { hard?: Record<string, string | number> };
   status?: { hard?: Record<string, string | number>; used?: Record<string, string | number> };
 }
 
-export interface Node extends KubernetesObject {
+export interface Node extends KubernetesObject, OfKind<'Node'> {
   spec?: NodeSpec;
   status?: NodeStatus;
 }
 
-export interface Lease extends KubernetesObject {
+export interface Lease extends KubernetesObject, OfKind<'Lease'> {
   spec?: LeaseSpec;
 }
 
-export interface LeaseCandidate extends KubernetesObject {
+export interface LeaseCandidate extends KubernetesObject, OfKind<'LeaseCandidate'> {
   spec: {
     /** The Lease that the candidate competes for; immutable. */
     leaseName: string;

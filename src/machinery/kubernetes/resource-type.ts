@@ -1,3 +1,6 @@
+/** Never present at run time: it only carries the type of a resource's objects. */
+declare const objectType: unique symbol;
+
 /** A resource type of the API. */
 export interface ResourceType {
   /** API group; empty for the core group. */
@@ -7,6 +10,11 @@ export interface ResourceType {
   readonly resource: string;
   readonly kind: string;
   readonly namespaced: boolean;
+}
+
+/** A resource type that may say of which type its objects are. */
+export interface TypedResource<T> extends ResourceType {
+  readonly [objectType]?: T;
 }
 
 export const DEPLOYMENTS: ResourceType = type('apps', 'v1', 'deployments', 'Deployment', true);

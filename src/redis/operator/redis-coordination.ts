@@ -1,5 +1,6 @@
 import { RedisActorRuntime } from '../actor/redis-actor-runtime.js';
 import type { QueuePair } from '@rollkeeper/runtime/actor-queue';
+import type { QueueTuning } from '@rollkeeper/runtime/work-queue';
 import { RedisActorQueue } from '../actor-queue/redis-actor-queue.js';
 import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
 import type { RedisLeaseLinksOptions } from '../leader-election/redis-lease-links.js';
@@ -55,10 +56,10 @@ class RedisCoordination implements Coordination {
     );
   }
 
-  queueOf(controller: string): QueuePair {
+  queueOf(controller: string, tuning?: QueueTuning): QueuePair {
     const { redisUrl } = this;
     const { clock, drainTimeoutMs, keyPrefix, logger, metrics, spreadAfterMs } = this.parts;
-    const options = { drainTimeoutMs, spreadAfterMs };
+    const options = { ...tuning, drainTimeoutMs, spreadAfterMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
     if (this.isOneServer) return this.pairOf(new RedisActorQueue(dependencies));
     // In a Cluster, queue and actor may be on different servers and cannot share a script.

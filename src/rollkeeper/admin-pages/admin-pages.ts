@@ -8,7 +8,7 @@ import type {
 } from '@rollkeeper/runtime';
 import { RecentTraces } from '@rollkeeper/opentelemetry';
 import { describeRedis } from '@rollkeeper/redis/connection';
-import type { AdminPorts, AdminServer, Peer, PeerRegistry } from '../admin/index.js';
+import type { AdminPorts, AdminServer } from '../admin/index.js';
 import { AdminModule, startAdminServer } from '../admin/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import { DecisionLog, RunningSyncs, SyncJournal } from '../explain/index.js';
@@ -18,7 +18,8 @@ import { createAdminPorts } from './admin-ports.js';
 import { readAdminToken } from './admin-token.js';
 import { loadAdminCertificate } from './admin-tls.js';
 import { announceReplica } from './announce-replica.js';
-import { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { ReplicaRegistry } from './replica-registry.js';
+import { replicaRegistry } from './replica-registry.js';
 import { ReplicaStatusSource } from './replica-status.js';
 
 /**
@@ -32,11 +33,6 @@ export function adminPages(options: AdminPagesOptions): ManagerExtensionFactory 
   return (context) => new AdminPages(compiled, context);
 }
 
-interface Registry extends PeerRegistry, Runnable {
-  announceAs(self: Peer): void;
-  close(): void;
-}
-
 class AdminPages implements ManagerExtension {
   readonly spanProcessors: readonly RecentTraces[];
   readonly background: readonly Runnable[];
@@ -44,20 +40,20 @@ class AdminPages implements ManagerExtension {
   private readonly traces: RecentTraces;
   private readonly decisions = new DecisionLog();
   private readonly running: RunningSyncs;
-  private readonly peers: Registry;
+  private readonly peers: ReplicaRegistry;
   private served: { readonly server: AdminServer; readonly ports: AdminPorts } | undefined;
 
   constructor(
     private readonly options: CompiledAdminPagesOptions,
     private readonly context: ManagerExtensionContext,
   ) {
-    const { clock, identity } = context;
+    const { clock, identity, logger, prefix: keyPrefix, redisUrl } = context;
     this.traces = new RecentTraces(identity, options.recentTraces);
     this.spanProcessors = options.recentTraces > 0 ? [this.traces] : [];
     this.running = new RunningSyncs(clock);
     const { decisions: log, running } = this;
     this.observer = new SyncJournal({ replica: identity, log, running, clock });
-    this.peers = registryOf(context);
+    this.peers = replicaRegistry({ redisUrl, keyPrefix, identity, clock, logger });
     this.background = [this.peers];
   }
 
@@ -110,22 +106,4 @@ class AdminPages implements ManagerExtension {
       workers: Object.fromEntries(controllers.map(({ controller }) => [controller.name, controller.workers])),
     };
   }
-}
-
-/** Without a Redis there is no registry of other replicas. */
-function registryOf({
-  clock,
-  identity,
-  logger,
-  prefix: keyPrefix,
-  redisUrl,
-}: ManagerExtensionContext): Registry {
-  if (redisUrl !== undefined) return new RedisPeerRegistry({ redisUrl, keyPrefix, identity, clock, logger });
-  let self: Peer | undefined;
-  return {
-    announceAs: (peer) => (self = peer),
-    peers: () => Promise.resolve(self ? [self] : []),
-    run: () => Promise.resolve(),
-    close: () => undefined,
-  };
 }

@@ -6,5 +6,6 @@ export { decideAdminTls, loadAdminCertificate } from './admin-tls.js';
 export { readAdminToken } from './admin-token.js';
 export { announceReplica } from './announce-replica.js';
 export type { OnServing } from './announce-replica.js';
-export { RedisPeerRegistry } from './redis-peer-registry.js';
+export { replicaRegistry } from './replica-registry.js';
+export type { ReplicaRegistry } from './replica-registry.js';
 export { ReplicaStatusSource } from './replica-status.js';

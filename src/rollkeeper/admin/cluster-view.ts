@@ -5,6 +5,7 @@ import { isAbout } from '../explain/index.js';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { LeaseView, Peer } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
+import { digestOfOptions } from './options-digest.js';
 import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
@@ -14,6 +15,12 @@ import { StoreWatch } from './store-watch.js';
 export interface LocalView extends Omit<Peer, 'proof'> {
   readonly status: ReplicaStatus;
   readonly running: readonly RunningSync[];
+  /** Its clock, epoch milliseconds. */
+  readonly nowMs: number;
+  /** See {@link digestOfOptions}. */
+  readonly optionsDigest: string;
+  /** When the certificate of its admin port ends, epoch milliseconds; absent: plain HTTP. */
+  readonly certificateEndsAtMs?: number;
 }
 
 /** One replica in the cluster view: its answer, or that it did not answer. */
@@ -25,6 +32,10 @@ export interface ReplicaView extends Omit<Peer, 'proof'> {
   readonly version?: string;
   readonly controllers: ReplicaStatus['controllers'];
   readonly running: readonly RunningSync[];
+  /** How far its clock is ahead of that of the replica that shows this, milliseconds; absent for itself, and from older replicas. */
+  readonly aheadMs?: number;
+  readonly optionsDigest?: string;
+  readonly certificateEndsAtMs?: number;
 }
 
 export interface ClusterSnapshot {
@@ -54,9 +65,16 @@ export class ClusterView implements BeforeApplicationShutdown {
   }
 
   async local(): Promise<LocalView> {
-    const { identity, running, startedAtMs, status } = this.ports;
+    const { certificate, clock, config, identity, running, startedAtMs, status } = this.ports;
     const own = { identity, adminUrl: '', pid: process.pid, startedAtMs };
-    return { ...own, status: await status.status(), running: running.list() };
+    return {
+      ...own,
+      status: await status.status(),
+      running: running.list(),
+      optionsDigest: digestOfOptions(config()),
+      ...(certificate && { certificateEndsAtMs: certificate.endsAtMs }),
+      nowMs: clock.now(),
+    };
   }
 
   async snapshot(): Promise<ClusterSnapshot> {
@@ -105,10 +123,15 @@ export class ClusterView implements BeforeApplicationShutdown {
   }
 
   private async replicaView(peer: Peer): Promise<ReplicaView> {
+    const { clock } = this.ports;
     const isSelf = peer.identity === this.ports.identity;
+    const beganMs = clock.now();
     const { answer: local, problem } = isSelf
       ? { answer: await this.local(), problem: undefined }
       : await this.client.ask<LocalView>(peer, '/admin/local');
+    const halfWayMs = (beganMs + clock.now()) / 2;
+    // A replica of an older release has none of them.
+    const { certificateEndsAtMs, nowMs, optionsDigest }: Partial<LocalView> = local ?? {};
     // The proof is not for display.
     const { proof: _, ...shown } = peer;
     return {
@@ -119,6 +142,9 @@ export class ClusterView implements BeforeApplicationShutdown {
       version: local?.status.version,
       controllers: local?.status.controllers ?? [],
       running: local?.running ?? [],
+      ...(!isSelf && nowMs !== undefined && { aheadMs: nowMs - halfWayMs }),
+      ...(optionsDigest !== undefined && { optionsDigest }),
+      ...(certificateEndsAtMs !== undefined && { certificateEndsAtMs }),
     };
   }
 

@@ -4,6 +4,16 @@ import { AdminPorts } from './admin-ports.js';
 import { ExplainSource } from './explain-source.js';
 import { deploymentCaches, findDeployment, isFilling, stillListing } from './find-deployment.js';
 
+/** A Deployment in one sentence and some numbers. */
+export interface DeploymentGlance extends Pick<
+  Explanation,
+  'namespace' | 'name' | 'state' | 'cause' | 'sentence' | 'counts'
+> {
+  readonly apiVersion: string;
+  /** How many pods it asks for. */
+  readonly wanted: number;
+}
+
 /** Explains the state of rollouts. */
 @Controller('admin')
 export class ExplainController {
@@ -25,15 +35,15 @@ export class ExplainController {
   }
 
   @Get('deployments')
-  deployments(): (Pick<Explanation, 'namespace' | 'name' | 'state' | 'cause' | 'sentence'> & {
-    apiVersion: string;
-  })[] {
+  deployments(): DeploymentGlance[] {
     const known = deploymentCaches(this.ports);
     if (known.some(isFilling)) throw stillListing();
     return known.flatMap((caches) =>
       caches.deployments.lister.list().map((deployment) => {
-        const { cause, name, namespace, sentence, state } = this.source.glance(caches, deployment);
-        return { apiVersion: caches.apiVersion, namespace, name, state, cause, sentence };
+        const { apiVersion } = caches;
+        const { cause, counts, name, namespace, sentence, state } = this.source.glance(caches, deployment);
+        const wanted = deployment.spec.replicas ?? 1;
+        return { apiVersion, namespace, name, state, cause, sentence, wanted, counts };
       }),
     );
   }

@@ -4,6 +4,7 @@ export { AdminPorts } from './admin-ports.js';
 export type { DeploymentCaches, LeaseView, Peer, PeerRegistry } from './admin-ports.js';
 export { LOCAL_READS } from './decide-access.js';
 export type { LocalReads } from './decide-access.js';
+export type { DeploymentGlance } from './explain.controller.js';
 export { proofOf } from './peer-client.js';
 export type { ClusterSnapshot, ReplicaView } from './cluster-view.js';
 export { startAdminServer } from './nest-admin-server.js';

@@ -57,7 +57,10 @@ export async function explainObject(
   };
 }
 
-/** Explains a pod: why it is on no node, or, where it is on one, why it is not ready. */
+/**
+ * Explains a pod: why it is on no node, or, where it is on one, why it is not ready. As JSON the fields of every kind, and
+ * `placement` where it is on no node.
+ */
 export async function explainAnyPod(
   kind: KindDiagnosis,
   ref: Required<ObjectRef>,
@@ -70,9 +73,10 @@ export async function explainAnyPod(
   const placement = await withApi(flags, (client) => explainPod(client, ref, files));
   if (placement.state === 'bound' || placement.state === 'ended' || placement.state === 'deleting')
     return explainObject(kind, ref, flags);
+  const { value } = await explainObject(kind, ref, flags);
   return {
     text: renderPlacement(placement),
-    value: placement,
+    value: { ...(value as Diagnosis), placement },
     exitCode: PLACEMENT_EXIT_CODES[placement.state],
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client/api-status-error';
 import {
   DEPLOYMENT_APIS,
@@ -131,7 +131,10 @@ async function namespaceOf(client: ApiClient, name = 'default'): Promise<Namespa
 }
 
 /** Runs `work` with a client for a kubeconfig (default: kubectl's rules). */
-export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => Promise<T>): Promise<T> {
+export async function withApi<T>(
+  flags: ApiFlags,
+  work: (client: HttpApiClient, serverUrl: string) => Promise<T>,
+): Promise<T> {
   // Imported lazily to keep other commands small.
   const { createHttpApiClient, loadKubeconfig } = await import('@rollkeeper/client/api-client');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
@@ -146,7 +149,7 @@ export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => P
     logger: silentLogger,
   });
   try {
-    return await work(client);
+    return await work(client, connection.serverUrl);
   } finally {
     await closeSoon(client, clock);
   }

@@ -1,34 +1,39 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '@rollkeeper/machinery/errors';
-import { exactIntegerTags, stringifyJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { LiveDeployment } from './live-deployment.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions, outputForm, printable } from './output.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions, readNamed } from './shared-options.js';
 
-interface PlanFlags extends ApiFlags {
+interface PlanFlags extends ApiFlags, OutputFlags {
   readonly filename: string;
   readonly against?: string;
   readonly podByPod?: boolean;
-  readonly json?: boolean;
 }
+
+const FORMS = ['json', 'yaml'] as const;
 
 /** `rollkeeper plan`: prints the steps of a rollout without making changes. */
 export function registerPlanCommand(program: Command): void {
-  addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
+  const command = addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
     .description('show the steps that a rollout would take, without touching anything')
     .requiredOption(
       '-f, --filename <file>',
       'the Deployment as it would be applied, YAML or JSON; - for standard input',
     )
     .option('--against <what>', 'live: from what runs now (default: as if nothing were there)')
-    .option('--pod-by-pod', 'pods become ready one after the other, not all together')
-    .option('--json', 'as JSON')
-    .action((flags: PlanFlags) => runOnce(async () => console.log(await plan(flags))));
+    .option('--pod-by-pod', 'pods become ready one after the other, not all together');
+  addOutputOptions(command, FORMS).action((flags: PlanFlags) =>
+    runOnce(async () => console.log(await plan(flags))),
+  );
 }
 
 async function plan(flags: PlanFlags): Promise<string> {
+  const form = outputForm(flags, FORMS);
   const { renderPlan, simulateRollout } = await import('../rollout-plan/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   if (flags.against !== undefined && flags.against !== 'live')
@@ -45,7 +50,7 @@ async function plan(flags: PlanFlags): Promise<string> {
     pods: flags.podByPod ? 'one-by-one' : 'batch',
     nowMs: new SystemClock().now(),
   });
-  return flags.json ? stringifyJson(rollout, 2) : renderPlan(rollout);
+  return form === 'text' ? renderPlan(rollout) : printable(form, rollout);
 }
 
 async function readDeployment(file: string): Promise<Deployment> {

@@ -3,9 +3,14 @@ import { USAGE_EXIT_CODE } from '@rollkeeper/machinery/process';
 import { VERSION } from '@rollkeeper/machinery/version';
 import { registerApiServerCommand } from './apiserver.command.js';
 import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
+import { registerCompletionCommands } from './completion.command.js';
 import { registerConvertCommand } from './convert.command.js';
 import { registerControllerCommand } from './controller.command.js';
+import { registerDiffCommand } from './diff.command.js';
+import { registerDoctorCommand } from './doctor.command.js';
+import { exitCodesHelp } from './exit-codes.js';
 import { registerExplainCommand } from './explain.command.js';
+import { registerGenerateCommand } from './generate.command.js';
 import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
@@ -17,25 +22,35 @@ import { registerScaleCommand } from './scale.command.js';
 import { registerSchedulerCommand } from './scheduler.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerTestClusterCommand } from './test-cluster.command.js';
+import { registerTimelineCommand } from './timeline.command.js';
+import { registerTopCommand } from './top.command.js';
 import { registerUpCommand } from './up.command.js';
 import { registerWhyCommand } from './why.command.js';
 
-/** The command line. @param main the program's own entry file, from which `up` starts its children */
-export function createProgram(main: string): Command {
-  const program = new Command('rollkeeper')
+/**
+ * The command line.
+ * @param main the program's own entry file, from which `up` starts its children
+ * @param calledAs how its help calls it
+ */
+export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
+  const program = new Command(calledAs)
     .description('A highly available Deployment controller for Kubernetes APIs')
     .version(VERSION)
-    .showHelpAfterError("(what there is: 'rollkeeper --help', 'rollkeeper COMMAND --help')")
+    .showHelpAfterError(`(what there is: '${calledAs} --help', '${calledAs} COMMAND --help')`)
     // Subcommands inherit this error handling from the program.
     .exitOverride();
   registerUpCommand(program, main);
   registerStatusCommand(program);
+  registerTopCommand(program);
+  registerDoctorCommand(program);
   registerExplainCommand(program);
   registerWhyCommand(program);
   registerProblemsCommand(program);
   registerPlanCommand(program);
   registerRolloutCommand(program);
   registerRolloutRequestCommands(program);
+  registerDiffCommand(program);
+  registerTimelineCommand(program);
   registerScaleCommand(program);
   registerConvertCommand(program);
   registerQueueCommand(program);
@@ -47,15 +62,22 @@ export function createProgram(main: string): Command {
   registerSchedulerCommand(program);
   registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
+  registerGenerateCommand(program);
+  registerCompletionCommands(program);
+  for (const command of program.commands) command.addHelpText('after', exitCodesHelp(command.name()));
+  program.addHelpText(
+    'after',
+    `${exitCodesHelp('')}\n  3…8  of some commands: see the help of each, or docs/CLI.md`,
+  );
   return program;
 }
 
 /**
- * Runs the command line. Exit codes: 0, 1 for failures, 2 for usage errors; those of `explain` are in docs/CONSOLE.md.
+ * Runs the command line. Its exit codes are those of `EXIT_CODES`.
  * @param argv as `process.argv`
  */
 export async function runProgram(main: string, argv: readonly string[]): Promise<void> {
-  const program = createProgram(main);
+  const program = createProgram(main, process.env['ROLLKEEPER_CALLED_AS']);
   try {
     refuseUnknown(program, argv.slice(2));
     await program.parseAsync(argv);

@@ -5,6 +5,7 @@ import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote, RolloutTarget } from '../rollout/index.js';
 import type { ProgressFlags } from './rollout-progress.js';
 import { DEFAULT_TIMEOUT, progressModeOf, showProgress } from './rollout-progress.js';
+import { choices, outputForm, printable } from './output.js';
 import { addApiOptions } from './shared-options.js';
 import type { Target, TargetFlags } from './target.js';
 import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
@@ -23,9 +24,9 @@ interface RolloutFlags extends ProgressFlags, TargetFlags {
 
 /** `rollkeeper rollout`: what `kubectl rollout` is for apps/v1, for Deployments of either API; and a wait that ends with a reason. */
 export function registerRolloutCommand(program: Command): void {
-  addNamespaceOption(addApiOptions(program.command('rollout')))
+  const command = addNamespaceOption(addApiOptions(program.command('rollout')))
     .description(
-      'follow, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API. Exit code of status and wait: 0 complete, 3 failed, 4 rolled back, 5 waits for an approval, 6 held, 7 timed out, 8 on its way (docs/ROLLOUTS.md)',
+      'follow, wait for, list, undo, restart, pause or resume the rollout of a Deployment of either API (docs/ROLLOUTS.md)',
     )
     .argument('<verb>', VERBS.join(', '))
     .argument('<name...>', TARGET_HELP)
@@ -55,7 +56,7 @@ export function registerRolloutCommand(program: Command): void {
     )
     .option(
       '-o, --output <form>',
-      'text or json; for wait and status one object for each change, for history one with all revisions',
+      'text or json; for wait and status one object for each change, for history one with all revisions; for history also wide, name and yaml',
     )
     .option(
       '--github',
@@ -63,6 +64,7 @@ export function registerRolloutCommand(program: Command): void {
     )
     .option('--no-github', 'no such annotations')
     .action((word: string, words: string[], flags: RolloutFlags) => rollout(word, words, flags));
+  choices(command.registeredArguments[0], VERBS);
 }
 
 async function rollout(word: string, words: readonly string[], flags: RolloutFlags): Promise<void> {
@@ -84,7 +86,7 @@ async function change(verb: ChangeVerb, { api, ref }: Target, flags: RolloutFlag
     revision: readRevisionFlag('revision', flags.revision),
     toRevision: readRevisionFlag('to-revision', flags.toRevision),
     diff: readDiffFlag(flags.diff),
-    json: readOutputFlag(flags.output),
+    form: readOutputFlag(flags.output, verb),
     dryRun: flags.dryRun ?? false,
     note: { reason: readText('reason', flags.reason), by: readText('by', flags.by) },
   };
@@ -100,7 +102,7 @@ interface CompiledFlags {
   readonly revision?: bigint;
   readonly toRevision?: bigint;
   readonly diff?: readonly [from: bigint, to?: bigint];
-  readonly json: boolean;
+  readonly form: HistoryForm;
   readonly dryRun: boolean;
   readonly note: ChangeNote;
 }
@@ -118,17 +120,19 @@ async function carryOut(verb: ChangeVerb, target: RolloutTarget, flags: Compiled
   console.log(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
 }
 
-async function showHistory(target: RolloutTarget, { diff, json, revision }: CompiledFlags): Promise<void> {
+async function showHistory(target: RolloutTarget, { diff, form, revision }: CompiledFlags): Promise<void> {
   const { diffRevisions, readHistory, renderHistory } = await import('../rollout/index.js');
-  const { stringifyJson } = await import('@rollkeeper/machinery/kubernetes');
+  const isForPrograms = form === 'json' || form === 'yaml';
   if (diff) {
     const changes = await diffRevisions(target, ...diff);
-    return console.log(json ? stringifyJson(changes, 2) : await linesOf(changes));
+    return console.log(isForPrograms ? await printable(form, changes) : await linesOf(changes));
   }
-  if (!json) return console.log(await renderHistory(target, revision));
+  if (form === 'text' || form === 'wide')
+    return console.log(await renderHistory(target, { revision, isWide: form === 'wide' }));
   const all = await readHistory(target);
   const asked = all.filter((each) => revision === undefined || BigInt(each.revision) === revision);
-  console.log(stringifyJson(asked, 2));
+  if (isForPrograms) return console.log(await printable(form, asked));
+  console.log(asked.map(({ replicaSet }) => `replicaset.apps/${replicaSet}`).join('\n'));
 }
 
 /** Shows what it changes before it does. Returns whether it did. */
@@ -159,10 +163,12 @@ function readDiffFlag(texts: readonly string[] | undefined): readonly [bigint, b
   return from === undefined ? undefined : [from, to];
 }
 
-function readOutputFlag(text = 'text'): boolean {
-  if (text !== 'json' && text !== 'text')
-    throw new InvalidOptionError('output', `"${text}" is neither text nor json`);
-  return text === 'json';
+const HISTORY_FORMS = ['wide', 'name', 'json', 'yaml'] as const;
+type HistoryForm = 'text' | (typeof HISTORY_FORMS)[number];
+
+/** Verbs that show no object take no other form than text. */
+function readOutputFlag(output: string | undefined, verb: ChangeVerb): HistoryForm {
+  return outputForm({ output }, verb === 'history' ? HISTORY_FORMS : ['json']);
 }
 
 function readText(option: string, text: string | undefined): string | undefined {

@@ -22,7 +22,7 @@ const MOST_REPLICAS = 2 ** 31 - 1;
 export function registerScaleCommand(program: Command): void {
   addNamespaceOption(addApiOptions(program.command('scale')))
     .description(
-      'change the size of a Deployment or a ReplicaSet, and say which pods go: exactly these, or nothing is done. Exit code: 0 done, 3 refused, 7 timed out (docs/ROLLOUTS.md)',
+      'change the size of a Deployment or a ReplicaSet, and say which pods go: exactly these, or nothing is done (docs/ROLLOUTS.md)',
     )
     .argument('<name...>', 'deployment/NAME, replicaset/NAME, or NAMESPACE/NAME and NAME of a Deployment')
     .requiredOption('--replicas <number>', 'the new size')

@@ -46,11 +46,11 @@ export function addApiOptions(command: Command, what = "the API (default: kubect
     .option('--context <name>', "context of the kubeconfig (default: the file's own)");
 }
 
-/** `ns/name` or `name`. @throws InvalidOptionError */
-export function parseRef(text: string): Required<ObjectRef> {
+/** `ns/name` or `name`. @throws InvalidOptionError naming the option */
+export function parseRef(text: string, option = 'name'): Required<ObjectRef> {
   const [first = '', second, ...more] = text.split('/');
   const valid = [first, second ?? 'x'].every((part) => /^[a-z0-9]([\w.-]*[a-z0-9])?$/i.test(part));
-  if (!valid || more.length > 0) throw new InvalidOptionError('name', `"${text}" is not namespace/name`);
+  if (!valid || more.length > 0) throw new InvalidOptionError(option, `"${text}" is not namespace/name`);
   return second === undefined ? { namespace: 'default', name: first } : { namespace: first, name: second };
 }
 

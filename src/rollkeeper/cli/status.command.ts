@@ -1,25 +1,39 @@
 import type { Command } from 'commander';
 import { StartupError } from '@rollkeeper/machinery/errors';
-import { failProcess } from '@rollkeeper/machinery/process';
+import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { styleFor } from '../terminal/index.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions, addWatchOption, outputForm, printState, printable } from './output.js';
+
+interface StatusFlags extends OutputFlags {
+  readonly dataDir: string;
+  readonly watch?: boolean;
+}
+
+const FORMS = ['wide', 'name', 'json', 'yaml'] as const;
 
 /** `rollkeeper status`: lists the processes of `up`, and the leader. */
 export function registerStatusCommand(program: Command): void {
-  program
-    .command('status')
-    .description(
-      'show each process of `up`, which replica leads, and whether Redis answers; exit code 1 if not',
-    )
-    .option('--json', 'as JSON')
+  const command = addOutputOptions(program.command('status'), FORMS);
+  addWatchOption(command, 'it')
+    .description('show each process of `up`, which replica leads, and whether Redis answers')
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
-    .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
-      // Imported lazily to keep other commands small.
-      const { readUpStatus, renderUpStatus } = await import('../supervisor/index.js');
-      const status = await readUpStatus(dataDir);
-      if (!status) {
-        failProcess(new StartupError(`nothing is running from ${dataDir}; start it with \`npm start\``));
-        return;
-      }
-      console.log(json ? JSON.stringify(status) : renderUpStatus(status));
-      if (status.redis && !status.redis.answers) process.exitCode = 1;
-    });
+    .action((flags: StatusFlags) =>
+      runUntilStopped((signal) => printState(flags.watch, () => statusText(flags), signal)),
+    );
+}
+
+async function statusText(flags: StatusFlags): Promise<string> {
+  const { dataDir, watch } = flags;
+  const form = outputForm(flags, FORMS);
+  // Imported lazily to keep other commands small.
+  const { nameUpStatus, readUpStatus, renderUpStatus } = await import('../supervisor/index.js');
+  const status = await readUpStatus(dataDir);
+  if (!status) throw new StartupError(`nothing is running from ${dataDir}; start it with \`npm start\``);
+  process.exitCode = status.redis && !status.redis.answers ? 1 : 0;
+  if (form === 'name') return nameUpStatus(status);
+  // `--json` has been one line from the beginning.
+  if (flags.json) return printable('json', status, true);
+  if (form === 'json' || form === 'yaml') return printable(form, status, watch);
+  return renderUpStatus(status, { isWide: form === 'wide', style: styleFor(process.stdout, process.env) });
 }

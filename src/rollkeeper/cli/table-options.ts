@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import type { GivenOptions, OptionTable, TableOption } from '@rollkeeper/machinery/options/option-table';
 import { describeDefault } from '@rollkeeper/machinery/options/option-table';
+import { choices } from './output.js';
 
 /**
  * Adds the flags of a table to a command. Flags that are not given stay undefined, so that the table's default applies.
  */
 export function addOptions(command: Command, table: OptionTable): Command {
-  for (const [name, option] of Object.entries(table)) command.option(flagsOf(name, option), helpOf(option));
+  for (const [name, option] of Object.entries(table)) {
+    command.option(flagsOf(name, option), helpOf(option));
+    if (option.kind === 'choice') choices(command.options.at(-1), option.choices);
+  }
   return command;
 }
 

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { CoordinationMode } from '@rollkeeper/runtime';
 import type { LeaderMigration } from './leader-migration.js';
 import { LEADERSHIP_DEFAULTS } from './replica-options.table.js';
 
@@ -15,6 +16,7 @@ export type GivenLeadershipOptions = {
   readonly [Option in keyof LeadershipOptions]?: LeadershipOptions[Option] | undefined;
 } & {
   readonly identity: string;
+  readonly coordination: CoordinationMode;
   readonly 'leader-elect': boolean;
   readonly 'leader-elect-coordinated': boolean;
 };
@@ -33,14 +35,19 @@ export function decideLeadershipOptions(
   migration: LeaderMigration | undefined,
   defaultName: string = LEADERSHIP_DEFAULTS.name,
 ): LeadershipOptions {
-  if (!given['leader-elect']) assertNeedsNoElection(given, migration);
-  const lock = given['leader-elect-resource-lock'] ?? (migration ? 'leases' : LEADERSHIP_DEFAULTS.lock);
+  const { coordination } = given;
+  const isElected = given['leader-elect'] && coordination !== 'local';
+  if (!isElected) assertNeedsNoElection(given, migration);
+  // Only the Lease is seen by other processes: its holder works alone, and has no witness.
+  const byLease = migration !== undefined || coordination === 'leases';
+  const lock = given['leader-elect-resource-lock'] ?? (byLease ? 'leases' : LEADERSHIP_DEFAULTS.lock);
   const decided = {
-    'leader-elect-resource-lock': given['leader-elect'] ? lock : 'none',
+    'leader-elect-resource-lock': isElected ? lock : 'none',
     'leader-elect-resource-name': given['leader-elect-resource-name'] ?? migration?.leaderName ?? defaultName,
-    'leader-takeover': given['leader-takeover'] ?? (migration ? 'expiry' : LEADERSHIP_DEFAULTS.takeover),
-    'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : LEADERSHIP_DEFAULTS.reconcileOn),
+    'leader-takeover': given['leader-takeover'] ?? (byLease ? 'expiry' : LEADERSHIP_DEFAULTS.takeover),
+    'reconcile-on': given['reconcile-on'] ?? (byLease ? 'leader' : LEADERSHIP_DEFAULTS.reconcileOn),
   } as const;
+  if (coordination === 'leases') assertFitsLeases(decided);
   if (migration) assertFitsMigration(decided, migration);
   if (given['leader-elect-coordinated']) assertMayStand(given.identity, decided, migration);
   return decided;
@@ -49,18 +56,40 @@ export function decideLeadershipOptions(
 function assertNeedsNoElection(given: GivenLeadershipOptions, migration: LeaderMigration | undefined): void {
   const needing = migration ? 'leader-migration-config' : 'leader-elect-coordinated';
   if (migration || given['leader-elect-coordinated'])
-    throw new InvalidOptionError('leader-elect', `cannot be false with ${needing}`);
+    throw given.coordination === 'local'
+      ? new InvalidOptionError('coordination', `cannot be local with ${needing}`)
+      : new InvalidOptionError('leader-elect', `cannot be false with ${needing}`);
+}
+
+function assertFitsLeases(decided: LeadershipOptions): void {
+  const lock = decided['leader-elect-resource-lock'];
+  if (lock === 'none')
+    throw new InvalidOptionError(
+      'leader-elect',
+      'cannot be false with coordination=leases; one replica alone has coordination=local',
+    );
+  const needed = {
+    'leader-elect-resource-lock': 'leases',
+    'leader-takeover': 'expiry',
+    'reconcile-on': 'leader',
+  } as const;
+  assertAre(decided, needed, 'coordination=leases');
+}
+
+function assertAre(decided: LeadershipOptions, needed: Partial<LeadershipOptions>, needing: string): void {
+  for (const option of Object.keys(needed) as (keyof LeadershipOptions)[]) {
+    if (decided[option] !== needed[option])
+      throw new InvalidOptionError(option, `must be ${needed[option]} with ${needing}`);
+  }
 }
 
 function assertFitsMigration(decided: LeadershipOptions, { leaderName }: LeaderMigration): void {
   const needed = {
-    ...{ 'leader-elect-resource-lock': 'leases', 'leader-elect-resource-name': leaderName },
+    'leader-elect-resource-lock': 'leases',
+    'leader-elect-resource-name': leaderName,
     'reconcile-on': 'leader',
   } as const;
-  for (const option of Object.keys(needed) as (keyof typeof needed)[]) {
-    if (decided[option] !== needed[option])
-      throw new InvalidOptionError(option, `must be ${needed[option]} with leader-migration-config`);
-  }
+  assertAre(decided, needed, 'leader-migration-config');
 }
 
 function assertMayStand(

@@ -1,7 +1,8 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import { RedisPeerRegistry } from '../admin-pages/index.js';
+import type { ReplicaRegistry } from '../admin-pages/index.js';
+import { replicaRegistry } from '../admin-pages/index.js';
 import { DecisionLog, RunningSyncs, SyncJournal } from '../explain/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
@@ -15,7 +16,7 @@ export class Observation implements OnModuleDestroy {
   /** Notes the syncs of every controller. */
   readonly journal: SyncJournal;
   /** Connects when it runs. */
-  readonly peers: RedisPeerRegistry;
+  readonly peers: ReplicaRegistry;
 
   constructor(
     @Inject(REPLICA_OPTIONS) options: CompiledReplicaOptions,
@@ -25,7 +26,7 @@ export class Observation implements OnModuleDestroy {
     const { identity, 'key-prefix': keyPrefix, 'redis-url': redisUrl } = options;
     this.running = new RunningSyncs(clock);
     this.journal = new SyncJournal({ replica: identity, log: this.decisions, running: this.running, clock });
-    this.peers = new RedisPeerRegistry({ redisUrl, keyPrefix, identity, clock, logger });
+    this.peers = replicaRegistry({ redisUrl, keyPrefix, identity, clock, logger });
   }
 
   onModuleDestroy(): void {

@@ -35,7 +35,7 @@ export class ReplicaManagerOptions {
       name: 'rollkeeper',
       prefix: options['key-prefix'],
       cluster: { identity: options['cluster-identity'], replaces: options['replaces-cluster'] },
-      coordination: redisCoordination(options['redis-url'], 'redis-url'),
+      coordination: coordinationOf(options),
       clientOf: (definition) => api.clients.clientFor(definition),
       rootCa: api.connection.tls.ca?.toString(),
       selects: options.scope.selects,
@@ -55,6 +55,13 @@ export class ReplicaManagerOptions {
       observers: [observation.journal],
     };
   }
+}
+
+function coordinationOf({
+  coordination,
+  'redis-url': redisUrl,
+}: CompiledReplicaOptions): CreateManagerOptions['coordination'] {
+  return redisUrl === undefined ? coordination : redisCoordination(redisUrl, 'redis-url');
 }
 
 function cacheOf({

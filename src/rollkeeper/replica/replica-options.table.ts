@@ -40,10 +40,15 @@ export const LEADERSHIP_DEFAULTS = {
 
 /** The options of one replica, `rollkeeper controller`. */
 export const REPLICA_OPTIONS_TABLE = {
+  coordination: oneOf(['redis', 'leases', 'local'], {
+    help: 'how replicas share their work: by a Redis, where all work; without one, where the holder of a Lease works and the others stand by (leases), or where there is one replica (local)',
+    value: 'how',
+    default: 'redis',
+    chart: { path: 'coordination', schema: { enum: ['redis', 'leases'] } },
+  }),
   'redis-url': text({
     ...REDIS_URL_OPTION,
     help: redisUrlHelp('the Redis that all replicas share'),
-    required: 'is required: redis://host:port, also as REDIS_URL',
   }),
   kubeconfig: file({
     help: 'the API to work on',

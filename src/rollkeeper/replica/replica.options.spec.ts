@@ -36,6 +36,34 @@ describe('the options of a replica', () => {
     );
   });
 
+  it('need no Redis where a Lease coordinates, or where there is one replica', () => {
+    const options = (more: Record<string, unknown>) => compileReplicaOptions({ identity: 'r', ...more });
+    expect(options({ coordination: 'leases', 'redis-url': 'redis://of-another' })).toMatchObject({
+      'redis-url': undefined,
+      'leader-elect-resource-lock': 'leases',
+      'leader-takeover': 'expiry',
+      'reconcile-on': 'leader',
+    });
+    expect(options({ coordination: 'local' })).toMatchObject({
+      'redis-url': undefined,
+      'leader-elect-resource-lock': 'none',
+    });
+  });
+
+  it.each([
+    { given: { 'leader-elect': 'false' }, says: 'leader-elect: cannot be false with coordination=leases' },
+    { given: { 'reconcile-on': 'all' }, says: 'reconcile-on: must be leader with coordination=leases' },
+    { given: { 'leader-takeover': 'witness' }, says: 'leader-takeover: must be expiry with coordination' },
+    { given: { 'leader-elect-resource-lock': 'redis' }, says: 'leader-elect-resource-lock: must be leases' },
+    {
+      given: { coordination: 'local', 'leader-elect-coordinated': true },
+      says: 'coordination: cannot be local with leader-elect-coordinated',
+    },
+    { given: { coordination: 'etcd' }, says: 'coordination: must be redis, leases or local' },
+  ])('cannot have $given without a Redis', ({ given, says }) => {
+    expect(() => compileReplicaOptions({ identity: 'r', coordination: 'leases', ...given })).toThrow(says);
+  });
+
   it('choose controllers and their workers', () => {
     const options = compileReplicaOptions({
       ...needed,

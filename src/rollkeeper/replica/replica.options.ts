@@ -38,8 +38,10 @@ const MOST_WORKERS = 10_000;
 const AFTER_DRAIN_MS = 1200;
 
 export type CompiledReplicaOptions = Readonly<
-  Omit<CheckedReplicaOptions, keyof LeadershipOptions> & LeadershipOptions
+  Omit<CheckedReplicaOptions, keyof LeadershipOptions | 'redis-url'> & LeadershipOptions
 > & {
+  /** Undefined: there is no Redis. */
+  readonly 'redis-url': string | undefined;
   readonly definitions: readonly ControllerDefinition[];
   /** In `controllers`: valid names of controllers that do not exist here. */
   readonly elsewhere: readonly string[];
@@ -62,7 +64,7 @@ export type CompiledReplicaOptions = Readonly<
 /** @throws InvalidOptionError naming the option */
 export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaOptions {
   const compiled = compileTable(REPLICA_OPTIONS_TABLE, options);
-  assertRedisUrl(compiled['redis-url']);
+  const redisUrl = redisUrlOf(compiled);
   const deploymentApis = readDeploymentApis(compiled['deployment-api']);
   const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
   const checkResults = new CheckResultFeed();
@@ -90,6 +92,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   const suffix = scope.id === undefined ? '' : `-${scope.id}`;
   return Object.freeze({
     ...compiled,
+    'redis-url': redisUrl,
     ...decideLeadershipOptions(compiled, migration, LEADERSHIP_DEFAULTS.name + suffix),
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
@@ -102,6 +105,21 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
     scope,
   });
+}
+
+/**
+ * Without a Redis, one that the environment names is not ours to use.
+ * @throws InvalidOptionError
+ */
+function redisUrlOf({ coordination, 'redis-url': url }: CheckedReplicaOptions): string | undefined {
+  if (coordination !== 'redis') return undefined;
+  if (url === undefined)
+    throw new InvalidOptionError(
+      'redis-url',
+      'is required: redis://host:port, also as REDIS_URL; without a Redis, coordination=leases',
+    );
+  assertRedisUrl(url);
+  return url;
 }
 
 /** @throws InvalidOptionError naming an entry of the hosts */

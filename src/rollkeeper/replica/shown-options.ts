@@ -23,7 +23,7 @@ export function withoutSecrets({
   });
   return {
     ...Object.fromEntries(shown),
-    'redis-url': describeRedis(redisUrl),
+    'redis-url': redisUrl === undefined ? undefined : describeRedis(redisUrl),
     controllers: definitions.map(({ name }) => name),
     scope: { namespaces: scope.namespaces, selector: scope.selector },
     workers: Object.fromEntries(workersOf),

@@ -1,3 +1,4 @@
+export { decideRolloutState } from './decide-rollout-state.js';
 export { decideRolloutEnd } from './decide-rollout-end.js';
 export type { RolloutView } from './decide-rollout-end.js';
 export type { RolloutReport } from './describe-rollout.js';
@@ -14,10 +15,16 @@ export type { RolloutTrack, TrackedStep } from './rollout-track.js';
 export type { ChangeNote } from './change-note.js';
 export { rolloutHistory } from './rollout-history.js';
 export type { RevisionReport, RevisionResult } from './rollout-history.js';
+export { renderDiff } from './revision-diff.js';
+export type { RevisionChange, RevisionDiff } from './revision-diff.js';
+export { renderTimeline } from './timeline.js';
+export type { TimelineEntry } from './timeline.js';
 export {
+  compareRevisions,
   diffRevisions,
   prepareUndo,
   readHistory,
+  readTimeline,
   renderHistory,
   restartRollout,
   setPaused,

@@ -1,19 +1,23 @@
 import { renderDuration } from '@rollkeeper/controllers/deployment';
+import { renderTable } from '../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
 
 const NONE = '<none>';
 const HEADINGS = ['REVISION', 'STARTED', 'BY', 'TRIGGER', 'RESULT', 'TOOK', 'CHANGE-CAUSE'];
 
-/** A table for people, oldest first: the columns of `kubectl rollout history` at its ends. */
-export function renderRevisions(revisions: readonly RevisionReport[]): string {
-  const rows = [HEADINGS, ...revisions.map(rowOf)];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows
-    .map((row) =>
-      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))),
-    )
-    .map((cells) => cells.join('  '))
-    .join('\n');
+/**
+ * A table for people, oldest first: the columns of `kubectl rollout history` at its ends.
+ * @param isWide with the images and pods of each
+ */
+export function renderRevisions(revisions: readonly RevisionReport[], isWide = false): string {
+  const wide = (cells: readonly string[]): readonly string[] => (isWide ? cells : []);
+  return renderTable([
+    [...HEADINGS, ...wide(['REPLICASET', 'PODS', 'IMAGES'])],
+    ...revisions.map((report) => [
+      ...rowOf(report),
+      ...wide([report.replicaSet, String(report.pods), report.images.join(',')]),
+    ]),
+  ]);
 }
 
 /** One revision, a line for each thing that is known of it. */

@@ -2,16 +2,27 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
 import type { Deployment, PodTemplateSpec, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { REPLICA_SETS, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import {
+  EVENTS,
+  REPLICA_SETS,
+  exactInteger,
+  isControlledBy,
+  stringifyJson,
+} from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isForbidden } from '@rollkeeper/client/api-client';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { RESTARTED_AT, changesOfTemplate } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
 import { renderRevision, renderRevisions } from './render-history.js';
+import type { RevisionDiff } from './revision-diff.js';
+import { decideDiff, revisionsToCompare } from './revision-diff.js';
 import type { RevisionReport } from './rollout-history.js';
 import { rolloutHistory } from './rollout-history.js';
 import { completed, revisionsOf, rolledBack } from './revisions.js';
+import type { ObjectEvent, TimelineEntry } from './timeline.js';
+import { decideTimeline } from './timeline.js';
 
 /** A Deployment and its API. */
 export interface RolloutTarget {
@@ -26,10 +37,13 @@ export async function readHistory(target: RolloutTarget): Promise<readonly Revis
 }
 
 /** The revisions as a table, or what is known of one, and its template. @throws UnsupportedError for an unknown one */
-export async function renderHistory(target: RolloutTarget, revision?: bigint): Promise<string> {
+export async function renderHistory(
+  target: RolloutTarget,
+  { isWide, revision }: { readonly revision?: bigint; readonly isWide?: boolean } = {},
+): Promise<string> {
   const replicaSets = await replicaSetsOf(target);
   const reports = rolloutHistory(completed(target.deployment), replicaSets);
-  if (revision === undefined) return renderRevisions(reports);
+  if (revision === undefined) return renderRevisions(reports, isWide);
   const template = templateOf(target, replicaSets, revision);
   const report = reports.find((each) => BigInt(each.revision) === revision);
   return `${report ? `${renderRevision(report)}\n\n` : ''}${stringifyJson(template, 2)}`;
@@ -49,6 +63,57 @@ export async function diffRevisions(
   const after =
     to === undefined ? completed(target.deployment).spec.template : templateOf(target, replicaSets, to);
   return changesOfTemplate(before, after);
+}
+
+/**
+ * What differs between two revisions, as people read it.
+ * @param revisions none: the one before, with the one that runs; one: that one, with what runs; two: those
+ * @throws UnsupportedError for an unknown one, or where there is only one
+ */
+export async function compareRevisions(
+  target: RolloutTarget,
+  revisions: readonly bigint[],
+  options: { readonly showValues?: boolean } = {},
+): Promise<RevisionDiff> {
+  const replicaSets = await replicaSetsOf(target);
+  const deployment = completed(target.deployment);
+  const [from, to] = revisionsToCompare(rolloutHistory(deployment, replicaSets), revisions);
+  const before = templateOf(target, replicaSets, from);
+  const after = to === undefined ? deployment.spec.template : templateOf(target, replicaSets, to);
+  return {
+    from: exactInteger(from),
+    to: to === undefined ? 'live' : exactInteger(to),
+    changes: decideDiff(before, after, options),
+  };
+}
+
+/** What happened to the Deployment, oldest first. @param withEvents needs the right to list Events */
+export async function readTimeline(
+  target: RolloutTarget,
+  { withEvents }: { readonly withEvents: boolean },
+): Promise<readonly TimelineEntry[]> {
+  const deployment = completed(target.deployment);
+  const replicaSets = await replicaSetsOf(target);
+  const uids = new Set([
+    deployment.metadata.uid,
+    ...replicaSets.filter((set) => isControlledBy(set, deployment)).map(({ metadata }) => metadata.uid),
+  ]);
+  const events = withEvents ? await eventsOf(target) : [];
+  return decideTimeline({
+    deployment,
+    history: rolloutHistory(deployment, replicaSets),
+    events: events.filter(({ involvedObject }) => uids.has(involvedObject?.uid)),
+  });
+}
+
+/** A history without Events is better than none: many who may read Deployments may not read those. */
+async function eventsOf({ client, deployment }: RolloutTarget): Promise<readonly ObjectEvent[]> {
+  try {
+    return (await client.list<ObjectEvent>(EVENTS, { namespace: deployment.metadata.namespace })).items;
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
 }
 
 /** By a number that it has, or had before its template came back. */

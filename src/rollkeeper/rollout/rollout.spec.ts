@@ -58,8 +58,8 @@ describe('rollkeeper rollout', () => {
         '3 *       <none>   <none>  <none>   unknown  <none>  <none>',
       ].join('\n'),
     );
-    expect(await renderHistory(target(), 1n)).toContain('"image": "app:0"');
-    await expect(renderHistory(target(), 9n)).rejects.toThrow('there is no revision 9');
+    expect(await renderHistory(target(), { revision: 1n })).toContain('"image": "app:0"');
+    await expect(renderHistory(target(), { revision: 9n })).rejects.toThrow('there is no revision 9');
   });
 
   it('goes back to the revision before, with its annotations, or to another one', async () => {

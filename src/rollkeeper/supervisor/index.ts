@@ -1,7 +1,8 @@
 export { readAdminToken } from './credentials.js';
-export { withRedisOfDataFolder } from './redis-of-data-folder.js';
+export { runningRedisUrl, withRedisOfDataFolder } from './redis-of-data-folder.js';
 export type { DataFolderOptions } from './redis-of-data-folder.js';
-export { readUpStatus, renderUpStatus } from './status.js';
+export { readLiveRunState } from './run-state.js';
+export { nameUpStatus, readUpStatus, renderUpStatus } from './status.js';
 export type { ReplicaLine, UpStatus } from './status.js';
 export { Supervisor } from './supervisor.js';
 export type { SupervisorOptions, UpSummary } from './supervisor.js';

@@ -6,7 +6,7 @@ import { claimDataFolder, makeFolder, openOwnLog } from '@rollkeeper/machinery/f
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { ownRedisUrl, startRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
-import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { isAlive, readLiveRunState, readRunState, removeRunState, writeRunState } from './run-state.js';
 
 export interface DataFolderOptions {
   readonly dataDir: string;
@@ -58,6 +58,12 @@ export async function withRedisOfDataFolder<T>(
     await noting;
     await removeRunState(dataDir);
   }
+}
+
+/** The URL of the Redis that `up` has started and runs now; undefined where it runs none of its own. */
+export async function runningRedisUrl(dataDir: string): Promise<string | undefined> {
+  const redis = (await readLiveRunState(dataDir))?.redis;
+  return redis?.pid === undefined ? undefined : ownRedisUrl(dataDir, redis.url);
 }
 
 async function urlOfRunning(dataDir: string, redis: RunState['redis']): Promise<string> {

@@ -42,6 +42,12 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
   }
 }
 
+/** The state of what runs there now; undefined where nothing does. @throws UntrustedFileError */
+export async function readLiveRunState(dataDir: string): Promise<RunState | undefined> {
+  const state = await readRunState(dataDir);
+  return state && isAlive(state.supervisorPid) ? state : undefined;
+}
+
 /** Replaces the file atomically, so that a reader never sees half of it. */
 export async function writeRunState(dataDir: string, state: RunState): Promise<void> {
   await replaceFile(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });

@@ -3,8 +3,10 @@ import { readAdminToken } from './credentials.js';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { ReplicaStatus } from '../admin/index.js';
 import { WHILE_STORE_IS_SILENT } from '../silent-store.js';
+import type { Style } from '../terminal/index.js';
+import { PLAIN, renderTable } from '../terminal/index.js';
 import { askStatus } from './replica-probe.js';
-import { isAlive, readRunState } from './run-state.js';
+import { readLiveRunState } from './run-state.js';
 
 /** What runs from a data folder, for `rollkeeper status --json`. */
 export interface UpStatus {
@@ -34,8 +36,8 @@ export interface ReplicaLine {
 
 /** Reads the run's state and queries each replica. Undefined if nothing runs there. */
 export async function readUpStatus(dataDir: string): Promise<UpStatus | undefined> {
-  const state = await readRunState(dataDir);
-  if (!state || !isAlive(state.supervisorPid)) return undefined;
+  const state = await readLiveRunState(dataDir);
+  if (!state) return undefined;
   const { apiServer, nodes, redis } = state;
   const token = await readAdminToken(dataDir);
   const asked = await Promise.all(
@@ -71,28 +73,45 @@ function redisAnswers(
   return { answers: false, ...(Number.isFinite(sinceMs) && { silentSince: toRfc3339(sinceMs) }) };
 }
 
-/** The status as a table for people. */
-export function renderUpStatus(status: UpStatus): string {
-  const rows: (readonly [string, string, string, string])[] = [['PROCESS', 'PID', 'ROLE', 'URL']];
-  if (status.redis) rows.push(['redis', String(status.redis.pid ?? '-'), 'store', status.redis.url]);
-  if (status.apiServer)
-    rows.push(['apiserver', String(status.apiServer.pid), 'API server', status.apiServer.url]);
-  if (status.nodes) rows.push(['node', String(status.nodes.pid), 'simulated nodes', '-']);
-  for (const { adminUrl, identity, leader, pid } of status.replicas) {
-    rows.push([identity, String(pid), leader ? 'leader' : 'replica', adminUrl]);
-  }
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('   ')
-      .trimEnd(),
-  );
-  return [...table, ...silenceLines(status.redis)].join('\n');
+/**
+ * The status as a table for people.
+ * @param isWide with the certificates of the admin ports
+ */
+export function renderUpStatus(status: UpStatus, { isWide = false, style = PLAIN }: StatusLook = {}): string {
+  const { apiServer, nodes, redis, replicas } = status;
+  const rows: (readonly string[])[] = [
+    ['PROCESS', 'PID', 'ROLE', 'URL', ...(isWide ? ['CERTIFICATE'] : [])],
+    ...(redis ? [['redis', String(redis.pid ?? '-'), 'store', redis.url]] : []),
+    ...(apiServer ? [['apiserver', String(apiServer.pid), 'API server', apiServer.url]] : []),
+    ...(nodes ? [['node', String(nodes.pid), 'simulated nodes', '-']] : []),
+    ...replicas.map(({ adminUrl, certificates = [], identity, leader, pid }) => [
+      identity,
+      String(pid),
+      leader ? style.good('leader') : 'replica',
+      adminUrl,
+      ...(isWide ? [certificates[0] ?? '-'] : []),
+    ]),
+  ];
+  return [renderTable(rows, '   '), ...silenceLines(redis, style)].join('\n');
 }
 
-function silenceLines(redis: UpStatus['redis']): string[] {
+/** One process a line, as `-o name` prints objects. */
+export function nameUpStatus({ apiServer, nodes, redis, replicas }: UpStatus): string {
+  return [
+    ...(redis ? ['redis'] : []),
+    ...(apiServer ? ['apiserver'] : []),
+    ...(nodes ? ['node'] : []),
+    ...replicas.map(({ identity }) => `replica/${identity}`),
+  ].join('\n');
+}
+
+interface StatusLook {
+  readonly isWide?: boolean;
+  readonly style?: Style;
+}
+
+function silenceLines(redis: UpStatus['redis'], style: Style): string[] {
   if (!redis || redis.answers) return [];
   const since = redis.silentSince === undefined ? '' : ` since ${redis.silentSince}`;
-  return ['', `Redis does not answer${since}: ${WHILE_STORE_IS_SILENT}.`];
+  return ['', style.bad(`Redis does not answer${since}: ${WHILE_STORE_IS_SILENT}.`)];
 }

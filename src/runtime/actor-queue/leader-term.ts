@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ActorQueue, CausedAdds } from './actor-queue.js';
+import type { CausedAdds } from './actor-queue.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 
 export interface BeginTermOptions {
@@ -14,21 +14,28 @@ export interface BeginTermOptions {
 const FIRST_BACKOFF_MS = 20;
 const LONGEST_BACKOFF_MS = 500;
 
+/** Where a term has to begin before its work does. */
+export interface TermTarget<Begun> {
+  /** Of a queue, for messages. */
+  readonly name: string;
+  beginTerm(term: LeaderTerm): Promise<Begun>;
+}
+
 /**
  * Begins a term in a queue, retrying while it cannot be reached. `undefined` once `signal` has aborted.
  * @throws SupersededError
  */
-export async function beginTerm(
-  queue: Pick<ActorQueue, 'name' | 'beginTerm'>,
+export async function beginTerm<Begun>(
+  target: TermTarget<Begun>,
   term: LeaderTerm,
   { clock, logger, signal }: BeginTermOptions,
-): Promise<CausedAdds | undefined> {
+): Promise<Begun | undefined> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
-      return await queue.beginTerm(term);
+      return await target.beginTerm(term);
     } catch (error) {
       if (hasCode(error, 'SUPERSEDED')) throw error;
-      logger.warn('a term could not begin; trying again', { queue: queue.name, epoch: term.epoch, error });
+      logger.warn('a term could not begin; trying again', { queue: target.name, epoch: term.epoch, error });
       const backoffMs = doublingDelayMs(failures, {
         firstMs: FIRST_BACKOFF_MS,
         longestMs: LONGEST_BACKOFF_MS,

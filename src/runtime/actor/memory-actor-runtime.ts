@@ -10,7 +10,7 @@ import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 
 interface Entry {
-  state: Omit<ActorState, 'unanswered'>;
+  state: { -readonly [Field in Exclude<keyof ActorState, 'unanswered'>]: ActorState[Field] };
   causes: ResourceVersions;
   /** Encoded as text, as in Redis. */
   unanswered: Set<string>;
@@ -108,6 +108,27 @@ export class MemoryActorStore implements ActorStore {
     this.entries.delete(nameOf(id));
   }
 
+  intentsOf(id: ActorId): unknown {
+    return this.entries.get(nameOf(id))?.state.intents;
+  }
+
+  /** The actors with writes whose outcome is unknown. */
+  unanswered(): (readonly [ActorId, readonly UnansweredWrite[]])[] {
+    return [...this.entries].flatMap(([name, { unanswered }]) =>
+      unanswered.size > 0 ? [[idOf(name), [...unanswered].map(parseUnansweredWrite)] as const] : [],
+    );
+  }
+
+  /** Replaces all state by what another process has left. Tokens go on increasing. */
+  inherit(
+    intents: readonly (readonly [ActorId, unknown])[],
+    unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[],
+  ): void {
+    this.entries.clear();
+    for (const [id, stored] of intents) this.entryOf(id).state.intents = stored;
+    for (const [id, writes] of unanswered) addUnanswered(this.entryOf(id), writes);
+  }
+
   /** For tests: simulates state stored by a newer release. */
   setStateVersion(id: ActorId, version: number): void {
     const entry = this.entryOf(id);
@@ -172,4 +193,9 @@ function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[]): void {
 
 function nameOf(id: ActorId): string {
   return `${id.controller} ${id.key}`;
+}
+
+function idOf(name: string): ActorId {
+  const space = name.indexOf(' ');
+  return { controller: name.slice(0, space), key: name.slice(space + 1) };
 }

@@ -6,11 +6,13 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 /**
  * The only client that a reconciler gets: it stops writing with the activation, records its writes, and notes those
  * with an unknown outcome.
+ * @param assertMayWork called right before each write is sent, in addition to the check of the key's lock
  */
 export function activationClient(
   client: ApiClient,
   activation: Activation,
   clock: Pick<Clock, 'now'>,
+  assertMayWork: () => void = () => undefined,
 ): ApiClient {
   const remembering = withOwnWrites(
     client,
@@ -20,7 +22,10 @@ export function activationClient(
       if (unanswered) activation.noteUnanswered(unanswered);
     },
   );
-  return withWriteGuard(remembering, activation.signal, () => activation.assertHeld());
+  return withWriteGuard(remembering, activation.signal, () => {
+    activation.assertHeld();
+    assertMayWork();
+  });
 }
 
 /** None without a name to look up: a collection, or a server-generated name. */

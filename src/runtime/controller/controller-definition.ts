@@ -14,6 +14,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AddOptions } from '../work-queue/work-queue.js';
+import type { QueueTuning } from '../work-queue/work-queue.options.js';
 import type { InformerByResource } from './caught-up.js';
 import type { SyncKey } from './reconciler.js';
 
@@ -143,6 +144,18 @@ export interface DueWork {
 /** Under it a definition keeps how the controller is made: that is `defineController`'s business, and no one else's. */
 export const CONSTRUCT: unique symbol = Symbol('rollkeeper:construct');
 
+/** What a controller writes of a kind, for the roles that it needs. */
+export interface WriteRight {
+  readonly kind: ResourceType;
+  /** @default all of them */
+  readonly verbs?: readonly ('create' | 'update' | 'patch' | 'delete')[];
+  /** `status`, `finalizers`, `scale`, `eviction`. @default none */
+  readonly subresources?: readonly string[];
+}
+
+/** Under it a definition says which rights it needs. Found by tools that have another copy of this module. */
+export const RIGHTS: unique symbol = Symbol.for('rollkeeper:rights') as never;
+
 /** A controller that a manager can run, made by `defineController`. */
 export interface ControllerDefinition {
   /** For example `deployment`: names the queue, the spans and the `--controllers` entry. */
@@ -175,6 +188,8 @@ export interface ControllerDefinition {
    * former leader are found again by the next leader's initial list. @default 'shared'
    */
   readonly queue?: 'shared' | 'local';
+  /** How failures come back. @default backoff from 5 ms, parked after 15 in a row */
+  readonly queueing?: QueueTuning;
   /**
    * Where `*` includes it: everywhere, or only without a kube-controller-manager, which would do the same.
    * @default 'everywhere'
@@ -182,6 +197,12 @@ export interface ControllerDefinition {
   readonly byDefault?: 'everywhere' | 'standalone';
   /** Which parts of a type its caches keep, by `qualifiedResource`, if not the shared default. @default none */
   readonly trims?: ReadonlyMap<string, ContentTrim>;
+  /** Absent: not known. */
+  readonly [RIGHTS]?: () => readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
   readonly [CONSTRUCT]: (dependencies: ControllerDependencies) => BuiltController;
 }
 

@@ -8,6 +8,7 @@ export type {
   EnqueueRequest,
   InformerSource,
   DueWork,
+  WriteRight,
   LeadingWork,
   UnreadableResource,
 } from './controller-definition.js';
@@ -20,7 +21,7 @@ export { classifyFailure } from './classify-failure.js';
 export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
-export { CONSTRUCT, buildController, dueObjects } from './controller-definition.js';
+export { CONSTRUCT, RIGHTS, buildController, dueObjects } from './controller-definition.js';
 export { ABANDON_AFTER_MS } from './sync-overruns.js';
 export { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';

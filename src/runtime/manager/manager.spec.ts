@@ -120,6 +120,61 @@ describe('a replica', () => {
     await end();
   });
 
+  it('takes over before its first key, and hands over after its last, before it gives up the lease', async () => {
+    const log: string[] = [];
+    let finish = (): void => undefined;
+    let letIn = (): void => undefined;
+    const handover = {
+      name: 'test',
+      beginTerm: ({ epoch }: { epoch: number }) =>
+        new Promise<void>((resolve) => {
+          log.push(`begins ${epoch}`);
+          letIn = resolve;
+        }),
+      handOver: async () => void log.push('handed over'),
+    };
+    const reconcile = async () => {
+      log.push('key');
+      await new Promise<void>((resolve) => (finish = resolve));
+      return {};
+    };
+    const harness = new ManagerHarness([{ reconcile }], { reconcileOn: 'leader', handover });
+    harness.elector.log = log;
+    await waitFor(() => harness.manager.state === 'running');
+    void harness.elector.win(1);
+    await harness.controllers[0]?.queue.add('ns/a');
+    await waitFor(() => log.length > 0);
+    expect(log).toEqual(['begins 1']);
+    letIn();
+    await waitFor(() => log.includes('key'));
+    const ended = harness.end();
+    finish();
+    await ended;
+    expect(log).toEqual(['begins 1', 'key', 'handed over', 'released']);
+  });
+
+  it('tries again to take over, and hands nothing over when it has lost the lease', async () => {
+    const log: string[] = [];
+    const handover = {
+      name: 'test',
+      beginTerm: async () => {
+        log.push('begins');
+        if (log.length === 1) throw new Error('the API is gone');
+      },
+      handOver: async () => void log.push('handed over'),
+    };
+    const harness = new ManagerHarness([{}], { reconcileOn: 'leader', handover });
+    const [{ controller }] = harness.controllers as [(typeof harness.controllers)[0]];
+    await waitFor(() => harness.manager.state === 'running');
+    void harness.elector.win(1);
+    await waitFor(() => log.length === 1);
+    await harness.clock.advance(20);
+    await waitFor(() => controller.isConsuming);
+    await harness.elector.lose(new LeaseLostError('taken'));
+    expect(log).toEqual(['begins', 'begins']);
+    await harness.end();
+  });
+
   describe('that leads', () => {
     const change = { ref: { namespace: 'ns', name: 'a' }, reason: 'user-change' } as const;
 

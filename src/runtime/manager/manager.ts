@@ -62,6 +62,14 @@ export interface ManagedController {
   readonly dropKeys?: () => void;
 }
 
+/** See `Coordination`, which has the same methods. */
+export interface Handover {
+  /** For messages. */
+  readonly name: string;
+  beginTerm?(term: LeaderTerm, signal: AbortSignal): Promise<void>;
+  handOver?(): Promise<void>;
+}
+
 /**
  * `starting`: informers fill. `running`: keys of at least one controller are processed, and we campaign for the lease.
  * `stopping`: no new keys; those in progress finish, the lease is released. `stopped`: nothing of ours runs any more.
@@ -80,6 +88,8 @@ export interface ManagerOptions {
    * @default 'all'
    */
   readonly reconcileOn?: 'all' | 'leader';
+  /** What this replica has to take over before it leads, and leaves behind after it. @default nothing */
+  readonly handover?: Handover;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Traces the changes that the leader sees. @default none */
@@ -178,6 +188,7 @@ export class Manager {
   private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
     const { controllers, logger } = this.options;
     const { epoch } = term;
+    if (!(await this.takeOver(signal, term))) return;
     logger.info('leading', { epoch });
     this.precedence.set(true);
     // If one fails, or its adds are refused, the others are cancelled: we are about to give up the lease.
@@ -188,8 +199,21 @@ export class Manager {
     } finally {
       this.precedence.set(false);
       await Promise.allSettled(work);
+      // After the loss of the lease nothing of ours counts any more.
+      if (!hasCode(signal.reason, 'LEASE_LOST')) await this.options.handover?.handOver?.();
       logger.info('no longer leading', { epoch });
     }
+  }
+
+  /** Returns whether we still lead. @throws SupersededError */
+  private async takeOver(signal: AbortSignal, term: LeaderTerm): Promise<boolean> {
+    const { clock, handover, logger } = this.options;
+    if (handover?.beginTerm) {
+      const { name } = handover;
+      const target = { name, beginTerm: async () => handover.beginTerm?.(term, signal) };
+      await beginTerm(target, term, { clock, logger, signal });
+    }
+    return !signal.aborted;
   }
 
   /**

@@ -5,6 +5,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { withSpans, withTraceAnnotations } from '@rollkeeper/client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { InformerFactory } from '@rollkeeper/client/informer';
+import type { QueueTuning } from '../work-queue/index.js';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -21,9 +22,9 @@ export interface SharedParts {
   /** The API as a controller sees it. */
   readonly clientOf: (definition: ControllerDefinition) => ApiClient;
   readonly informers: InformerFactory;
-  readonly queueOf: (controller: string) => QueuePair;
+  readonly queueOf: (controller: string, tuning?: QueueTuning) => QueuePair;
   /** The queue of a controller whose keys wait in this process; see `ControllerDefinition.queue`. */
-  readonly localQueueOf: (controller: string) => QueuePair;
+  readonly localQueueOf: (controller: string, tuning?: QueueTuning) => QueuePair;
   readonly actors: ActorRuntime;
   /** See `ControllerDependencies.rootCa`. */
   readonly rootCa?: string;
@@ -40,13 +41,23 @@ export interface SharedParts {
   readonly caughtUpTimeoutMs: number;
   /** Watch the controllers at work. @default none */
   readonly observers?: readonly SyncObserver[];
+  /** Which replicas process keys. @default 'all' */
+  readonly reconcileOn?: 'all' | 'leader';
+  /**
+   * Called before each write of a controller that only works on the leader: after a pause of the process its work may
+   * not have heard yet that the lease has ended. @default not checked
+   * @throws LeaseLostError unless this replica leads now
+   */
+  readonly assertLeads?: () => void;
 }
 
 /** Assembles one controller: its queue and workers, the activations' client, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { actors, clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
-  const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
+  const { defaultWorkers, name, queue: waitsIn = 'shared', queueing, syncTimeoutMs, type } = definition;
   const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
+  const isLeadersAlone = worksOn === 'leader' || parts.reconcileOn === 'leader';
+  const assertMayWork = isLeadersAlone ? parts.assertLeads : undefined;
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
@@ -62,7 +73,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     rootCa: parts.rootCa,
     selects,
   });
-  const pair = waitsIn === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
+  const pair = waitsIn === 'local' ? parts.localQueueOf(name, queueing) : parts.queueOf(name, queueing);
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
   const cached = (key: string) => cacheOf(qualifiedResource(type))?.lister.get(key);
   const objectOf = built.objectOf?.bind(built) ?? cached;
@@ -77,7 +88,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     observers,
     ...pair,
     actors,
-    clientFor: (activation) => activationClient(traced, activation, clock),
+    clientFor: (activation) => activationClient(traced, activation, clock, assertMayWork),
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
     objectOf,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { VERSION } from '@rollkeeper/machinery/version';
+import { LeaseLostError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition } from '../controller/index.js';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
@@ -29,11 +30,12 @@ import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
 import type { ManagerExtension } from './manager-extension.js';
+import type { QueueTuning } from '../work-queue/index.js';
 import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
 /** The parts of a manager. */
-export type ManagerParts = Omit<CompiledManagerOptions, 'extensions'> & {
+export type ManagerParts = Omit<CompiledManagerOptions, 'coordination' | 'extensions'> & {
   readonly client: ApiClient;
   readonly coordination: CoordinationFactory;
   readonly metrics: Metrics;
@@ -86,8 +88,8 @@ export function assembleManager(
     identity,
     clientOf: parts.clientOf ?? (() => client),
     informers,
-    queueOf: (controller: string) => coordination.queueOf(controller),
-    localQueueOf: (controller: string) => localQueue(controller, queueParts),
+    queueOf: coordination.queueOf.bind(coordination),
+    localQueueOf: (controller: string, tuning?: QueueTuning) => localQueue(controller, queueParts, tuning),
     rootCa: parts.rootCa,
     actors: coordination.actors,
     selects: parts.selects,
@@ -95,6 +97,10 @@ export function assembleManager(
     ...{ clock, random, logger, tracer, caughtUpTimeoutMs },
     observers: [...(parts.observers ?? []), ...parts.extensions.flatMap(({ observer }) => observer ?? [])],
     metrics: createControllerMetrics(meter, workersOf),
+    reconcileOn,
+    assertLeads: () => {
+      if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
+    },
   };
   const controllers = definitions.map((definition) => assembleController(definition, shared));
   observeReadability(meter, () => controllers.flatMap(readabilityByName));
@@ -117,6 +123,7 @@ export function assembleManager(
     elector: election,
     controllers,
     actors: coordination.actors,
+    handover: coordination,
     background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
     ...{ reconcileOn, clock, logger, tracer },
   });

@@ -1,3 +1,5 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -37,6 +39,8 @@ export class ControllerManager {
   /** The checks of `/livez` and `/readyz`; add your own. */
   readonly health = new HealthRegistry();
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly identity: string;
   /** All caches of this replica. Request further ones before it runs. */
@@ -53,6 +57,8 @@ export class ControllerManager {
     const { cache, client, clock, identity, logger, metrics, random } = parts;
     this.client = client;
     this.metrics = metrics;
+    this.tracer = parts.tracing.tracer;
+    this.clock = clock;
     this.logger = logger;
     this.identity = identity;
     this.informers = new InformerFactory({

@@ -16,6 +16,7 @@ import type {
   ReconcileResult,
   SyncAccess,
   SyncSteps,
+  WriteRight,
 } from '../controller/index.js';
 import type { CachedKind, Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
@@ -180,6 +181,7 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   | 'eventSource'
   | 'needsWholeCluster'
   | 'queue'
+  | 'queueing'
   | 'serviceAccount'
   | 'syncTimeoutMs'
   | 'trims'
@@ -191,6 +193,13 @@ export interface ControllerTraits<T extends KubernetesObject = KubernetesObject>
   readonly for: CachedKind<T>;
   /** Keys worked on at once on one replica. @default 5 */
   readonly workers?: number;
+  /**
+   * Whether an object with the annotation `rollkeeper.dev/paused: 'true'` is left alone until that is gone, its deletion too.
+   * @default false
+   */
+  readonly pausable?: boolean;
+  /** What it writes, for `rollkeeper generate rbac`: `[{ kind: Website, verbs: ['patch'], subresources: ['status'] }]`. @default nothing */
+  readonly writes?: readonly WriteRight[];
 }
 
 /** A controller as its author writes it. */

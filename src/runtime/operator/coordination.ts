@@ -3,7 +3,7 @@ import type { QueuePair } from '../actor-queue/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
-import type { WorkQueueMetrics } from '../work-queue/index.js';
+import type { LeaderTerm, QueueTuning, WorkQueueMetrics } from '../work-queue/index.js';
 
 /** Records which cluster owns an installation's keys, by the cluster's identity. */
 export interface ClusterClaims {
@@ -22,8 +22,11 @@ export interface ClusterClaims {
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
   readonly name: string;
-  /** Opens nothing before its first use. */
-  queueOf(controller: string): QueuePair;
+  /**
+   * Opens nothing before its first use.
+   * @param tuning how failures come back; the same on all replicas. @default the defaults of a queue
+   */
+  queueOf(controller: string, tuning?: QueueTuning): QueuePair;
   readonly actors: ActorRuntime;
   /** @param identity of this life of this replica, never reused */
   lockOf(identity: string): ResourceLock;
@@ -39,6 +42,14 @@ export interface Coordination {
    * @default not recorded, so no replica is refused
    */
   readonly claims?: ClusterClaims;
+  /**
+   * Called when this replica begins to lead, before any of its keys run; it may be called again after a failure.
+   * @default nothing to do
+   * @throws SupersededError if a newer term has begun
+   */
+  beginTerm?(term: LeaderTerm, signal: AbortSignal): Promise<void>;
+  /** Called at a clean end of that term, after its last key and before the lease is released. Never rejects. */
+  handOver?(): Promise<void>;
   /** Resolves once it can be used. @throws StartupError with the one line to show */
   waitUntilUsable(signal: AbortSignal): Promise<void>;
   /** Rejects while it does not answer. */

@@ -21,7 +21,9 @@ import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
-import type { CoordinationFactory } from './coordination.js';
+import type { CoordinationFactory, CoordinationReach } from './coordination.js';
+import type { CoordinationMode } from './decide-coordination.js';
+import { decideLock, modeOf } from './decide-coordination.js';
 import { decideReconcileOn } from './decide-reconcile-on.js';
 import type { ManagerExtensionFactory } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
@@ -68,7 +70,7 @@ export interface CreateManagerOptions {
      * Where the lease is: in Redis, or a `coordination.k8s.io` Lease with the operator's name. `none`: no lease; this
      * replica leads from start to end, for operators with one replica. A second replica would take over the shared
      * queues, and the first take them back: keys are still exclusive, but neither replica makes steady progress.
-     * @default 'redis'
+     * @default 'redis'; 'leases' with coordination: 'leases'; 'none' with coordination: 'local'
      */
     readonly lock?: 'redis' | 'leases' | 'none';
     /** Of that Lease; events about leadership refer to it wherever the lease is. @default 'default' */
@@ -123,9 +125,12 @@ export interface CreateManagerOptions {
   /** Selects objects by label, for controllers that support it. @default all */
   readonly selects?: LabelMatcher;
   /**
-   * Replaces the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`.
+   * How replicas share their work: through the Redis of `redisUrl`; without one, `leases`, where the holder of a Lease
+   * works alone; or `local`, for a single process. docs/KIT.md has a table of what each promises. For tests,
+   * `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`.
+   * @default 'redis'
    */
-  readonly coordination?: CoordinationFactory;
+  readonly coordination?: CoordinationMode | CoordinationFactory;
   /** For tests. @default the system's */
   readonly clock?: Clock;
   /** For tests. @default the system's */
@@ -165,7 +170,7 @@ const clusterIdentity = z
 const cluster = z.object({ identity: clusterIdentity, replaces: clusterIdentity });
 
 const electionPlace = z.object({
-  lock: z.enum(['redis', 'leases', 'none'], 'must be redis, leases or none').default('redis'),
+  lock: z.enum(['redis', 'leases', 'none'], 'must be redis, leases or none').optional(),
   namespace: z.string().min(1).default('default'),
   name: z.string().min(1).optional(),
   coordinated: z.boolean().default(false),
@@ -183,11 +188,14 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
   const { name } = compiled;
   const identity = compiled.identity ?? `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const { coordinated, lock, name: leaseName, namespace, ...election } = options.leaderElection ?? {};
-  const place = compileOptions(
+  const mode = modeOf(options.coordination);
+  const given = compileOptions(
     electionPlace,
     { coordinated, lock, name: leaseName, namespace },
     'leaderElection',
   );
+  const { reconcileOn, redisUrl } = options;
+  const place = { ...given, lock: decideLock({ mode, lock: given.lock, reconcileOn, redisUrl }) };
   if (place.coordinated && place.lock !== 'leases')
     throw new InvalidOptionError('leaderElection.coordinated', "needs lock: 'leases'");
   return Object.freeze({
@@ -196,20 +204,27 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
     identity,
     prefix: compiled.prefix ?? name,
     reconcileOn: decideReconcileOn({
-      reach: options.coordination?.reach,
+      reach: reachOf(options.coordination),
       lock: place.lock,
-      reconcileOn: options.reconcileOn,
-      onlyProcess: compiled.onlyProcess,
+      reconcileOn,
+      onlyProcess: compiled.onlyProcess || mode === 'local',
     }),
+    /** Absent: the coordination is given. */
+    mode,
     cluster: compileOptions(cluster, options.cluster ?? {}, 'cluster'),
     place: { ...place, name: place.name ?? name },
     election: compileLeaderElectionOptions(election),
     clock: options.clock ?? new SystemClock(),
     random: options.random ?? new SystemRandom(),
     logger: options.logger ?? createPinoLogger({ base: { operator: name, replica: identity } }),
-    /** Absent: the coordination is given. */
-    redisUrl: options.coordination ? undefined : urlOf(options, env),
+    /** Absent: there is no Redis, or the coordination is given. */
+    redisUrl: mode === 'redis' ? urlOf(options, env) : undefined,
   });
+}
+
+function reachOf(coordination: CreateManagerOptions['coordination']): CoordinationReach | undefined {
+  if (typeof coordination === 'function') return coordination.reach;
+  return coordination === 'leases' || coordination === 'local' ? 'process' : undefined;
 }
 
 function urlOf(options: CreateManagerOptions, env: NodeJS.ProcessEnv): string {

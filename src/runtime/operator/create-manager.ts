@@ -1,11 +1,15 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { VERSION } from '@rollkeeper/machinery/version';
+import type { ApiClient } from '@rollkeeper/client/api-client';
 import { createHttpApiClient, loadKubeconfig } from '@rollkeeper/client/api-client';
 import type { Metrics } from '../telemetry/index.js';
 import { createApiClientMetrics } from '../telemetry/index.js';
 import { ControllerManager } from './controller-manager.js';
+import type { CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions, CreateManagerOptions } from './create-manager.options.js';
 import { compileManagerOptions } from './create-manager.options.js';
+import { leaseCoordination } from './lease-coordination.js';
+import { memoryCoordination } from './memory-coordination.js';
 
 /**
  * Creates a manager: an API client, caches, queues, leader election, health, metrics and traces, for the controllers
@@ -15,11 +19,10 @@ import { compileManagerOptions } from './create-manager.options.js';
 export async function createManager(options: CreateManagerOptions): Promise<ControllerManager> {
   const compiled = compileManagerOptions(options);
   const { identity, name } = compiled;
-  const coordination =
-    options.coordination ?? (await redisParts()).redisCoordination(compiled.redisUrl ?? '');
   const extensions = (options.extensions ?? []).map((make) => make(compiled));
   const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
   const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
+  const coordination = await coordinationOf(compiled, connected.client);
   const tracing =
     options.tracing ??
     (await openTelemetry()).startTracing({
@@ -43,6 +46,17 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
     metrics,
     tracing,
   });
+}
+
+async function coordinationOf(
+  { clock, coordination, mode, place, redisUrl = '' }: CompiledManagerOptions,
+  client: ApiClient,
+): Promise<CoordinationFactory> {
+  if (typeof coordination === 'function') return coordination;
+  if (mode === 'local') return memoryCoordination(clock);
+  const { name, namespace } = place;
+  if (mode === 'leases') return leaseCoordination({ client, clock, name, namespace });
+  return (await redisParts()).redisCoordination(redisUrl);
 }
 
 const redisParts = () =>

@@ -28,7 +28,7 @@ export function decideReconcileOn({
   if (lock !== 'leases')
     throw new InvalidOptionError(
       'coordination',
-      "cannot see other processes, and two of them would lead side by side: say leaderElection: { lock: 'leases' }, use Redis, or say onlyProcess: true where there is no other process",
+      "cannot see other processes, and two of them would lead side by side: say coordination: 'leases', use Redis, or say onlyProcess: true where there is no other process",
     );
   if (reconcileOn === 'all')
     throw new InvalidOptionError(

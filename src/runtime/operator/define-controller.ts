@@ -11,7 +11,9 @@ import type {
   DueWork,
   Enqueue,
 } from '../controller/index.js';
-import { CONSTRUCT, dueObjects } from '../controller/index.js';
+import { CONSTRUCT, RIGHTS, dueObjects } from '../controller/index.js';
+import type { QueueTuning } from '../work-queue/index.js';
+import { compileWorkQueueOptions } from '../work-queue/index.js';
 import type {
   BehaviourOf,
   ControllerBehaviour,
@@ -19,7 +21,10 @@ import type {
   ControllerTraits,
   KeyLimit,
 } from './controller-spec.js';
+import { rightsOf } from './declared-rights.js';
 import { NamedCaches } from './named-caches.js';
+import { pauseChanged } from './paused.js';
+import { allOf, anyOf } from './predicates.js';
 import { SELECTOR_INDEX, selectorIndex } from './selector-index.js';
 import { syncOf } from './spec-sync.js';
 import type { OwnedKind } from './watched-events.js';
@@ -62,19 +67,46 @@ export function defineController<T extends KubernetesObject>(
   if (spec) assertWorks(spec);
   const { aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn } =
     traits;
+  const queueing = traits.queueing && checkedTuning(traits.queueing);
+  const construct = (dependencies: ControllerDependencies): BuiltController => {
+    const behaviour = spec ?? behaviourOf?.(dependencies);
+    assertWorks(behaviour);
+    return build(traits, behaviour, dependencies);
+  };
   return {
-    ...{ aliases, byDefault, eventSource, needsWholeCluster, queue, serviceAccount, trims, worksOn },
+    ...{
+      aliases,
+      byDefault,
+      eventSource,
+      needsWholeCluster,
+      queue,
+      queueing,
+      serviceAccount,
+      trims,
+      worksOn,
+    },
     name,
     type: traits.for,
     defaultWorkers: workers,
     syncTimeoutMs,
-    [CONSTRUCT]: (dependencies) => {
-      const behaviour = spec ?? behaviourOf?.(dependencies);
-      assertWorks(behaviour);
-      return build(traits, behaviour, dependencies);
-    },
+    [RIGHTS]: () => rightsOf(construct, traits.writes ?? []),
+    [CONSTRUCT]: construct,
   };
 }
+
+/** @throws InvalidOptionError naming what is wrong, or not a controller's to say */
+function checkedTuning(given: QueueTuning): QueueTuning {
+  const unknown = Object.keys(given).find((name) => !QUEUE_TUNING.some((each) => each === name));
+  if (unknown !== undefined)
+    throw new InvalidOptionError(`controller.queueing.${unknown}`, `is none of ${QUEUE_TUNING.join(', ')}`);
+  compileWorkQueueOptions(given);
+  return given;
+}
+
+const QUEUE_TUNING: readonly (keyof QueueTuning)[] = [
+  ...(['maxRetries', 'parkedRetryMs', 'backoffBaseMs', 'backoffMaxMs'] as const),
+  ...(['bucketRatePerSecond', 'bucketBurst'] as const),
+];
 
 function assertWorks(
   behaviour: Partial<Record<'reconcile' | 'observe' | 'decide' | 'act', unknown>> | undefined,
@@ -91,14 +123,14 @@ function assertWorks(
 }
 
 function build<T extends KubernetesObject>(
-  { for: kind, name }: Pick<ControllerTraits<T>, 'for' | 'name'>,
+  { for: kind, name, pausable = false }: Pick<ControllerTraits<T>, 'for' | 'name' | 'pausable'>,
   behaviour: ControllerBehaviour<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
   const { figures, indexes = [], informerOf, leading, limit, reads = [], unreadable } = behaviour;
   const caches = new NamedCaches(name, dependencies.informers);
   const own = behaviour.objectOf ? undefined : caches.informerOf(kind);
-  const subscribe = subscriptionsOf(behaviour, own, caches);
+  const subscribe = subscriptionsOf(pausable ? noticingPauses(behaviour) : behaviour, own, caches);
   for (const each of reads) caches.informerOf(each);
   for (const { kind: indexed, name: index, valuesOf } of indexes)
     caches.informerOf(indexed).addIndex(index, valuesOf);
@@ -106,7 +138,7 @@ function build<T extends KubernetesObject>(
   const { needsSync } = behaviour;
   const due = dueOf(behaviour, own);
   return {
-    sync: syncOf({ behaviour, caches, objectOf, dependencies }),
+    sync: syncOf({ behaviour, caches, objectOf, dependencies, pausable }),
     watch: (enqueue) => subscribe(limit ? limited(limit, enqueue) : enqueue),
     ...(needsSync && { needsSync: (key) => (limit?.includes(key) ?? true) && needsSync(key) }),
     ...(due && { due: () => (limit ? dueWithin(limit, due()) : due()) }),
@@ -115,6 +147,17 @@ function build<T extends KubernetesObject>(
     ...(informerOf && { informerOf }),
     ...(unreadable && { unreadable }),
     ...(figures && { figures }),
+  };
+}
+
+/** The end of a pause wakes the object past all predicates: changes were passed over meanwhile. */
+function noticingPauses<T extends KubernetesObject>(
+  behaviour: ControllerBehaviour<T>,
+): ControllerBehaviour<T> {
+  const { predicates = [] } = behaviour;
+  return {
+    ...behaviour,
+    predicates: predicates.length === 0 ? [] : [anyOf(pauseChanged, allOf(...predicates))],
   };
 }
 

@@ -24,27 +24,26 @@ import {
   apiVersionOf,
 } from '@rollkeeper/machinery/kubernetes';
 
-import type { ObjectPart, PartialType, WholeType } from '@rollkeeper/client/informer';
+import type { ObjectPart } from '@rollkeeper/client/informer';
 
 type KubernetesObject = objects.KubernetesObject;
-
-/** Never present at run time: it only carries the type of a kind's objects. */
-declare const objectType: unique symbol;
+type OfKind<Name extends string> = objects.OfKind<Name>;
+type TypedResource<T> = objects.TypedResource<T>;
 
 /**
  * A kind of object: its resource in the API, and its type. Built-in kinds are exported under the name of their type, as
  * in `import { Deployment } from 'rollkeeper'`; {@link defineKind} makes others.
  */
-export interface Kind<T extends KubernetesObject = KubernetesObject> extends WholeType {
-  readonly [objectType]?: T;
+export interface Kind<T extends KubernetesObject = KubernetesObject> extends TypedResource<T> {
+  readonly part?: undefined;
 }
 
 /**
  * A part of each object of a kind, made by {@link partOf}: a controller that names it has a separate cache of these
  * parts.
  */
-export interface PartialKind<T extends KubernetesObject = KubernetesObject> extends PartialType {
-  readonly [objectType]?: T;
+export interface PartialKind<T extends KubernetesObject = KubernetesObject> extends TypedResource<T> {
+  readonly part: ObjectPart;
 }
 
 /** What a controller can have a cache of. */
@@ -99,6 +98,14 @@ export function defineKind<T extends KubernetesObject>(options: KindOptions): Ki
   return Object.freeze({ group, version, resource, kind, namespaced });
 }
 
+/**
+ * A kind's place in the API without the type of its objects, for subresources that speak of another: the TokenRequest of a
+ * ServiceAccount, say.
+ */
+export function untyped(kind: Kind): objects.ResourceType {
+  return kind;
+}
+
 /** The start of a new object of a kind: `{ apiVersion, kind }`. */
 export function typeMeta(kind: Kind): Pick<KubernetesObject, 'apiVersion' | 'kind'> {
   return { apiVersion: apiVersionOf(kind), kind: kind.kind };
@@ -124,13 +131,13 @@ export const Node: Kind<Node> = NODES;
 export type Lease = objects.Lease;
 export const Lease: Kind<Lease> = LEASES;
 
-export interface ServiceAccount extends KubernetesObject {
+export interface ServiceAccount extends KubernetesObject, OfKind<'ServiceAccount'> {
   automountServiceAccountToken?: boolean;
   imagePullSecrets?: { name?: string }[];
 }
 export const ServiceAccount: Kind<ServiceAccount> = SERVICE_ACCOUNTS;
 
-export interface ConfigMap extends KubernetesObject {
+export interface ConfigMap extends KubernetesObject, OfKind<'ConfigMap'> {
   data?: Record<string, string>;
   /** Base64. */
   binaryData?: Record<string, string>;
@@ -138,7 +145,7 @@ export interface ConfigMap extends KubernetesObject {
 }
 export const ConfigMap = core<ConfigMap>('ConfigMap');
 
-export interface Secret extends KubernetesObject {
+export interface Secret extends KubernetesObject, OfKind<'Secret'> {
   /** Base64. */
   data?: Record<string, string>;
   stringData?: Record<string, string>;
@@ -147,7 +154,7 @@ export interface Secret extends KubernetesObject {
 }
 export const Secret = core<Secret>('Secret');
 
-export interface Service extends KubernetesObject {
+export interface Service extends KubernetesObject, OfKind<'Service'> {
   spec: ServiceSpec;
   status?: ServiceStatus;
 }
@@ -160,31 +167,31 @@ export const PersistentVolume: Kind<PersistentVolume> = PERSISTENT_VOLUMES;
 export type StorageClass = objects.StorageClass;
 export const StorageClass: Kind<StorageClass> = STORAGE_CLASSES;
 
-export interface StatefulSet extends KubernetesObject {
+export interface StatefulSet extends KubernetesObject, OfKind<'StatefulSet'> {
   spec: StatefulSetSpec;
   status?: StatefulSetStatus;
 }
 export const StatefulSet = defineKind<StatefulSet>({ group: 'apps', version: 'v1', kind: 'StatefulSet' });
 
-export interface DaemonSet extends KubernetesObject {
+export interface DaemonSet extends KubernetesObject, OfKind<'DaemonSet'> {
   spec: DaemonSetSpec;
   status?: DaemonSetStatus;
 }
 export const DaemonSet = defineKind<DaemonSet>({ group: 'apps', version: 'v1', kind: 'DaemonSet' });
 
-export interface Job extends KubernetesObject {
+export interface Job extends KubernetesObject, OfKind<'Job'> {
   spec: JobSpec;
   status?: JobStatus;
 }
 export const Job = defineKind<Job>({ group: 'batch', version: 'v1', kind: 'Job' });
 
-export interface CronJob extends KubernetesObject {
+export interface CronJob extends KubernetesObject, OfKind<'CronJob'> {
   spec: CronJobSpec;
   status?: CronJobStatus;
 }
 export const CronJob = defineKind<CronJob>({ group: 'batch', version: 'v1', kind: 'CronJob' });
 
-export interface Ingress extends KubernetesObject {
+export interface Ingress extends KubernetesObject, OfKind<'Ingress'> {
   spec: IngressSpec;
   status?: IngressStatus;
 }

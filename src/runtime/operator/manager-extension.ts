@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -28,6 +29,8 @@ export interface ExtendedManager {
   readonly client: ApiClient;
   readonly health: HealthRegistry;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly informers: InformerFactory;
   readonly controllers: readonly ManagedController[];

@@ -9,7 +9,7 @@ import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationPart
 /**
  * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed.
  * Managers with the same one are replicas of one operator. It cannot see other processes, so the manager has to be the
- * only one (`onlyProcess`), or the lease has to be where all processes see it (`leaderElection: { lock: 'leases' }`).
+ * only one (`onlyProcess`), or the lease has to be where all processes see it: `coordination: 'leases'` is for that.
  * @param clock also the managers'
  */
 export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {
@@ -22,10 +22,10 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     claims,
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
-    queueOf: (name) => {
+    queueOf: (name, tuning) => {
       const queue =
         queues.get(name) ??
-        new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs, spreadAfterMs } });
+        new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs, spreadAfterMs } });
       queues.set(name, queue);
       return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
     },

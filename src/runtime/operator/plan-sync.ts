@@ -3,7 +3,7 @@ import { delegatingClient } from '@rollkeeper/client/api-client';
 import type { EventNote, EventRecorder } from '@rollkeeper/client/events';
 import type { Informer, PartialType, WholeType } from '@rollkeeper/client/informer';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, parseKey } from '@rollkeeper/machinery/kubernetes';
 import type {
   ControllerDefinition,
@@ -99,6 +99,8 @@ class FilledInformers implements InformerSource {
   }
 }
 
+type ParametersAfterType<F> = F extends (type: never, ...rest: infer Rest) => unknown ? Rest : never;
+
 function planningClient(client: ApiClient, writes: PlannedWrite[]): ApiClient {
   const subresourceOf = (options: { readonly subresource?: string } | undefined) =>
     options?.subresource === undefined ? {} : { subresource: options.subresource };
@@ -112,8 +114,10 @@ function planningClient(client: ApiClient, writes: PlannedWrite[]): ApiClient {
       stored({ verb: 'create', type, ref: object.metadata, body: object, ...subresourceOf(options) }, object),
     update: (type, object, options) =>
       stored({ verb: 'update', type, ref: object.metadata, body: object, ...subresourceOf(options) }, object),
-    patch: async <T extends KubernetesObject>(...sent: Parameters<ApiClient['patch']>): Promise<T> => {
-      const [type, ref, patch, options] = sent;
+    patch: async <T extends KubernetesObject>(
+      type: ResourceType,
+      ...[ref, patch, options]: ParametersAfterType<ApiClient['patch']>
+    ): Promise<T> => {
       const write = { verb: 'patch', type, ref, body: patch.body, ...subresourceOf(options) } as const;
       return stored<T>(write, await client.get<T>(type, ref));
     },

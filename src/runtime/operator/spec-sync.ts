@@ -15,12 +15,15 @@ import { runSteps, runTellingWrites } from '../controller/index.js';
 import type { ControllerBehaviour, ReconcileContext } from './controller-spec.js';
 import type { Kind } from './kinds.js';
 import type { NamedCaches } from './named-caches.js';
+import { isPaused } from './paused.js';
 
 export interface SpecSyncParts<T extends KubernetesObject> {
   readonly behaviour: ControllerBehaviour<T>;
   readonly caches: NamedCaches;
   readonly objectOf: (key: string) => DeepReadonly<T> | undefined;
   readonly dependencies: Pick<ControllerDependencies, 'clock' | 'events' | 'logger'>;
+  /** See `ControllerTraits`. */
+  readonly pausable: boolean;
 }
 
 /** What the controller calls for each key: gives the author's steps the rest of their context, and runs them. */
@@ -30,6 +33,10 @@ export function syncOf<T extends KubernetesObject>(parts: SpecSyncParts<T>): Syn
     if (limit && !limit.includes(request.key)) {
       // It has gone elsewhere, where what was meant to be done here is not known.
       if (access.intents.current !== undefined) access.intents.clear();
+      return {};
+    }
+    if (parts.pausable && isPaused(parts.objectOf(request.key))) {
+      parts.dependencies.logger.debug('an object is paused, and left alone', { key: request.key });
       return {};
     }
     return checked(await work(parts, request, access, decide));

@@ -2,9 +2,12 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { unlessGone } from '@rollkeeper/client/api-client';
+import { isConflict, unlessGone } from '@rollkeeper/client/api-client';
+import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom, jitter } from '@rollkeeper/machinery/clock';
 import type { Kind } from './kinds.js';
 import { typeMeta } from './kinds.js';
+import { setControllerReference } from './owners.js';
 
 /** The result of {@link createOrUpdate}. */
 export interface WrittenObject<T> {
@@ -37,6 +40,11 @@ export async function createOrUpdate<T extends KubernetesObject>(
 }
 
 export interface ApplyOptions {
+  /**
+   * Controls the object: it is deleted with its owner, and wakes it. Of the same namespace, or of none. @default the
+   * owners that `object` names
+   */
+  readonly owner?: DeepReadonly<KubernetesObject>;
   /** The owner of these fields; must never change, because fields that it no longer applies are removed. */
   readonly fieldManager: string;
   /**
@@ -68,15 +76,82 @@ export function serverSideApply<T extends KubernetesObject>(
   client: ApiClient,
   kind: Kind<T>,
   object: ApplyObject<T>,
-  { fieldManager, force = true, subresource }: ApplyOptions,
+  { fieldManager, force = true, owner, subresource }: ApplyOptions,
 ): Promise<T> {
-  const body = { ...typeMeta(kind), ...object };
+  const applied = { ...typeMeta(kind), ...object };
+  const body = owner ? withController(owner, applied as unknown as KubernetesObject) : applied;
   return client.patch<T>(
     kind,
     object.metadata,
     { type: 'apply', body },
     { fieldManager, force, subresource },
   );
+}
+
+/** @throws InvalidOptionError for an owner in another namespace */
+function withController(owner: DeepReadonly<KubernetesObject>, applied: KubernetesObject): KubernetesObject {
+  const object = { ...applied, metadata: { ...applied.metadata } };
+  setControllerReference(owner, object);
+  return object;
+}
+
+/**
+ * Merges these fields into the status of an object, through its subresource, and leaves all others; null removes one. For
+ * controllers that share a status. {@link updateStatus} writes a whole one, and only what was seen.
+ */
+export function patchStatus<T extends KubernetesObject & { status?: object }>(
+  client: ApiClient,
+  kind: Kind<T>,
+  { name, namespace }: ObjectRef,
+  status: {
+    readonly [Field in keyof NonNullable<T['status']>]?: Part<NonNullable<T['status']>[Field]> | null;
+  },
+): Promise<T> {
+  return client.patch<T>(
+    kind,
+    { name, namespace },
+    { type: 'merge', body: { status } },
+    { subresource: 'status' },
+  );
+}
+
+export interface RetryOnConflictOptions {
+  /** Attempts altogether. @default 5 */
+  readonly attempts?: number;
+  /** Before each further one, milliseconds, a tenth more at most. @default 10 */
+  readonly pauseMs?: number;
+  readonly signal?: AbortSignal;
+  /** @default the system's */
+  readonly clock?: Pick<Clock, 'sleep'>;
+  /** @default the system's */
+  readonly random?: RandomSource;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Runs `work`, which reads an object and writes it, again where the write meets another one (409): client-go's
+ * `RetryOnConflict`. In a sync, let the conflict pass: the queue comes back with newer caches.
+ */
+export async function retryOnConflict<R>(
+  work: () => Promise<R>,
+  {
+    attempts = 5,
+    clock = new SystemClock(),
+    pauseMs = 10,
+    random = new SystemRandom(),
+    signal = NEVER,
+  }: RetryOnConflictOptions = {},
+): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || attempt >= attempts) throw error;
+      await clock.sleep(jitter(pauseMs, 0.1, random), signal);
+    }
+  }
 }
 
 /**

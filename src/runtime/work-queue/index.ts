@@ -21,7 +21,7 @@ export type { BackoffOptions, TokenBucketOptions, TokenBucketState } from './rat
 export { noWorkQueueMetrics } from './work-queue-metrics.js';
 export type { WorkQueueGauges, WorkQueueMetrics } from './work-queue-metrics.js';
 export { compileWorkQueueOptions } from './work-queue.options.js';
-export type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+export type { CompiledWorkQueueOptions, QueueTuning, WorkQueueOptions } from './work-queue.options.js';
 export type {
   AddOptions,
   ConsumeOptions,

@@ -35,6 +35,12 @@ export interface WorkQueueOptions {
   strayAfterMs?: number;
 }
 
+/** What a controller may have a say in: how its failures come back. */
+export type QueueTuning = Pick<
+  WorkQueueOptions,
+  'maxRetries' | 'parkedRetryMs' | 'backoffBaseMs' | 'backoffMaxMs' | 'bucketRatePerSecond' | 'bucketBurst'
+>;
+
 export type CompiledWorkQueueOptions = Readonly<Required<WorkQueueOptions>>;
 
 /** Failover of a killed worker: its lock expires, then at most two checks for stalled jobs pass. */

@@ -89,6 +89,7 @@ export class Activity {
       discover: (...args) => this.during(client.discover(...args)),
       ping: (...args) => this.during(client.ping(...args)),
       watch: (...args) => client.watch(...args),
+      logs: (...args) => client.logs(...args),
     };
   }
 

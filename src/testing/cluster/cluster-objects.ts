@@ -36,6 +36,8 @@ export interface ClusterObjectsDependencies {
   readonly logger: Logger;
   /** Aborts with the reason once the cluster is no longer usable. */
   readonly ended: AbortSignal;
+  /** Called after each object of manifests was applied, before the next one is. @default nothing */
+  readonly onApplied?: (object: KubernetesObject) => Promise<void>;
 }
 
 /** What a wait has seen. */
@@ -60,14 +62,16 @@ export class ClusterObjects {
    * objects.
    */
   async apply(manifests: Manifests): Promise<KubernetesObject[]> {
-    const { client, ended: signal } = this.dependencies;
+    const { client, ended: signal, onApplied } = this.dependencies;
     const applied: KubernetesObject[] = [];
     for (const body of await readManifests(manifests)) {
       const { ref, type } = await this.names.objectOf(body, signal);
       const patch = { type: 'apply', body } as const;
-      applied.push(
-        await client.patch(type, ref, patch, { fieldManager: FIELD_MANAGER, force: true, signal }),
-      );
+      const object = await client.patch<KubernetesObject>(type, ref, patch, {
+        ...{ fieldManager: FIELD_MANAGER, force: true, signal },
+      });
+      await onApplied?.(object);
+      applied.push(object);
     }
     return applied;
   }

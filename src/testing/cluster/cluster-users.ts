@@ -12,6 +12,8 @@ export interface TestUser {
   readonly name: string;
   /** In addition to `system:authenticated`. @default none */
   readonly groups?: readonly string[];
+  /** @default none */
+  readonly uid?: string;
 }
 
 /** The access of one user. */
@@ -35,10 +37,10 @@ export interface ClusterUsersDependencies {
 /** @throws InvalidOptionError */
 export function compileTestUsers(users: readonly (string | TestUser)[]): TokenUser[] {
   const compiled = users.map((user, index) => {
-    const { groups, name } = typeof user === 'string' ? { name: user, groups: undefined } : user;
+    const { groups, name, uid } = typeof user === 'string' ? { name: user } : user;
     if (typeof name !== 'string' || name === '')
       throw new InvalidOptionError(`users[${index}]`, 'is neither a name nor { name, groups }');
-    return { username: name, groups, token: randomBytes(32).toString('base64url') };
+    return { username: name, uid, groups, token: randomBytes(32).toString('base64url') };
   });
   const names = compiled.map(({ username }) => username);
   const twice = names.find((name, index) => names.indexOf(name) < index);

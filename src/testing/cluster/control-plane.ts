@@ -22,6 +22,7 @@ export interface ControlPlaneOptions {
   readonly port: number;
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
+  readonly metrics: boolean;
   /** The cluster's time, for timestamps; its pauses are the machine's. */
   readonly clock: Clock;
   readonly users: readonly TokenUser[];
@@ -72,7 +73,7 @@ export class ControlPlane {
     const token = randomBytes(32).toString('base64url');
     const server = new ApiServer({
       storage,
-      kinds: createKindRegistry(),
+      kinds: createKindRegistry(undefined, { hasMetrics: options.metrics }),
       schemas: createSchemaRegistry(),
       clock,
       random,

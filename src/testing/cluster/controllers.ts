@@ -58,9 +58,9 @@ export class Controllers {
       identity: IDENTITY,
       clientOf: () => client,
       informers: this.factory,
-      queueOf: (controller) => this.onClock(coordination.queueOf(controller)),
-      localQueueOf: (controller) =>
-        this.onClock(localQueue(controller, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS })),
+      queueOf: (controller, tuning) => this.onClock(coordination.queueOf(controller, tuning)),
+      localQueueOf: (controller, tuning) =>
+        this.onClock(localQueue(controller, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS }, tuning)),
       rootCa,
       actors: coordination.actors,
       eventsOf: (component) => events.as(component),

@@ -13,7 +13,10 @@ import { bearerToken, createHttpApiClient } from '@rollkeeper/client/api-client'
 import { memoryCoordination } from '@rollkeeper/runtime/operator/memory-coordination';
 import { noWorkQueueMetrics } from '@rollkeeper/runtime/work-queue';
 import { SimulatedNodes } from '@rollkeeper/simulator';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { VERSION } from '@rollkeeper/machinery/version';
+import type { ServedWebhooks } from '@rollkeeper/webhooks';
+import { serveWebhooks } from '@rollkeeper/webhooks';
 import { Activity } from './activity.js';
 import { ManualClusterClock, SystemClusterClock } from './cluster-clock.js';
 import { ClusterObjects } from './cluster-objects.js';
@@ -73,6 +76,7 @@ class RunningTestCluster implements TestCluster {
   private access!: ClusterAccess;
   private objects!: ClusterObjects;
   private users!: ClusterUsers;
+  private webhooks: ServedWebhooks | undefined;
   private workloads: Workloads | undefined;
   private workloadRuns = 0;
   private restoring: Promise<void> = Promise.resolve();
@@ -134,6 +138,7 @@ class RunningTestCluster implements TestCluster {
     await this.startPlane();
     signal.throwIfAborted();
     if (snapshot) await this.putBack(snapshot);
+    await this.webhooks?.publish(this.api);
     await this.startWorkloads();
     await this.objects.apply(manifests);
     signal.throwIfAborted();
@@ -203,6 +208,7 @@ class RunningTestCluster implements TestCluster {
       users,
       webhookServices: this.options.webhookServices,
       unknownServiceAccounts: this.options.unknownServiceAccounts,
+      metrics: this.options.metrics,
       clock: working,
       machineNowMs,
       random,
@@ -221,13 +227,22 @@ class RunningTestCluster implements TestCluster {
       accessWith: (name, token) => plane.accessWith(name, token),
       connect: (token) => this.connect(token),
     });
+    const { webhooks } = this.options;
+    if (webhooks.length > 0) this.webhooks = await serveWebhooks({ webhooks, clock: machine, logger });
     this.objects = new ClusterObjects({
       client: this.api,
       clock: machine,
       random,
       logger,
       ended: ended.signal,
+      onApplied: (object) => this.convertBy(object),
     });
+  }
+
+  /** A definition whose objects a webhook converts is installed so. */
+  private async convertBy({ kind, metadata: { name } }: KubernetesObject): Promise<void> {
+    if (kind === 'CustomResourceDefinition' && this.webhooks?.converts(name))
+      await this.webhooks.convert(this.api, name);
   }
 
   private connect(token: string): HttpApiClient {
@@ -322,6 +337,7 @@ class RunningTestCluster implements TestCluster {
       () => this.plane && this.users.close(),
       () => (this.plane ? this.api.close() : undefined),
       () => this.plane?.stop(),
+      () => this.webhooks?.close(),
       async () => this.place && (await redisParts()).clearRedis(this.place, logger),
     ];
     // If a step fails, the rest is stopped all the same.

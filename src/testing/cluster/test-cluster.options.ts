@@ -15,6 +15,7 @@ import type {
 } from '@rollkeeper/scheduler';
 import type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from '@rollkeeper/simulator';
 import { compileNodeSimulatorOptions } from '@rollkeeper/simulator';
+import type { WebhookDefinition } from '@rollkeeper/webhooks';
 import { compileTestUsers } from './cluster-users.js';
 import type { TestUser } from './cluster-users.js';
 import type { Manifests } from './manifests.js';
@@ -57,6 +58,11 @@ export interface TestClusterOptions {
    */
   clock?: 'system' | 'manual' | { readonly startAt: Date | string };
   /**
+   * Your webhooks, which the cluster calls in this process; definitions in manifests that they convert are installed so.
+   * @default none
+   */
+  webhooks?: readonly WebhookDefinition[];
+  /**
    * Addresses of the Services of admission webhooks, `namespace/name` → `host:port`: lets a webhook in the test process
    * be called by the Service name of its configuration.
    * @default the Service's external name or endpoints
@@ -64,6 +70,11 @@ export interface TestClusterOptions {
   webhookServices?: Readonly<Record<string, string>>;
   /** How to treat pods whose service account does not exist; a genuine cluster refuses them. @default 'warn' */
   unknownServiceAccounts?: 'warn' | 'refuse';
+  /**
+   * Whether the cluster answers what pods use and what else is measured. `false`: as a cluster without metrics-server.
+   * @default true
+   */
+  metrics?: boolean;
   /**
    * Over how many writes, of any kind, a watch can be resumed: from further back it is answered 410 (Gone), as a
    * genuine server does after some minutes. Use a small number to test how a client relists. On Redis it is a lower
@@ -103,8 +114,10 @@ export interface CompiledTestClusterOptions {
   readonly snapshot: TestClusterSnapshot | undefined;
   /** Milliseconds since the epoch, or the machine's clock. */
   readonly clock: 'system' | { readonly startMs: number | undefined };
+  readonly webhooks: readonly WebhookDefinition[];
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
+  readonly metrics: boolean;
   readonly watchHistory: number;
   readonly port: number;
   readonly signal: AbortSignal;
@@ -112,6 +125,7 @@ export interface CompiledTestClusterOptions {
 }
 
 const checked = z.object({
+  metrics: z.boolean().default(true),
   watchHistory: z.int().min(1).default(12_000),
   port: z.int().min(0).max(65_535).default(0),
   unknownServiceAccounts: z.enum(['warn', 'refuse']).default('warn'),
@@ -126,8 +140,10 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'manifests',
   'snapshot',
   'clock',
+  'webhooks',
   'webhookServices',
   'unknownServiceAccounts',
+  'metrics',
   'watchHistory',
   'port',
   'signal',
@@ -148,6 +164,7 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
     clock: clockOf(options.clock ?? 'system'),
+    webhooks: options.webhooks ?? [],
     webhookServices: options.webhookServices ?? {},
     signal: options.signal ?? new AbortController().signal,
     logger: options.logger ?? silentLogger,

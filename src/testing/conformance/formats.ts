@@ -4,6 +4,7 @@ import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { schedulerCases } from './scheduler-cases.js';
+import { kubectlCases } from './kubectl/kubectl-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { recordedAnswers } from './recorded-answers.js';
 import { recordedDefaults } from './recorded-defaults.js';
@@ -29,4 +30,5 @@ export const formats: readonly ConformanceFormat[] = [
   recordedDefaults,
   schedulerCases,
   surfaceCases,
+  kubectlCases,
 ];

@@ -70,6 +70,10 @@ export class InMemoryApi implements ApiClient {
     throw new UnsupportedError('the in-memory API has no watch');
   }
 
+  logs(): AsyncIterable<string> {
+    throw new UnsupportedError('the in-memory API has no logs');
+  }
+
   async create<T extends KubernetesObject>(
     type: ResourceType,
     object: T,

@@ -5,8 +5,12 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 /** An embedded API server in memory, for one recording. */
 export interface OwnServer {
   readonly url: string;
+  /** Grants all rights; who has none is anonymous. */
+  readonly token: string;
   stop(): Promise<void>;
 }
+
+const TOKEN = 'administrator';
 
 export async function startOwnServer(): Promise<OwnServer> {
   const clock = new SystemClock();
@@ -19,12 +23,14 @@ export async function startOwnServer(): Promise<OwnServer> {
     random: new SystemRandom(),
     logger: silentLogger,
     drainTimeoutMs: 1000,
+    token: TOKEN,
   });
   const end = new AbortController();
   const run = Promise.all([storage.run(end.signal), server.run(end.signal)]);
   const { url } = await Promise.race([server.ready, run.then(() => server.ready)]);
   return {
     url,
+    token: TOKEN,
     async stop() {
       end.abort();
       await run;

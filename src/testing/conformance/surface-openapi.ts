@@ -31,6 +31,5 @@ export function shownOperation(operation: Json | undefined): JsonObject | undefi
 }
 
 function parameterName(parameter: JsonObject): string {
-  const reference = textAt(objectAt(parameter, '$ref')).split('/').at(-1);
-  return (reference?.split('-')[0] ?? '') || textAt(parameter.name);
+  return textAt(objectAt(parameter, '$ref')).split('/').at(-1) || textAt(parameter.name);
 }

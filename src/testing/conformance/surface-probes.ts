@@ -1,10 +1,11 @@
-import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { Json, JsonObject } from './conformance-format.js';
 import { differences } from './differences.js';
-import { get, objectAt, send, textAt } from './surface-requests.js';
-import type { ReadAnswer } from './surface-requests.js';
+import { get, listAt, objectAt, send, textAt } from './surface-requests.js';
+import type { ReadAnswer, Target } from './surface-requests.js';
+import { CONFIG_MAPS, SurfaceScenario, aConfigMap } from './surface-scenario.js';
+import type { Answers } from './surface-scenario.js';
 
-const CONFIG_MAPS = '/api/v1/namespaces/wire/configmaps';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const META = 'g=meta.k8s.io;v=v1';
 
@@ -35,110 +36,124 @@ const ACCEPTS: Readonly<Record<string, string>> = {
 };
 const ACCEPT_PATHS: Readonly<Record<string, string>> = { list: '', get: '/w1', 404: '/nope' };
 
-interface Probe {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: JsonObject | string;
-  readonly type?: string;
-}
-const W1 = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'w1' } };
-const ERRORS: Readonly<Record<string, Probe>> = {
-  'err 404': { method: 'GET', path: `${CONFIG_MAPS}/nope` },
-  'err 405': { method: 'POST', path: `${CONFIG_MAPS}/w1`, body: W1 },
-  'err 405b': { method: 'PUT', path: CONFIG_MAPS, body: W1 },
-  'err 409': { method: 'POST', path: CONFIG_MAPS, body: W1 },
-  'err 404 ns': { method: 'GET', path: '/api/v1/namespaces/nosuch/configmaps/x' },
-  'err 404 listns': { method: 'GET', path: '/api/v1/namespaces/nosuch/configmaps' },
-  'err 404 res': { method: 'GET', path: '/api/v1/namespaces/wire/nosuch' },
-  'err 404 gv': { method: 'GET', path: '/apis/nosuch/v1/things' },
-  'err 404 create ns': { method: 'POST', path: '/api/v1/namespaces/nosuch/configmaps', body: W1 },
-  'err 415': { method: 'POST', path: CONFIG_MAPS, body: 'x', type: 'text/plain' },
-  'err 415p': { method: 'PATCH', path: `${CONFIG_MAPS}/w1`, body: {}, type: 'application/json' },
-  'err cbor body': { method: 'POST', path: CONFIG_MAPS, body: 'x', type: 'application/cbor' },
-  'err OPTIONS': { method: 'OPTIONS', path: CONFIG_MAPS },
-  'err HEAD': { method: 'HEAD', path: CONFIG_MAPS },
-  'err scale cm': { method: 'GET', path: `${CONFIG_MAPS}/w1/scale` },
-  'err evil name': { method: 'GET', path: `${CONFIG_MAPS}/__proto__` },
-  'err slash': { method: 'GET', path: `${CONFIG_MAPS}/` },
-  'err delete ns default': { method: 'DELETE', path: '/api/v1/namespaces/default' },
-  'err exec get': { method: 'GET', path: '/api/v1/namespaces/wire/pods/nosuch/exec?command=ls' },
-  'err log nosuch': { method: 'GET', path: '/api/v1/namespaces/wire/pods/nosuch/log' },
-  'err proxy svc': { method: 'GET', path: '/api/v1/namespaces/wire/services/nosuch/proxy/' },
-};
-
-export function isWireProbe(name: string): boolean {
-  return /^(accept|columns|proto|encoding) /.test(name) || name === 'headers list' || name in ERRORS;
-}
-
 /** Creates what the probes read. */
-export async function prepareProbes(url: string): Promise<void> {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'wire' } };
-  const made = [await create(url, '/api/v1/namespaces', namespace)];
+export async function prepareProbes(target: Target): Promise<void> {
+  const wire = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'wire' } };
+  const made = [
+    await send(target, 'POST', '/api/v1/namespaces', { body: wire }),
+    await send(target, 'POST', CONFIG_MAPS, {
+      body: aConfigMap('kube-root-ca.crt', { data: { 'ca.crt': '' } }),
+    }),
+  ];
   for (let index = 0; index < 7; index++) {
-    const name = `w${index}`;
-    made.push(await create(url, CONFIG_MAPS, { ...W1, metadata: { name }, data: { a: 'x'.repeat(30_000) } }));
+    const labels = { parity: index % 2 === 0 ? 'even' : 'odd' };
+    const body = aConfigMap(`w${index}`, { data: { a: 'x'.repeat(30_000) } }, { labels });
+    made.push(await send(target, 'POST', CONFIG_MAPS, { body }));
   }
   const refused = made.find(({ status }) => status !== 201);
   if (refused) throw new Error(`the set-up is refused: ${refused.text}`);
 }
 
-/** One line per difference. */
-export async function runWireProbe(url: string, name: string, expected: Json | undefined): Promise<string[]> {
-  const [section = '', first = '', second = ''] = name.split(' ');
-  if (section === 'accept') {
-    const path = `${CONFIG_MAPS}${ACCEPT_PATHS[second] ?? ''}`;
-    return differences(
-      shownAccept(expected),
-      shownView(await get(url, path, { accept: ACCEPTS[first] ?? '' })),
-    );
+const READING: ReadonlySet<string> = new Set(['accept', 'columns', 'encoding', 'proto', 'protowatch']);
+
+/** Whether a probe is one of those that are made in their order. */
+export function changesThings(name: string): boolean {
+  return !READING.has(name.split(' ')[0] ?? '') && name !== 'headers list';
+}
+
+/** What is on the wire of one server: probes that change nothing, and then those of the scenario. */
+export class WireProbes {
+  private scenario: Promise<Answers> | undefined;
+
+  constructor(private readonly target: Target) {}
+
+  /** One line per difference. */
+  async run(name: string, expected: Json | undefined): Promise<readonly string[]> {
+    const [section = '', first = '', second = ''] = name.split(' ');
+    switch (section) {
+      case 'accept':
+        return this.accept(first, second, expected);
+      case 'columns': {
+        const { status, text } = await get(this.target, `/${first}/${second}`, {
+          accept: ACCEPTS.table ?? '',
+        });
+        return differences(expected, { code: status, cols: columnsOf(text) });
+      }
+      case 'proto':
+      case 'protowatch':
+        return this.protobuf(`/${first}/${second}`, section === 'protowatch', expected);
+      case 'encoding':
+        return this.encoding(name.slice('encoding '.length), expected);
+    }
+    return name === 'headers list' ? this.listHeaders(expected) : this.fromScenario(name, expected);
   }
-  if (section === 'columns') {
-    const answer = await get(url, `/${first}/${second}`, { accept: ACCEPTS.table ?? '' });
-    return differences(expected, { code: answer.status, cols: columnsOf(answer.text) });
+
+  private async accept(
+    first: string,
+    second: string,
+    expected: Json | undefined,
+  ): Promise<readonly string[]> {
+    const accept = ACCEPTS[first] ?? '';
+    const answer = await get(this.target, `${CONFIG_MAPS}${ACCEPT_PATHS[second] ?? ''}`, { accept });
+    return differences(shownAccept(expected), shownView(answer));
   }
-  if (section === 'proto') {
-    const answer = await get(url, `/${first}/${second}`, { accept: PROTOBUF });
-    const magic = answer.text.startsWith('k8s\0');
-    return differences(expected, { code: answer.status, magic, type: answer.headers.get('content-type') });
-  }
-  if (section === 'encoding') {
-    const { headers, status } = await get(url, CONFIG_MAPS, {
-      'accept-encoding': name.slice('encoding '.length),
+
+  private async protobuf(
+    path: string,
+    isWatch: boolean,
+    expected: Json | undefined,
+  ): Promise<readonly string[]> {
+    const query = isWatch ? '?watch=true&timeoutSeconds=1' : '';
+    const answer = await get(this.target, `${path}${query}`, {
+      accept: isWatch ? `${PROTOBUF};stream=watch` : PROTOBUF,
     });
-    const vary = headers.get('vary');
-    return differences(expected, { code: status, enc: headers.get('content-encoding'), vary });
+    const type = answer.headers['content-type'] ?? null;
+    const magic = answer.text.startsWith('k8s\0');
+    return differences(expected, { code: answer.status, type, ...(!isWatch && { magic }) });
   }
-  if (name === 'headers list') {
-    const { headers } = await get(url, CONFIG_MAPS);
+
+  private async encoding(encoding: string, expected: Json | undefined): Promise<readonly string[]> {
+    const { headers, status } = await get(this.target, CONFIG_MAPS, { 'accept-encoding': encoding });
+    return differences(expected, {
+      code: status,
+      enc: headers['content-encoding'] ?? null,
+      vary: headers.vary ?? null,
+    });
+  }
+
+  private async listHeaders(expected: Json | undefined): Promise<readonly string[]> {
+    const { headers } = await get(this.target, CONFIG_MAPS);
     const wanted = Object.keys(expected as JsonObject).filter((header) => header !== 'transfer-encoding');
-    const missing = wanted.filter((header) => !headers.has(header));
+    const missing = wanted.filter((header) => headers[header] === undefined);
     return missing.map((header) => `${header}: expected the header, got none`);
   }
-  return runError(url, ERRORS[name] as Probe, expected);
+
+  private async fromScenario(name: string, expected: Json | undefined): Promise<readonly string[]> {
+    this.scenario ??= new SurfaceScenario(this.target).run();
+    const found = (await this.scenario).get(name);
+    if (found === undefined) throw new Error(`the scenario has no probe ${name}`);
+    return differences(comparable(name, expected), comparable(name, cutLike(found, expected)));
+  }
 }
 
-async function runError(url: string, { body, method, path, type }: Probe, expected: Json | undefined) {
-  const answer = await send(url, method, path, {
-    headers: { 'content-type': type ?? 'application/json' },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : stringifyJson(body) }),
-  });
-  const isJson = typeof objectAt(expected, 'body') !== 'string' && answer.text !== '';
-  const whole = isJson ? (parseJson(answer.text) as JsonObject) : answer.text;
-  const shown = isJson && (whole as JsonObject).kind !== 'Status' ? headOf(whole as JsonObject) : whole;
-  const found = { code: answer.status, type: answer.headers.get('content-type'), body: shown };
-  const { body: wanted, code, type: wantedType } = expected as JsonObject;
-  return differences({ body: wanted, code, type: wantedType }, found);
+/** How a watch was read, and how long a refusal took: of the recorder, not of the server. */
+const OF_RECORDER: ReadonlySet<string> = new Set(['rest', 'why', 'waited']);
+/** The letters that a server adds to a name. */
+const RANDOM = /(z{58})[a-z0-9]{5}/;
+
+function comparable(name: string, value: Json | undefined): Json | undefined {
+  if (name === 'generateName long') {
+    const { code, msg } = (value ?? {}) as JsonObject;
+    return { code, msg: textAt(msg).replace(RANDOM, '$1') };
+  }
+  if (name === 'anon version') return { ...(value as JsonObject), body: null };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value as JsonObject).filter(([field]) => !OF_RECORDER.has(field)));
 }
 
-function headOf({ apiVersion, kind }: JsonObject): JsonObject {
-  return { apiVersion, kind };
-}
-
-function create(url: string, path: string, body: JsonObject): Promise<ReadAnswer> {
-  return send(url, 'POST', path, {
-    headers: { 'content-type': 'application/json' },
-    body: stringifyJson(body),
-  });
+/** Of long texts the recording has the beginning. */
+function cutLike(found: Json, expected: Json | undefined): Json {
+  return typeof found === 'string' && typeof expected === 'string' ? found.slice(0, expected.length) : found;
 }
 
 /** Of texts, which hold names and times, only the first bytes are compared. */
@@ -149,29 +164,32 @@ function shownAccept(expected: Json | undefined): Json {
 }
 
 function shownView({ headers, status, text }: ReadAnswer): Json {
-  const type = headers.get('content-type');
+  const type = headers['content-type'] ?? null;
   if (text.startsWith('k8s\0')) return { code: status, type, kind: 'PROTO' };
   if (!text.startsWith('{')) return { code: status, type, kind: text.slice(0, 5) };
   const body = parseJson(text) as JsonObject;
   const isTable = body.kind === 'Table';
-  const columns = (body.columnDefinitions ?? []) as readonly JsonObject[];
-  const [row] = (body.rows ?? []) as readonly JsonObject[];
-  const [item] = (body.items ?? []) as readonly JsonObject[];
+  const columns = listAt(body, 'columnDefinitions');
+  const [row] = listAt(body, 'rows');
+  const [item] = listAt(body, 'items') as readonly JsonObject[];
   return {
     code: status,
     type,
     kind: {
       api: body.apiVersion,
       kind: body.kind,
-      ...(isTable && { cols: columns.map(({ name }) => textAt(name)), row: objectAt(row?.object, 'kind') }),
+      ...(isTable && {
+        cols: columns.map((column) => textAt(objectAt(column, 'name'))),
+        row: objectAt(row, 'object', 'kind'),
+      }),
       ...(!isTable && item?.kind !== undefined && { itemKind: item.kind }),
     },
   };
 }
 
 function columnsOf(text: string): Json {
-  const { columnDefinitions = [] } = parseJson(text) as { columnDefinitions?: readonly JsonObject[] };
-  return columnDefinitions.map(({ description, format, name, priority, type }) => [
+  const columns = listAt(parseJson(text) as JsonObject, 'columnDefinitions') as readonly JsonObject[];
+  return columns.map(({ description, format, name, priority, type }) => [
     textAt(name),
     textAt(type),
     textAt(format),

@@ -1,28 +1,87 @@
-import type { Json } from './conformance-format.js';
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import type { Json, JsonObject } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
 
 export interface ReadAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** As it came. */
+  readonly bytes: Buffer;
+}
+
+export interface SentRequest {
+  readonly headers?: OutgoingHttpHeaders;
+  /** An object goes as JSON. */
+  readonly body?: JsonObject | string | Buffer;
+}
+
+/** Where requests go, and as whom. */
+export interface Target {
+  readonly url: string;
+  readonly token: string;
 }
 
 export async function get(
-  url: string,
+  target: Target,
   path: string,
-  headers: Record<string, string> = {},
+  headers: OutgoingHttpHeaders = {},
 ): Promise<ReadAnswer> {
-  return send(url, 'GET', path, { headers });
+  return send(target, 'GET', path, { headers });
 }
 
-export async function send(
-  url: string,
+/** Sends a request as it is written: neither the path nor the method is tidied up. */
+export function send(
+  { token, url }: Target,
   method: string,
   path: string,
-  init: RequestInit = {},
+  { body, headers }: SentRequest = {},
 ): Promise<ReadAnswer> {
-  const response = await fetch(`${url}${path}`, { method, ...init });
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const { hostname, port } = new URL(url);
+  const isObject = isJsonObject(body) && !Buffer.isBuffer(body);
+  const bytes = isObject
+    ? Buffer.from(stringifyJson(body))
+    : body === undefined
+      ? undefined
+      : Buffer.from(body as Buffer);
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      {
+        ...{ hostname, port, method, path },
+        headers: {
+          ...(token !== '' && { authorization: `Bearer ${token}` }),
+          ...(isObject && { 'content-type': 'application/json' }),
+          ...(bytes && { 'content-length': bytes.length }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () => {
+          const all = Buffer.concat(parts);
+          const { headers: answered, statusCode = 0 } = response;
+          resolve({ status: statusCode, headers: answered, bytes: all, text: all.toString('utf8') });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(bytes);
+  });
+}
+
+/** An answer in the form of the recording: of objects that are no Status, only what they are. */
+export function shownAnswer({ headers, status, text }: ReadAnswer): JsonObject {
+  return { code: status, type: headers['content-type'] ?? null, body: shownBody(text) };
+}
+
+function shownBody(text: string): Json {
+  if (!text.startsWith('{')) return text;
+  const body = parseJson(text) as JsonObject;
+  return body.kind === 'Status' ? body : { apiVersion: body.apiVersion, kind: body.kind };
 }
 
 /** The value at a path of fields; undefined if there is none. */
@@ -32,4 +91,9 @@ export function objectAt(value: Json | undefined, ...path: readonly string[]): J
 
 export function textAt(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+export function listAt(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
+  const found = objectAt(value, ...path);
+  return Array.isArray(found) ? (found as readonly Json[]) : [];
 }

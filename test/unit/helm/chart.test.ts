@@ -85,6 +85,11 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
   },
   {
+    name: 'no Redis',
+    values: { coordination: 'leases', redis: { url: '' } },
+    makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
+  },
+  {
     name: 'alert rules',
     values: { metrics: { rules: { enabled: true } } },
     makes: [...BY_DEFAULT, 'PrometheusRule/rk-rollkeeper'],
@@ -257,7 +262,7 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
-        ...Object.values(parseRedisUrl(options['redis-url']).tls ?? {}),
+        ...Object.values(options['redis-url'] ? (parseRedisUrl(options['redis-url']).tls ?? {}) : {}),
       ];
       const mounted = (chart.container.volumeMounts ?? []).flatMap(
         ({ mountPath, name: volumeName, ...mount }) => {
@@ -460,6 +465,17 @@ describe.skipIf(!helm)('the chart', () => {
     expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual(['rollkeeper-deployment']);
   });
 
+  it('knows replicas on Redis and on a Lease apart, which would work side by side', () => {
+    const annotation = (values: Values) => {
+      const chart = new Chart(values);
+      return chart.one<{ metadata: { annotations: Record<string, string> } }>('Deployment').metadata.annotations;
+    };
+    expect(annotation({})['rollkeeper.dev/scope']).toBe('');
+    expect(annotation({ coordination: 'leases', redis: { url: '' } })['rollkeeper.dev/scope']).toBe(
+      'coordination leases',
+    );
+  });
+
   it('tells the program its scope, word for word', () => {
     const chart = new Chart({ selector: 'shard notin (a, b)', namespaces: ['dev', 'ci'] });
     expect(optionsOf(chart).scope).toMatchObject({
@@ -524,6 +540,36 @@ describe.skipIf(!helm)('the chart', () => {
     expect(JSON.parse(data['rollkeeper.json'] ?? '')).toEqual(
       JSON.parse(readFileSync(join(CHART, 'dashboards', 'rollkeeper.json'), 'utf8')),
     );
+  });
+
+  it('names the runbooks, the console and the traces where the values say that they are', () => {
+    const chart = new Chart({
+      metrics: {
+        rules: { enabled: true, runbookUrl: 'https://docs.example.com/ALERTS.html' },
+        dashboard: {
+          enabled: true,
+          consoleUrl: 'https://console.example.com/',
+          tracesUrl: 'https://jaeger.example.com',
+        },
+      },
+    });
+    const { spec } = chart.one<{
+      spec: { groups: { rules: { annotations: { runbook_url: string } }[] }[] };
+    }>('PrometheusRule');
+    const urls = spec.groups.flatMap(({ rules }) => rules.map(({ annotations }) => annotations.runbook_url));
+    expect(urls[0]).toBe('https://docs.example.com/ALERTS.html#rollkeepernoleader');
+    expect(urls.every((url) => url.startsWith('https://docs.example.com/ALERTS.html#'))).toBe(true);
+    const { data } = chart.one<{ data: Record<string, string> }>('ConfigMap');
+    const dashboard = JSON.parse(data['rollkeeper.json'] ?? '') as {
+      templating: { list: { name: string; query: string; current?: { value: string } }[] };
+    };
+    const given = dashboard.templating.list.flatMap(({ current, name, query }) =>
+      current ? [[name, query, current.value]] : [],
+    );
+    expect(given).toEqual([
+      ['console', 'https://console.example.com', 'https://console.example.com'],
+      ['traces', 'https://jaeger.example.com', 'https://jaeger.example.com'],
+    ]);
   });
 
   it('gives up no more than it needs: not root, no capabilities, nothing to write to', () => {

@@ -19,6 +19,8 @@ import {
   createDeploymentController,
   deploymentController,
 } from '../../../src/controllers/deployment/index.js';
+import type { Installation } from '../../../src/rollkeeper/doctor/needed-rights.js';
+import { KNOWN_CONTROLLERS, neededRights } from '../../../src/rollkeeper/doctor/needed-rights.js';
 import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
 import {
   createReplicaSetController,
@@ -107,9 +109,19 @@ describe('the rights that the code needs, as they are found in its sources', () 
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
     const lookedAt = ['events', 'leader-election'];
-    // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
-    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
-    const notReplicas = ['cli', 'convert', 'explain-pod', 'rollout', 'supervisor', 'testing', 'dist'];
+    // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
+    // others (system:auth-delegator).
+    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access', 'acts', 'diagnose'];
+    const notReplicas = [
+      'cli',
+      'convert',
+      'doctor',
+      'explain-pod',
+      'rollout',
+      'supervisor',
+      'testing',
+      'dist',
+    ];
     const rest = ['machinery', 'client', 'runtime', 'redis', 'rollkeeper'].flatMap((room) =>
       readdirSync(join(SRC, room), { withFileTypes: true })
         .filter((entry) => entry.isDirectory() || entry.name.endsWith('.ts'))
@@ -264,6 +276,32 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       expect(rightsGivenBy(rulesWith(values)).filter(isNode)).toEqual([]);
   });
 
+  const DOCTORS: readonly { values: Values; changes: Partial<Installation> }[] = [
+    { values: {}, changes: {} },
+    { values: { controllers: '*' }, changes: { controllers: [...KNOWN_CONTROLLERS] } },
+    {
+      values: { deployments: { api: 'rollkeeper.dev/v1' } },
+      changes: { deploymentGroups: ['rollkeeper.dev'] },
+    },
+    { values: { restartOnConfig: true }, changes: { restartOnConfig: true } },
+    { values: { respectDisruptionBudgets: true }, changes: { respectDisruptionBudgets: true } },
+    { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },
+    { values: { blueGreen: true }, changes: { blueGreen: true } },
+    { values: { zones: true }, changes: { zones: true } },
+    { values: { redis: { clusterIdentity: 'east' } }, changes: { hasClusterIdentity: true } },
+  ];
+
+  it.each(DOCTORS)('are those that `rollkeeper doctor` looks for, with $values', ({ changes, values }) => {
+    const installation: Installation = {
+      ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
+      ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
+      ...{ rolloutChecks: false, blueGreen: false, zones: false },
+      ...changes,
+    };
+    const looked = neededRights(installation).flatMap(({ rights }) => rights);
+    expect(text(unique(looked))).toEqual(text(rightsGivenBy(rulesWith(values))));
+  });
+
   it('let a replica know its cluster by one namespace, and see of all others what a list shows', () => {
     const rules = rulesWith({ controllers: 'deployment' });
     expect(isGiven(rules, identity[0] as Right)).toBe(false);
@@ -346,6 +384,17 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(chart.args).toContain('--leader-elect-resource-name=rk-rollkeeper');
     expect(chart.args).toContain('--leader-elect-resource-namespace=ops');
     expect(rightsGivenBy(rulesWith({})).filter(({ resource }) => resource === 'leases')).toEqual([]);
+  });
+
+  it('on ConfigMaps are there where leaders leave intents to each other in them, by their names', () => {
+    const chart = new Chart({ coordination: 'leases' });
+    const rules = chart.rulesOf('ops').filter(({ resources = [] }) => resources.includes('configmaps'));
+    expect(rules.flatMap(({ verbs }) => verbs)).toEqual(['create', 'get', 'update']);
+    expect(rules.flatMap(({ resourceNames = [] }) => resourceNames)).toEqual(
+      [0, 1, 2, 3].map((index) => `rk-rollkeeper-intents-${index}`),
+    );
+    expect(chart.args).toContain('--coordination=leases');
+    expect(chart.args.join(' ')).not.toContain('redis');
   });
 
   it('on candidates are there where the election is coordinated', () => {

@@ -145,7 +145,7 @@ function rightsOfClaim({ initializer, name }: ts.PropertyAssignment): Right[] {
 
 function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {
   if (!argument) return undefined;
-  const text = argument.getText();
+  const text = argument.getText().replace(/^untyped\((.*)\)$/, '$1');
   const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
   if (known) return { group: known.group, resource: known.resource };
   if (text === 'PodDisruptionBudget') return { group: 'policy', resource: 'poddisruptionbudgets' };

@@ -121,6 +121,8 @@ describe('A quota', () => {
     expect(vaguenessOf(quota, { type: PODS, object: unstructured(pod) })).toBe(
       'failed quota: q: must specify limits.memory for: a,b; requests.cpu for: b',
     );
+    const whole = aPod({ ...pod.spec, resources: { requests: { cpu: '1' } } });
+    expect(vaguenessOf(quota, { type: PODS, object: unstructured(whole) })).toBeUndefined();
     expect(vaguenessOf(aQuota({ pods: '1' }), { type: PODS, object: unstructured(pod) })).toBeUndefined();
   });
 
@@ -160,6 +162,31 @@ describe('A quota', () => {
       differenceOf(quota, { type: PODS, object: unstructured(aPod(spec)) }).more;
     expect(counted(inside)).toEqual({ pods: '1' });
     expect(counted(outside)).toEqual({});
+  });
+
+  it.each([
+    ['In', { volumeAttributesClassName: 'gold' }, {}, 1],
+    ['In', {}, { currentVolumeAttributesClassName: 'gold' }, 1],
+    ['In', { volumeAttributesClassName: 'lead' }, {}, 0],
+    ['NotIn', { volumeAttributesClassName: 'lead' }, {}, 1],
+    ['NotIn', {}, {}, 1],
+    ['Exists', { volumeAttributesClassName: 'lead' }, {}, 1],
+    ['Exists', {}, {}, 0],
+    ['DoesNotExist', {}, {}, 1],
+    ['DoesNotExist', { volumeAttributesClassName: 'lead' }, {}, 0],
+  ])('of attributes classes (%s gold) counts claims of %j and %j: %i', (operator, spec, status, count) => {
+    const values = operator === 'In' || operator === 'NotIn' ? { values: ['gold'] } : {};
+    const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator, ...values }];
+    const quota = aQuota({ persistentvolumeclaims: '5' }, {}, { scopeSelector: { matchExpressions } });
+    const object = { ...objectOf(spec), status };
+    const { more } = differenceOf(quota, { type: CLAIMS, object });
+    expect(more).toEqual(count === 0 ? {} : { persistentvolumeclaims: '1' });
+  });
+
+  it('counts what was allocated to a claim that asks for less again', () => {
+    const claim = objectOf({ resources: { requests: { storage: '1Gi' } } });
+    const grown = { ...claim, status: { allocatedResources: { storage: '2Gi' } } };
+    expect(usageOf(CLAIMS, grown)).toMatchObject({ 'requests.storage': '2Gi' });
   });
 
   it('never shows less than nothing', () => {

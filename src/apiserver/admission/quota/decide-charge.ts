@@ -1,6 +1,7 @@
 import {
   addAmounts,
   canonicalQuantity,
+  isPodLevelResource,
   nanosOf,
   pickAmounts,
   subtractAmounts,
@@ -82,7 +83,12 @@ export function vaguenessOf(
 ): string | undefined {
   if (type.group !== '' || type.resource !== 'pods' || !object || !isInScope(spec, type, object))
     return undefined;
-  const { containers, initContainers = [] } = (object as unknown as Pod).spec;
+  const { containers, initContainers = [], resources: whole } = (object as unknown as Pod).spec;
+  // Where a pod says it as a whole, its containers need not.
+  const isSaid = [whole?.limits, whole?.requests].some((amounts) =>
+    Object.keys(amounts ?? {}).some(isPodLevelResource),
+  );
+  if (isSaid) return undefined;
   const missing = Object.keys(spec.hard ?? {})
     .sort()
     .flatMap((name) => {

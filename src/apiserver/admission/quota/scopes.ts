@@ -1,6 +1,12 @@
 import type { ResourceQuotaSpec } from '@rollkeeper/machinery/types/core-v1';
-import { toDouble } from '@rollkeeper/machinery/kubernetes';
-import type { Pod, PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { PERSISTENT_VOLUME_CLAIMS, toDouble } from '@rollkeeper/machinery/kubernetes';
+import type {
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceType,
+  UnstructuredObject,
+} from '@rollkeeper/machinery/kubernetes';
 import { qosClassOf } from '../../kinds/index.js';
 
 interface Requirement {
@@ -9,7 +15,7 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
-/** Whether the quota counts the object at all: scopes are of pods, and all of them must fit. */
+/** Whether the quota counts the object at all: scopes are of pods, one of claims, and all of them must fit. */
 export function isInScope(
   { scopes = [], scopeSelector }: ResourceQuotaSpec,
   type: ResourceType,
@@ -20,8 +26,26 @@ export function isInScope(
     ...(scopeSelector?.matchExpressions ?? []),
   ];
   if (wanted.length === 0) return true;
-  if (type.group !== '' || type.resource !== 'pods') return false;
+  if (type.group !== '') return false;
+  if (type.resource === PERSISTENT_VOLUME_CLAIMS.resource) {
+    const claim = object as unknown as PersistentVolumeClaim;
+    return wanted.every((requirement) => fitsClaim(requirement, claim));
+  }
+  if (type.resource !== 'pods') return false;
   return wanted.every((requirement) => fits(requirement, (object as unknown as Pod).spec));
+}
+
+/** A claim is in the scope of the class that it has, of the one it had, and of the one that it gets. */
+function fitsClaim({ operator, scopeName, values = [] }: Requirement, claim: PersistentVolumeClaim): boolean {
+  if (scopeName !== 'VolumeAttributesClass') return false;
+  const { spec, status } = claim;
+  const names = [
+    spec.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ].filter((name) => name !== undefined && name !== '');
+  if (names.length === 0) return fitsName(operator, values, '');
+  return operator !== 'DoesNotExist' && names.some((name) => fitsName(operator, values, name!));
 }
 
 function fits({ operator, scopeName, values = [] }: Requirement, spec: PodSpec): boolean {

@@ -1,5 +1,9 @@
-import type { PersistentVolumeClaimSpec, ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
-import { isPodFinished, qualifiedResource, totalOfPod } from '@rollkeeper/machinery/kubernetes';
+import type {
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimStatus,
+  ServiceSpec,
+} from '@rollkeeper/machinery/types/core-v1';
+import { isPodFinished, nanosOf, qualifiedResource, totalOfPod } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, Pod, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
 /** Kinds that are also counted by their plain name, as before there was `count/`. */
@@ -66,15 +70,23 @@ function usageOfService({
   return { 'services.nodeports': nodePorts, 'services.loadbalancers': isBalanced ? 1 : 0 };
 }
 
-function usageOfClaim({ metadata, spec }: Readonly<UnstructuredObject>): Amounts {
+function usageOfClaim({ metadata, spec, status }: Readonly<UnstructuredObject>): Amounts {
   const { resources, storageClassName } = (spec ?? {}) as Partial<PersistentVolumeClaimSpec>;
   const className =
     metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? storageClassName ?? '';
-  const storage = resources?.requests?.storage;
+  const storage = greater(
+    resources?.requests?.storage,
+    (status as PersistentVolumeClaimStatus | undefined)?.allocatedResources?.storage,
+  );
   const byClass = className === '' ? undefined : `${className}${STORAGE_CLASS}`;
   return {
     ...(byClass !== undefined && { [`${byClass}persistentvolumeclaims`]: 1 }),
     ...(storage !== undefined && { 'requests.storage': storage }),
     ...(storage !== undefined && byClass !== undefined && { [`${byClass}requests.storage`]: storage }),
   };
+}
+
+/** A claim that asks for less again still has what was allocated for its growth. */
+function greater<T extends Amounts[string] | undefined>(asked: T, allocated: T): T {
+  return allocated !== undefined && nanosOf(allocated) > nanosOf(asked) ? allocated : asked;
 }

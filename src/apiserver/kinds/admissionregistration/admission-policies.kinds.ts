@@ -46,8 +46,8 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   generationOf: ({ spec }) => spec,
   ...printed<Policy>(
     NAME,
-    shown('Validations', 'How many rules it has.', ({ spec }) => spec?.validations?.length ?? 0, 'integer'),
-    shown('ParamKind', 'The kind of its parameters.', ({ spec }) =>
+    shown('Validations', ({ spec }) => spec?.validations?.length ?? 0, 'integer'),
+    shown('ParamKind', ({ spec }) =>
       spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : '<unset>',
     ),
     AGE,
@@ -148,8 +148,8 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
   generationOf: ({ spec }) => spec,
   ...printed<Binding>(
     NAME,
-    shown('PolicyName', 'The policy that it puts into force.', ({ spec }) => spec?.policyName ?? ''),
-    shown('ParamRef', 'The parameters of the policy.', ({ spec }) => paramRefText(spec?.paramRef)),
+    shown('PolicyName', ({ spec }) => spec?.policyName ?? ''),
+    shown('ParamRef', ({ spec }) => paramRefText(spec?.paramRef)),
     AGE,
   ),
   applyDefaults({ spec }) {

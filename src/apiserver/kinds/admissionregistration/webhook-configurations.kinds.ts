@@ -26,7 +26,7 @@ const SHARED: Omit<KindRules<Configuration>, 'type' | 'schema'> = {
   generationOf: ({ webhooks }) => webhooks,
   ...printed<Configuration>(
     NAME,
-    shown('Webhooks', 'How many webhooks it has.', ({ webhooks }) => webhooks?.length ?? 0, 'integer'),
+    shown('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, 'integer'),
     AGE,
   ),
   applyDefaults(object) {

@@ -5,7 +5,8 @@ import type {
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { NAME, printed, shown } from '../common/printed-columns.js';
+import { CREATED_AT, NAME, printed } from '../common/printed-columns.js';
+import { formatWarnings } from './format-warnings.js';
 import { defineKind } from '../define-kind.js';
 import { validateDefinitionUpdate, validateNewDefinition } from './custom-resource-definition.validation.js';
 
@@ -31,10 +32,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
   hasStatus: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
-  ...printed<Written>(
-    NAME,
-    shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
-  ),
+  ...printed<Written>(NAME, CREATED_AT),
   applyDefaults: ({ spec }) => applySpecDefaults(spec),
   prepareForCreate(object) {
     object.status = {
@@ -64,6 +62,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Written>({
       },
     ];
   },
+  warnings: ({ spec }, old) => formatWarnings(spec, old?.spec),
   validate: (object, errors) => validateNewDefinition(object, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '' && !isOnlyLetGo(object, old)) validateDefinitionUpdate(object, old, errors);

@@ -35,10 +35,10 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   needsVersionOnUpdate: true,
   ...printed<ApiService>(
     NAME,
-    shown('Service', 'Who serves it.', ({ spec }) =>
+    shown('Service', ({ spec }) =>
       spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
     ),
-    shown('Available', 'Whether it can be reached.', ({ status }) => {
+    shown('Available', ({ status }) => {
       const condition = status?.conditions?.find(({ type }) => type === 'Available');
       if (!condition) return 'Unknown';
       return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`;

@@ -19,13 +19,13 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
   schema: 'io.k8s.api.apps.v1.ControllerRevision',
   ...printed<ControllerRevision>(
     NAME,
-    shown('Controller', 'The object that it is a revision of.', (object) => {
+    shown('Controller', (object) => {
       const owner: Decoded<OwnerReference> | undefined = controllerOf(object);
       if (!owner) return '<none>';
       const group = owner.apiVersion?.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
       return `${(owner.kind ?? '').toLowerCase()}${group}/${owner.name}`;
     }),
-    shown('Revision', 'Which revision it is.', ({ revision }) => revision ?? 0, 'integer'),
+    shown('Revision', ({ revision }) => revision ?? 0),
     AGE,
   ),
   validate({ data, revision }, errors) {

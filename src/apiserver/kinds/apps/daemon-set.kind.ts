@@ -30,12 +30,8 @@ const WORKLOAD: PrintedColumn<DaemonSet> = {
   cells: ({ spec }) => workloadCells(spec),
 };
 
-const count = (
-  name: string,
-  field: keyof Decoded<DaemonSetStatus>,
-  description: string,
-): PrintedColumn<DaemonSet> =>
-  shown(name, description, ({ status }) => (status?.[field] as number | undefined) ?? 0, 'integer');
+const count = (name: string, field: keyof Decoded<DaemonSetStatus>): PrintedColumn<DaemonSet> =>
+  shown(name, ({ status }) => (status?.[field] as number | undefined) ?? 0, 'integer');
 
 /** Source: pkg/registry/apps/daemonset/strategy.go, SetDefaults_DaemonSet. */
 export const DAEMON_SET_KIND = defineKind<DaemonSet>({
@@ -48,14 +44,12 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
   generationOf: ({ spec }) => spec,
   ...printed<DaemonSet>(
     NAME,
-    count('Desired', 'desiredNumberScheduled', 'The number of nodes that should run a pod of it.'),
-    count('Current', 'currentNumberScheduled', 'The number of those that run one.'),
-    count('Ready', 'numberReady', 'The number of pods that are ready.'),
-    count('Up-to-date', 'updatedNumberScheduled', 'The number of pods of the current template.'),
-    count('Available', 'numberAvailable', 'The number of pods that are available.'),
-    shown('Node Selector', 'Which nodes run a pod of it.', ({ spec }) =>
-      labelsText(spec?.template?.spec?.nodeSelector),
-    ),
+    count('Desired', 'desiredNumberScheduled'),
+    count('Current', 'currentNumberScheduled'),
+    count('Ready', 'numberReady'),
+    count('Up-to-date', 'updatedNumberScheduled'),
+    count('Available', 'numberAvailable'),
+    shown('Node Selector', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector)),
     AGE,
     WORKLOAD,
   ),

@@ -42,16 +42,12 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
   scale: REPLICAS_SCALE,
   ...printed<StatefulSet>(
     NAME,
-    shown(
-      'Ready',
-      'How many pods are ready, of how many that are wanted.',
-      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
-    ),
+    shown('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
     AGE,
-    wide('Containers', 'Names of the containers in the template.', ({ spec }) =>
+    wide('Containers', ({ spec }) =>
       (spec?.template?.spec?.containers ?? []).map(({ name }) => name).join(','),
     ),
-    wide('Images', 'Images of the containers in the template.', ({ spec }) =>
+    wide('Images', ({ spec }) =>
       (spec?.template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(','),
     ),
   ),
@@ -86,7 +82,11 @@ function applyDefaults(spec: Decoded<StatefulSetSpec>): void {
   if (strategy.type === 'RollingUpdate') {
     // Who says the type alone says nothing of partitions.
     const rolling = hasType ? strategy.rollingUpdate : (strategy.rollingUpdate ??= {});
-    if (rolling) rolling.partition ??= 0;
+    if (rolling) {
+      rolling.partition ??= 0;
+      // MaxUnavailableStatefulSet is off by default in 1.36.
+      delete rolling.maxUnavailable;
+    }
   }
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   retention.whenDeleted ||= 'Retain';

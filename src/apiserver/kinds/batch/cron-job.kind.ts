@@ -40,11 +40,11 @@ export const CRON_JOB_KIND = defineKind<CronJob>({
   generationOf: ({ spec }) => spec,
   ...printed<CronJob>(
     NAME,
-    shown('Schedule', 'When it starts jobs, in cron’s notation.', ({ spec }) => spec?.schedule ?? ''),
-    shown('Timezone', 'In which time zone.', ({ spec }) => spec?.timeZone ?? '<none>'),
-    shown('Suspend', 'Whether it starts none.', ({ spec }) => (spec?.suspend ? 'True' : 'False')),
-    shown('Active', 'How many of its jobs run.', ({ status }) => status?.active?.length ?? 0, 'integer'),
-    shown('Last Schedule', 'Time since it last started one.', ({ status }, nowMs) =>
+    shown('Schedule', ({ spec }) => spec?.schedule ?? ''),
+    shown('Timezone', ({ spec }) => spec?.timeZone ?? '<none>'),
+    shown('Suspend', ({ spec }) => (spec?.suspend ? 'True' : 'False'), 'boolean'),
+    shown('Active', ({ status }) => status?.active?.length ?? 0, 'integer'),
+    shown('Last Schedule', ({ status }, nowMs) =>
       status?.lastScheduleTime ? ageSince(status.lastScheduleTime, nowMs) : '<none>',
     ),
     AGE,

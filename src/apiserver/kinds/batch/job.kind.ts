@@ -37,9 +37,9 @@ export const JOB_KIND = defineKind<Job>({
   generationOf: ({ spec }) => spec,
   ...printed<Job>(
     NAME,
-    shown('Status', 'Running, Complete, Failed, Suspended or Terminating.', statusWord),
-    shown('Completions', 'How many pods have succeeded, of how many.', completionsText),
-    shown('Duration', 'How long it has been running, or ran.', ({ status }, nowMs) => {
+    shown('Status', statusWord),
+    shown('Completions', completionsText),
+    shown('Duration', ({ status }, nowMs) => {
       if (!status?.startTime) return '';
       const end = status.completionTime ? Date.parse(status.completionTime) : nowMs;
       return humanDuration(end - Date.parse(status.startTime));

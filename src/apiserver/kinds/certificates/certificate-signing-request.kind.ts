@@ -42,12 +42,12 @@ export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
   ...printed<Request>(
     NAME,
     AGE,
-    shown('SignerName', 'Who shall sign it.', ({ spec }) => spec?.signerName ?? '<none>'),
-    shown('Requestor', 'Who asks.', ({ spec }) => spec?.username ?? ''),
-    shown('RequestedDuration', 'For how long.', ({ spec }) =>
+    shown('SignerName', ({ spec }) => spec?.signerName ?? '<none>'),
+    shown('Requestor', ({ spec }) => spec?.username ?? ''),
+    shown('RequestedDuration', ({ spec }) =>
       spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000),
     ),
-    shown('Condition', 'What has become of it.', conditionText),
+    shown('Condition', conditionText),
   ),
   applyDefaults({ spec }) {
     if (spec && !spec.usages?.length) spec.usages = ['digital signature', 'key encipherment'];

@@ -3,26 +3,17 @@ import type { Decoded, DeepReadonly, LabelSelector, PodTemplateSpec } from '@rol
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
 
 /** A column that is always shown. */
-export function column(
-  name: string,
-  description: string,
-  type: TableColumn['type'] = 'string',
-  format = '',
-): TableColumn {
-  return { name, type, format, description, priority: 0 };
+export function column(name: string, type: TableColumn['type'] = 'string', format = ''): TableColumn {
+  return { name, type, format, priority: 0 };
 }
 
 /** A column that `-o wide` adds. */
-export function wideColumn(
-  name: string,
-  description: string,
-  type: TableColumn['type'] = 'string',
-): TableColumn {
-  return { name, type, format: '', description, priority: 1 };
+export function wideColumn(name: string): TableColumn {
+  return { name, type: 'string', format: '', priority: 1 };
 }
 
-export const NAME_COLUMN = column('Name', 'Name of the object, unique in its namespace.', 'string', 'name');
-export const AGE_COLUMN = column('Age', 'Time since the object was created.');
+export const NAME_COLUMN = column('Name', 'string', 'name');
+export const AGE_COLUMN = column('Age');
 export const NONE = '<none>';
 
 /** A label selector as text, `app=web,tier in (a,b)`; sorted by key. `<none>` where there is nothing to show. */
@@ -42,9 +33,9 @@ interface WorkloadSpec {
 
 /** The `-o wide` columns of everything that has a pod template. */
 export const WORKLOAD_COLUMNS: readonly TableColumn[] = [
-  wideColumn('Containers', 'Names of the containers in the template.'),
-  wideColumn('Images', 'Images of the containers in the template.'),
-  wideColumn('Selector', 'Which pods belong to it.'),
+  wideColumn('Containers'),
+  wideColumn('Images'),
+  wideColumn('Selector'),
 ];
 
 export function workloadCells(spec: WorkloadSpec | undefined): TableCell[] {

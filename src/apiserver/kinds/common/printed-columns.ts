@@ -24,19 +24,25 @@ export const AGE: PrintedColumn<Named> = {
   cells: (object, nowMs) => [ageSince(object.metadata.creationTimestamp, nowMs)],
 };
 
+/** In place of the age, for kinds without columns of their own. */
+export const CREATED_AT: PrintedColumn<Named> = {
+  columns: [column('Created At', 'date')],
+  cells: (object) => [object.metadata.creationTimestamp ?? ''],
+};
+
 /** A column that is always shown. */
 export function shown<T>(
   name: string,
-  description: string,
   cell: CellOf<T>,
   type?: TableColumn['type'],
+  format?: string,
 ): PrintedColumn<T> {
-  return { columns: [column(name, description, type)], cells: (object, nowMs) => [cell(object, nowMs)] };
+  return { columns: [column(name, type, format)], cells: (object, nowMs) => [cell(object, nowMs)] };
 }
 
 /** A column that `-o wide` adds. */
-export function wide<T>(name: string, description: string, cell: CellOf<T>): PrintedColumn<T> {
-  return { columns: [wideColumn(name, description)], cells: (object, nowMs) => [cell(object, nowMs)] };
+export function wide<T>(name: string, cell: CellOf<T>): PrintedColumn<T> {
+  return { columns: [wideColumn(name)], cells: (object, nowMs) => [cell(object, nowMs)] };
 }
 
 /** What `kubectl get` prints of a kind. */

@@ -16,7 +16,7 @@ export const LEASE_KIND = defineKind<DecodedObject<Lease>>({
   type: LEASES,
   finalizerNames: 'any',
   schema: 'io.k8s.api.coordination.v1.Lease',
-  columns: [NAME_COLUMN, column('Holder', 'Who holds the lease.'), AGE_COLUMN],
+  columns: [NAME_COLUMN, column('Holder'), AGE_COLUMN],
   toRow: (object, nowMs) => [
     object.metadata.name,
     object.spec?.holderIdentity ?? '',

@@ -19,7 +19,7 @@ export const CONFIG_MAP_KIND = defineKind<ConfigMap>({
   shortNames: ['cm'],
   ...printed<ConfigMap>(
     NAME,
-    shown('Data', 'How many keys it has.', ({ data, binaryData }) => countKeys(data) + countKeys(binaryData)),
+    shown('Data', ({ data, binaryData }) => countKeys(data) + countKeys(binaryData)),
     AGE,
   ),
   validate,
@@ -47,7 +47,7 @@ function validate({ data, binaryData }: Readonly<ConfigMap>, errors: FieldError[
     validateSyntax(key, checkConfigMapKey, `binaryData[${key}]`, errors);
     bytes += Buffer.byteLength(binaryData[key] ?? '', 'base64');
   }
-  if (bytes > MAX_BYTES) errors.push(tooLong('', MAX_BYTES));
+  if (bytes > MAX_BYTES) errors.push(tooLong('[]', MAX_BYTES));
 }
 
 function countKeys(map: object | undefined): number {

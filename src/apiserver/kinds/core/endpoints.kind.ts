@@ -29,7 +29,7 @@ export const ENDPOINTS_KIND = defineKind<Endpoints>({
   deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   shortNames: ['ep'],
   createsOnUpdate: true,
-  ...printed<Endpoints>(NAME, shown('Endpoints', 'Addresses and ports.', endpointsText), AGE),
+  ...printed<Endpoints>(NAME, shown('Endpoints', endpointsText), AGE),
   applyDefaults({ subsets }) {
     for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ??= 'TCP';
   },

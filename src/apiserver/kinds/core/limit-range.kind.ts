@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LimitRange as ILimitRange, LimitRangeItem } from '@rollkeeper/machinery/types/core-v1';
 import { checkQualifiedName, nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { NAME, printed, shown } from '../common/printed-columns.js';
+import { CREATED_AT, NAME, printed } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, required } from '../validation/field-errors.js';
@@ -20,10 +20,7 @@ export const LIMIT_RANGE_KIND = defineKind<LimitRange>({
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.LimitRange',
   shortNames: ['limits'],
-  ...printed<LimitRange>(
-    NAME,
-    shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
-  ),
+  ...printed<LimitRange>(NAME, CREATED_AT),
   applyDefaults({ spec }) {
     for (const item of spec?.limits ?? []) if (item.type === 'Container') defaultItem(item);
   },

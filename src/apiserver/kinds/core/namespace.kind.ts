@@ -7,7 +7,6 @@ import { invalid } from '../validation/field-errors.js';
 import { validateFinalizer } from '../validation/object-meta.js';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
-const POD_SECURITY = 'pod-security.kubernetes.io/';
 /** Keeps a namespace that is being deleted until the namespace controller has emptied it. */
 const FINALIZER = 'kubernetes';
 
@@ -21,7 +20,7 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
   checkName: checkDns1123Label,
   ...printed<DecodedObject<Namespace>>(
     NAME,
-    shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
+    shown('Status', ({ status }) => status?.phase ?? ''),
     AGE,
   ),
   applyDefaults(object) {
@@ -50,23 +49,8 @@ export const NAMESPACE_KIND = defineKind<DecodedObject<Namespace>>({
     else validateNamespaceFinalizers(object, errors);
     if (subresource === 'status') validatePhase(object, errors);
   },
-  warnings: ({ metadata }, old) => podSecurityWarnings(metadata.labels ?? {}, old?.metadata.labels ?? {}),
   selectableFields: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
 });
-
-/** The labels are kept for the clusters that enforce them; this server does not, and says so to those who set them. */
-function podSecurityWarnings(
-  labels: Readonly<Record<string, string>>,
-  old: Readonly<Record<string, string>>,
-): string[] {
-  return Object.keys(labels)
-    .filter((label) => label.startsWith(POD_SECURITY) && labels[label] !== old[label])
-    .sort()
-    .map(
-      (label) =>
-        `metadata.labels: ${label} is stored, but this server does not enforce Pod Security Standards`,
-    );
-}
 
 /** Names of those who may keep a namespace. Source: validateFinalizerName. */
 function validateNamespaceFinalizers(

@@ -26,24 +26,20 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
   hasStatus: true,
   ...printed<Claim>(
     NAME,
-    shown('Status', 'Pending, Bound or Lost.', ({ metadata, status }) =>
+    shown('Status', ({ metadata, status }) =>
       metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
     ),
-    shown('Volume', 'The volume that it is bound to.', ({ spec }) => spec?.volumeName ?? ''),
-    shown('Capacity', 'Size of the volume.', ({ spec, status }) =>
+    shown('Volume', ({ spec }) => spec?.volumeName ?? ''),
+    shown('Capacity', ({ spec, status }) =>
       spec?.volumeName ? String(status?.capacity?.storage ?? '0') : '',
     ),
-    shown('Access Modes', 'How the volume may be mounted.', ({ spec, status }) =>
+    shown('Access Modes', ({ spec, status }) =>
       spec?.volumeName ? accessModesText(status?.accessModes) : '',
     ),
-    shown('StorageClass', 'The class that makes the volume.', ({ spec }) => spec?.storageClassName ?? ''),
-    shown(
-      'VolumeAttributesClass',
-      'The class of attributes of the volume.',
-      ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
-    ),
+    shown('StorageClass', ({ spec }) => spec?.storageClassName ?? ''),
+    shown('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>'),
     AGE,
-    wide('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>'),
+    wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>'),
   ),
   applyDefaults(object) {
     defaultClaimSpec((object.spec ??= {}));
@@ -51,6 +47,8 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
   },
   prepareForCreate(object) {
     object.status = { phase: 'Pending' };
+    // CrossNamespaceVolumeDataSource is off by default in 1.36.
+    if (object.spec?.dataSourceRef?.namespace) delete object.spec.dataSourceRef;
     bindDataSources(object.spec ?? {});
   },
   prepareForUpdate(object, _old, subresource) {

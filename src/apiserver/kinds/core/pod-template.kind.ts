@@ -18,13 +18,13 @@ export const POD_TEMPLATE_KIND = defineKind<PodTemplate>({
   generationOf: ({ template }) => template,
   ...printed<PodTemplate>(
     NAME,
-    shown('Containers', 'Names of the containers in the template.', ({ template }) =>
+    shown('Containers', ({ template }) =>
       (template?.spec?.containers ?? []).map(({ name }) => name).join(','),
     ),
-    shown('Images', 'Images of the containers in the template.', ({ template }) =>
+    shown('Images', ({ template }) =>
       (template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(','),
     ),
-    shown('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+    shown('Pod Labels', ({ template }) => labelsText(template?.metadata?.labels)),
   ),
   applyDefaults: (object) => defaultPodTemplate(object),
   validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),

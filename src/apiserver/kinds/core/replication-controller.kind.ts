@@ -48,14 +48,9 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   generationOf: ({ spec }) => spec,
   ...printed<ReplicationController>(
     NAME,
-    shown('Desired', 'The wanted number of pods.', ({ spec }) => spec?.replicas ?? 0, 'integer'),
-    shown('Current', 'The number of pods last seen.', ({ status }) => status?.replicas ?? 0, 'integer'),
-    shown(
-      'Ready',
-      'The number of pods that are ready.',
-      ({ status }) => status?.readyReplicas ?? 0,
-      'integer',
-    ),
+    shown('Desired', ({ spec }) => spec?.replicas ?? 0, 'integer'),
+    shown('Current', ({ status }) => status?.replicas ?? 0, 'integer'),
+    shown('Ready', ({ status }) => status?.readyReplicas ?? 0, 'integer'),
     AGE,
     WORKLOAD,
   ),

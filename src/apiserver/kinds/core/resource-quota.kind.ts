@@ -24,8 +24,8 @@ export const RESOURCE_QUOTA_KIND = defineKind<ResourceQuota>({
   hasStatus: true,
   ...printed<ResourceQuota>(
     NAME,
-    shown('Request', 'Used and allowed, all but limits.', (quota) => usage(quota, false)),
-    shown('Limit', 'Used and allowed of limits.', (quota) => usage(quota, true)),
+    shown('Request', (quota) => usage(quota, false)),
+    shown('Limit', (quota) => usage(quota, true)),
     AGE,
   ),
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),

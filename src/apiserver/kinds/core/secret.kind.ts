@@ -12,6 +12,7 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
+import { keyPairWarnings } from './key-pair-warnings.js';
 
 type Secret = DecodedObject<ISecret>;
 
@@ -25,8 +26,8 @@ export const SECRET_KIND = defineKind<Secret>({
   schema: 'io.k8s.api.core.v1.Secret',
   ...printed<Secret>(
     NAME,
-    shown('Type', 'What the secret is for.', ({ type }) => type ?? ''),
-    shown('Data', 'How many keys it has.', ({ data }) => Object.keys(data ?? {}).length),
+    shown('Type', ({ type }) => type ?? ''),
+    shown('Data', ({ data }) => Object.keys(data ?? {}).length),
     AGE,
   ),
   applyDefaults(object) {
@@ -37,6 +38,8 @@ export const SECRET_KIND = defineKind<Secret>({
     // Old clients leave the type out.
     if (!object.type) object.type = old.type;
   },
+  warnings: ({ data = {}, type }) =>
+    type === 'kubernetes.io/tls' ? keyPairWarnings(data['tls.crt'], data['tls.key']) : [],
   validate,
   validateUpdate(object, old, _subresource, errors) {
     if (object.type !== old.type) errors.push(invalid('type', object.type, FIELD_IMMUTABLE));

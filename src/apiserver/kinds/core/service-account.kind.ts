@@ -1,7 +1,7 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { AGE, NAME, printed } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 
 export const SERVICE_ACCOUNT_KIND = defineKind({
@@ -11,9 +11,5 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   answersDeleted: true,
   shortNames: ['sa'],
   subresources: ['token'],
-  ...printed<Decoded<ServiceAccount>>(
-    NAME,
-    shown('Secrets', 'How many secrets its pods may use.', ({ secrets }) => secrets?.length ?? 0),
-    AGE,
-  ),
+  ...printed<Decoded<ServiceAccount>>(NAME, AGE),
 });

@@ -8,10 +8,17 @@ import { compileJsonPath } from './json-path.js';
 
 type Column = Partial<CustomResourceColumnDefinition>;
 
+const NAME: TableColumn = {
+  ...NAME_COLUMN,
+  description:
+    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
+};
+
 const AGE: Column = {
   name: 'Age',
   type: 'date',
-  description: 'Time since the object was created.',
+  description:
+    'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
   jsonPath: '.metadata.creationTimestamp',
 };
 
@@ -23,7 +30,7 @@ export function customColumns(asked: readonly Column[] = []): Pick<KindDefinitio
   const columns = asked.length > 0 ? asked : [AGE];
   const paths = columns.map(({ jsonPath = '' }) => compileJsonPath(jsonPath));
   return {
-    columns: [NAME_COLUMN, ...columns.map(toColumn)],
+    columns: [NAME, ...columns.map(toColumn)],
     toRow: (object: Readonly<UnstructuredObject>, nowMs) => [
       object.metadata.name,
       ...columns.map((column, index) => cellOf(paths[index]?.(object) ?? [], column, nowMs)),

@@ -37,13 +37,9 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
   generationOf: ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }) => rest,
   ...printed<Slice>(
     NAME,
-    shown('AddressType', 'IPv4, IPv6 or FQDN.', ({ addressType }) => addressType ?? ''),
-    shown('Ports', 'The ports of the endpoints.', ({ ports }) =>
-      firstOf(ports?.map(({ port }) => String(port ?? '*'))),
-    ),
-    shown('Endpoints', 'Their addresses.', ({ endpoints }) =>
-      firstOf(endpoints?.flatMap(({ addresses = [] }) => addresses)),
-    ),
+    shown('AddressType', ({ addressType }) => addressType ?? ''),
+    shown('Ports', ({ ports }) => firstOf(ports?.map(({ port }) => String(port ?? '*')))),
+    shown('Endpoints', ({ endpoints }) => firstOf(endpoints?.flatMap(({ addresses = [] }) => addresses))),
     AGE,
   ),
   applyDefaults({ ports }) {

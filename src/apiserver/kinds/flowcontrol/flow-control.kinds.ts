@@ -28,26 +28,12 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
     NAME,
-    shown(
-      'PriorityLevel',
-      'The level of its requests.',
-      ({ spec }) => spec?.priorityLevelConfiguration?.name ?? '',
-    ),
-    shown(
-      'MatchingPrecedence',
-      'The smaller, the sooner it is asked.',
-      ({ spec }) => spec?.matchingPrecedence ?? 0,
-      'integer',
-    ),
-    shown(
-      'DistinguisherMethod',
-      'How its requests are told apart.',
-      ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
-    ),
+    shown('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
+    shown('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0),
+    shown('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
     AGE,
     shown(
       'MissingPL',
-      'Whether its level is not there.',
       ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
     ),
   ),
@@ -210,17 +196,13 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
     NAME,
-    shown('Type', 'Exempt or Limited.', ({ spec }) => spec?.type ?? ''),
-    shown('NominalConcurrencyShares', 'Its share of what is served at once.', ({ spec }) =>
+    shown('Type', ({ spec }) => spec?.type ?? ''),
+    shown('NominalConcurrencyShares', ({ spec }) =>
       String(spec?.limited?.nominalConcurrencyShares ?? '<none>'),
     ),
-    shown('Queues', 'How many queues it has.', ({ spec }) =>
-      String(spec?.limited?.limitResponse?.queuing?.queues ?? '<none>'),
-    ),
-    shown('HandSize', 'How many queues a flow may use.', ({ spec }) =>
-      String(spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>'),
-    ),
-    shown('QueueLengthLimit', 'How many requests may wait in a queue.', ({ spec }) =>
+    shown('Queues', ({ spec }) => String(spec?.limited?.limitResponse?.queuing?.queues ?? '<none>')),
+    shown('HandSize', ({ spec }) => String(spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>')),
+    shown('QueueLengthLimit', ({ spec }) =>
       String(spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>'),
     ),
     AGE,

@@ -35,8 +35,8 @@ export const INGRESS_CLASS_KIND = defineKind<IngressClass>({
   generationOf: ({ spec }) => spec,
   ...printed<IngressClass>(
     NAME,
-    shown('Controller', 'Who serves ingresses of this class.', ({ spec }) => spec?.controller ?? ''),
-    shown('Parameters', 'What it is told beside.', ({ spec }) => {
+    shown('Controller', ({ spec }) => spec?.controller ?? ''),
+    shown('Parameters', ({ spec }) => {
       const parameters = spec?.parameters;
       if (!parameters) return '<none>';
       const group = parameters.apiGroup ? `.${parameters.apiGroup}` : '';

@@ -44,17 +44,16 @@ export const INGRESS_KIND = defineKind<Ingress>({
     NAME,
     shown(
       'Class',
-      'Who serves it.',
       ({ metadata, spec }) => spec?.ingressClassName ?? metadata.annotations?.[CLASS_ANNOTATION] ?? '<none>',
     ),
-    shown('Hosts', 'Names of its hosts.', ({ spec }) => hostsText(spec?.rules)),
-    shown('Address', 'Where it is reached.', ({ status }) =>
+    shown('Hosts', ({ spec }) => hostsText(spec?.rules)),
+    shown('Address', ({ status }) =>
       (status?.loadBalancer?.ingress ?? [])
         .map(({ ip, hostname }) => ip || hostname || '')
         .filter((address) => address !== '')
         .join(','),
     ),
-    shown('Ports', 'The ports that it listens on.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
+    shown('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
     AGE,
   ),
   prepareForCreate: withLoadBalancerStatus,

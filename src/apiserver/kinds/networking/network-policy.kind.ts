@@ -36,7 +36,7 @@ export const NETWORK_POLICY_KIND = defineKind<NetworkPolicy>({
   generationOf: ({ spec }) => spec,
   ...printed<NetworkPolicy>(
     NAME,
-    shown('Pod-Selector', 'Which pods it holds for.', ({ spec }) => formatSelector(spec?.podSelector)),
+    shown('Pod-Selector', ({ spec }) => formatSelector(spec?.podSelector)),
     AGE,
   ),
   applyDefaults(object) {

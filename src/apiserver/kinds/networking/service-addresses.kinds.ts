@@ -30,9 +30,7 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
   hasStatus: true,
   ...printed<Network>(
     NAME,
-    shown('CIDRs', 'Networks that services get their addresses from.', ({ spec }) =>
-      (spec?.cidrs ?? []).join(','),
-    ),
+    shown('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')),
     AGE,
   ),
   validate({ spec }, errors) {
@@ -80,12 +78,11 @@ export const IP_ADDRESS_KIND = defineKind<Address>({
   checkName: checkIp,
   ...printed<Address>(
     NAME,
-    shown('ParentRef', 'What has the address.', ({ spec }) => {
+    shown('ParentRef', ({ spec }) => {
       const { group, resource, namespace, name } = spec?.parentRef ?? {};
       const type = group ? `${resource ?? ''}.${group}` : (resource ?? '');
       return [type, namespace, name].filter((part) => part).join('/');
     }),
-    AGE,
   ),
   validate: validateParent,
   validateUpdate(object, old, _subresource, errors) {

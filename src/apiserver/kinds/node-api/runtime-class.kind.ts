@@ -28,7 +28,7 @@ export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({
   needsVersionOnUpdate: true,
   ...printed<RuntimeClass>(
     NAME,
-    shown('Handler', 'What runs its containers.', ({ handler }) => handler ?? ''),
+    shown('Handler', ({ handler }) => handler ?? ''),
     AGE,
   ),
   validate,

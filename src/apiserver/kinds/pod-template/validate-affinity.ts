@@ -7,7 +7,7 @@ import type {
   PodAffinityTerm,
 } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
+import { forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNodeSelector, validateNodeSelectorTerm } from '../validation/node-selectors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -56,19 +56,50 @@ function validateTerm(term: Decoded<PodAffinityTerm>, path: string, errors: Fiel
   if (!topologyKey) errors.push(required(`${path}.topologyKey`, 'can not be empty'));
   validateSyntax(topologyKey ?? '', checkQualifiedName, `${path}.topologyKey`, errors);
   for (const [field, keys] of Object.entries({ matchLabelKeys, mismatchLabelKeys }))
-    validateLabelKeys(keys, labelSelector !== undefined, `${path}.${field}`, errors);
+    validateLabelKeys(keys, labelSelector, `${path}.${field}`, errors);
+  validateRepeatedKeys(matchLabelKeys, labelSelector, path, errors);
+  matchLabelKeys?.forEach((key, index) => {
+    if (mismatchLabelKeys?.includes(key))
+      errors.push(
+        invalid(
+          `${path}.matchLabelKeys[${index}]`,
+          key,
+          'exists in both matchLabelKeys and mismatchLabelKeys',
+        ),
+      );
+  });
 }
+
+type Selector = Decoded<PodAffinityTerm>['labelSelector'];
 
 /** Keys of the pod's own labels that its selector is completed with. */
 export function validateLabelKeys(
   keys: readonly string[] | undefined,
-  hasSelector: boolean,
+  selector: Selector,
   path: string,
   errors: FieldError[],
 ): void {
-  keys?.forEach((key, index) => {
-    validateSyntax(key, checkQualifiedName, `${path}[${index}]`, errors);
-    if (!hasSelector)
-      errors.push(invalid(`${path}[${index}]`, key, 'must not be specified when labelSelector is not set'));
-  });
+  if (!keys?.length) return;
+  if (!selector) {
+    errors.push(forbidden(path, 'must not be specified when labelSelector is not set'));
+    return;
+  }
+  keys.forEach((key, index) => validateSyntax(key, checkQualifiedName, `${path}[${index}]`, errors));
+}
+
+/** The selector has been completed with the keys, so a key in it twice was there before. */
+export function validateRepeatedKeys(
+  keys: readonly string[] | undefined,
+  selector: Selector,
+  path: string,
+  errors: FieldError[],
+): void {
+  const indexes = new Map(keys?.map((key, index) => [key, index]));
+  const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
+  for (const { key = '' } of selector?.matchExpressions ?? []) {
+    const index = indexes.get(key);
+    if (index !== undefined && seen.has(key))
+      errors.push(invalid(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector'));
+    seen.add(key);
+  }
 }

@@ -68,16 +68,8 @@ function validateSource(
     errors.push(required(`${path}.clusterTrustBundle.path`));
 }
 
-function filesOf({
-  secret,
-  configMap,
-  downwardAPI,
-  serviceAccountToken,
-}: Decoded<VolumeProjection>): string[] {
-  return [
-    ...(secret?.items ?? []),
-    ...(configMap?.items ?? []),
-    ...(downwardAPI?.items ?? []),
-    ...(serviceAccountToken ? [serviceAccountToken] : []),
-  ].map(({ path }) => path ?? '');
+function filesOf({ secret, configMap, downwardAPI }: Decoded<VolumeProjection>): string[] {
+  return [...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])].map(
+    ({ path }) => path ?? '',
+  );
 }

@@ -1,11 +1,11 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { TopologySpreadConstraint } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
-import { validateLabelKeys } from './validate-affinity.js';
+import { validateLabelKeys, validateRepeatedKeys } from './validate-affinity.js';
 
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const WORDS: readonly WordRule[] = [
@@ -30,9 +30,9 @@ export function validateTopologySpread(
     validateWords(constraint, WORDS, at, errors);
     if (constraint.labelSelector)
       validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`, errors);
-    if (constraint.matchLabelKeys?.length && !constraint.labelSelector)
-      errors.push(forbidden(`${at}.matchLabelKeys`, 'must not be specified when labelSelector is not set'));
-    else validateLabelKeys(constraint.matchLabelKeys, true, `${at}.matchLabelKeys`, errors);
+    const { labelSelector, matchLabelKeys } = constraint;
+    validateLabelKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, errors);
+    validateRepeatedKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, errors);
     const { minDomains } = constraint;
     if (minDomains !== undefined && minDomains <= 0)
       errors.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));

@@ -32,18 +32,9 @@ export const POD_DISRUPTION_BUDGET_KIND = defineKind<Budget>({
   generationOf: ({ spec }) => spec,
   ...printed<Budget>(
     NAME,
-    shown('Min Available', 'How many pods must be available.', ({ spec }) =>
-      String(spec?.minAvailable ?? 'N/A'),
-    ),
-    shown('Max Unavailable', 'How many pods may be unavailable.', ({ spec }) =>
-      String(spec?.maxUnavailable ?? 'N/A'),
-    ),
-    shown(
-      'Allowed Disruptions',
-      'How many pods may be evicted now.',
-      ({ status }) => status?.disruptionsAllowed ?? 0,
-      'integer',
-    ),
+    shown('Min Available', ({ spec }) => String(spec?.minAvailable ?? 'N/A')),
+    shown('Max Unavailable', ({ spec }) => String(spec?.maxUnavailable ?? 'N/A')),
+    shown('Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, 'integer'),
     AGE,
   ),
   prepareForCreate(object) {

@@ -22,15 +22,11 @@ function bindingRules(isNamespaced: boolean): Omit<KindRules<Binding>, 'type' | 
     checkName: checkPathSegment,
     ...printed<Binding>(
       NAME,
-      shown(
-        'Role',
-        'The role that is given.',
-        ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`,
-      ),
+      shown('Role', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
       AGE,
-      wide('Users', 'Users who have it.', subjects('User')),
-      wide('Groups', 'Groups who have it.', subjects('Group')),
-      wide('ServiceAccounts', 'Service accounts that have it.', subjects('ServiceAccount')),
+      wide('Users', subjects('User')),
+      wide('Groups', subjects('Group')),
+      wide('ServiceAccounts', subjects('ServiceAccount')),
     ),
     applyDefaults(object) {
       if (object.roleRef) object.roleRef.apiGroup ||= RBAC_GROUP;

@@ -2,7 +2,7 @@ import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterRole as IClusterRole, Role as IRole } from '@rollkeeper/machinery/types/rbac-v1';
 import type { Decoded, DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
-import { NAME, printed, shown } from '../common/printed-columns.js';
+import { CREATED_AT, NAME, printed } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -12,10 +12,7 @@ import { RBAC_GROUP, validateRules } from './rules.js';
 type Role = DecodedObject<IRole>;
 type ClusterRole = DecodedObject<IClusterRole>;
 
-const COLUMNS = printed<UnstructuredObject>(
-  NAME,
-  shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
-);
+const COLUMNS = printed<UnstructuredObject>(NAME, CREATED_AT);
 
 /** Source: ValidateRole in pkg/apis/rbac/validation/validation.go. */
 export const ROLE_KIND = defineKind<Role>({

@@ -30,9 +30,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   hasStatus: true,
   ...printed<Claim>(
     NAME,
-    shown('State', 'A summary of the current state (allocated, pending, reserved, etc.).', (claim) =>
-      stateOf(claim),
-    ),
+    shown('State', (claim) => stateOf(claim)),
     AGE,
   ),
   applyDefaults: ({ spec }) => defaultDevices(spec?.devices),

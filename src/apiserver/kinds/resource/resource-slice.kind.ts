@@ -26,9 +26,9 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
   generationOf: ({ spec }) => spec,
   ...printed<Slice>(
     NAME,
-    shown('Node', 'The node whose devices it lists.', ({ spec }) => spec?.nodeName ?? '<unset>'),
-    shown('Driver', 'The driver of the devices.', ({ spec }) => spec?.driver ?? ''),
-    shown('Pool', 'The pool that the devices belong to.', ({ spec }) => spec?.pool?.name ?? ''),
+    shown('Node', ({ spec }) => spec?.nodeName ?? '<unset>'),
+    shown('Driver', ({ spec }) => spec?.driver ?? ''),
+    shown('Pool', ({ spec }) => spec?.pool?.name ?? ''),
     AGE,
   ),
   validate,

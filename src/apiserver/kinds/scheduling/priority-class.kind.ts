@@ -30,16 +30,10 @@ export const PRIORITY_CLASS_KIND = defineKind<PriorityClass>({
   generationOf: () => undefined,
   ...printed<PriorityClass>(
     NAME,
-    shown('Value', 'The greater, the more important.', ({ value }) => value ?? 0, 'integer'),
-    shown('Global-Default', 'Whether pods without a class get it.', ({ globalDefault }) =>
-      String(globalDefault ?? false),
-    ),
+    shown('Value', ({ value }) => value ?? 0, 'integer'),
+    shown('Global-Default', ({ globalDefault }) => globalDefault ?? false, 'boolean'),
     AGE,
-    shown(
-      'PreemptionPolicy',
-      'Whether its pods drive out others.',
-      ({ preemptionPolicy }) => preemptionPolicy ?? '',
-    ),
+    shown('PreemptionPolicy', ({ preemptionPolicy }) => preemptionPolicy ?? ''),
   ),
   applyDefaults(object) {
     object.preemptionPolicy ??= 'PreemptLowerPriority';

@@ -54,20 +54,10 @@ export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
           : metadata.name,
       ],
     },
-    shown('Provisioner', 'Who makes its volumes.', ({ provisioner }) => provisioner ?? ''),
-    shown(
-      'ReclaimPolicy',
-      'What becomes of volumes whose claim goes.',
-      ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
-    ),
-    shown(
-      'VolumeBindingMode',
-      'When volumes are made.',
-      ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
-    ),
-    shown('AllowVolumeExpansion', 'Whether claims may grow.', ({ allowVolumeExpansion }) =>
-      String(allowVolumeExpansion ?? false),
-    ),
+    shown('Provisioner', ({ provisioner }) => provisioner ?? ''),
+    shown('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
+    shown('VolumeBindingMode', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),
+    shown('AllowVolumeExpansion', ({ allowVolumeExpansion }) => String(allowVolumeExpansion ?? false)),
     AGE,
   ),
   applyDefaults(object) {
@@ -136,7 +126,7 @@ export const VOLUME_ATTRIBUTES_CLASS_KIND = defineKind<AttributesClass>({
   shortNames: ['vac'],
   ...printed<AttributesClass>(
     NAME,
-    shown('DriverName', 'The driver of the volumes.', ({ driverName }) => driverName ?? ''),
+    shown('DriverName', ({ driverName }) => driverName ?? ''),
     AGE,
   ),
   validate({ driverName, parameters }, errors) {

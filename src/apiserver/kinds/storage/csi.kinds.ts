@@ -6,7 +6,7 @@ import {
   FIELD_IMMUTABLE,
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
-import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import { AGE, CREATED_AT, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
@@ -41,24 +41,15 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
   needsVersionOnUpdate: true,
   ...printed<Driver>(
     NAME,
-    shown('AttachRequired', 'Whether volumes are attached to nodes.', ({ spec }) =>
-      String(spec?.attachRequired ?? true),
-    ),
-    shown('PodInfoOnMount', 'Whether it is told about pods.', ({ spec }) =>
-      String(spec?.podInfoOnMount ?? false),
-    ),
-    shown('StorageCapacity', 'Whether it tells its capacity.', ({ spec }) =>
-      String(spec?.storageCapacity ?? false),
-    ),
+    shown('AttachRequired', ({ spec }) => spec?.attachRequired ?? true, 'boolean'),
+    shown('PodInfoOnMount', ({ spec }) => spec?.podInfoOnMount ?? false, 'boolean'),
+    shown('StorageCapacity', ({ spec }) => spec?.storageCapacity ?? false, 'boolean'),
     shown(
       'TokenRequests',
-      'Audiences of tokens that it wants.',
       ({ spec }) => (spec?.tokenRequests ?? []).map(({ audience }) => audience).join(',') || '<unset>',
     ),
-    shown('RequiresRepublish', 'Whether it mounts again and again.', ({ spec }) =>
-      String(spec?.requiresRepublish ?? false),
-    ),
-    shown('Modes', 'Lifecycles of volumes.', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')),
+    shown('RequiresRepublish', ({ spec }) => spec?.requiresRepublish ?? false, 'boolean'),
+    shown('Modes', ({ spec }) => (spec?.volumeLifecycleModes ?? []).join(',')),
     AGE,
   ),
   applyDefaults(object) {
@@ -120,7 +111,7 @@ export const CSI_NODE_KIND = defineKind<NodeInfo>({
   needsVersionOnUpdate: true,
   ...printed<NodeInfo>(
     NAME,
-    shown('Drivers', 'How many drivers the node has.', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'),
+    shown('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, 'integer'),
     AGE,
   ),
   validate: validateNodeInfo,
@@ -166,16 +157,7 @@ export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
   },
   schema: 'io.k8s.api.storage.v1.CSIStorageCapacity',
   needsVersionOnUpdate: true,
-  ...printed<Capacity>(
-    NAME,
-    shown(
-      'StorageClassName',
-      'The class that it speaks of.',
-      ({ storageClassName }) => storageClassName ?? '',
-    ),
-    shown('Capacity', 'How much is left.', ({ capacity }) => String(capacity ?? '<unset>')),
-    AGE,
-  ),
+  ...printed<Capacity>(NAME, CREATED_AT),
   validate: validateCapacity,
   validateUpdate(object, old, _subresource, errors) {
     validateCapacity(object, errors);

@@ -26,10 +26,10 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
   needsVersionOnUpdate: true,
   ...printed<Attachment>(
     NAME,
-    shown('Attacher', 'The driver that attaches it.', ({ spec }) => spec?.attacher ?? ''),
-    shown('PV', 'The volume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
-    shown('Node', 'The node.', ({ spec }) => spec?.nodeName ?? ''),
-    shown('Attached', 'Whether it is attached.', ({ status }) => String(status?.attached ?? false)),
+    shown('Attacher', ({ spec }) => spec?.attacher ?? '', 'string', 'name'),
+    shown('PV', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+    shown('Node', ({ spec }) => spec?.nodeName ?? ''),
+    shown('Attached', ({ status }) => status?.attached ?? false, 'boolean'),
     AGE,
   ),
   prepareForCreate(object) {

@@ -54,7 +54,7 @@ function validateService(
   if (!name) errors.push(required(`${path}.name`, 'service name is required'));
   if (!namespace) errors.push(required(`${path}.namespace`, 'service namespace is required'));
   validateSyntax(port ?? 0, checkPortNumber, `${path}.port`, errors);
-  if (route === undefined) return;
+  if (!route) return;
   if (!route.startsWith('/')) errors.push(invalid(`${path}.path`, route, "must start with a '/'"));
   const steps = route.replace(/^\//, '').split('/');
   steps.forEach((step, index) => {

@@ -18,7 +18,8 @@ export function validateWords(
 ): void {
   for (const { field, words, isRequired } of rules) {
     const value = (object as Record<string, unknown>)[field];
-    if (value === undefined || value === '') {
+    // The decoder keeps an empty text only where it differs from none.
+    if (value === undefined || (value === '' && isRequired)) {
       if (isRequired) errors.push(required(`${path}.${field}`));
     } else if (!words.includes(value as string)) {
       errors.push(notSupported(`${path}.${field}`, value, words));

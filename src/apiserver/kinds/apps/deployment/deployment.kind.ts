@@ -15,9 +15,9 @@ import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 const DEPLOYMENT_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,
-  column('Ready', 'Ready pods of the wanted number.'),
-  column('Up-to-date', 'Pods of the current template.'),
-  column('Available', 'Pods that have been ready for at least minReadySeconds.'),
+  column('Ready'),
+  column('Up-to-date'),
+  column('Available'),
   AGE_COLUMN,
   ...WORKLOAD_COLUMNS,
 ];

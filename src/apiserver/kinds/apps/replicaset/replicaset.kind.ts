@@ -15,9 +15,9 @@ import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 const REPLICA_SET_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,
-  column('Desired', 'The wanted number of pods.', 'integer'),
-  column('Current', 'The number of pods last seen.', 'integer'),
-  column('Ready', 'The number of pods that are ready.', 'integer'),
+  column('Desired', 'integer'),
+  column('Current', 'integer'),
+  column('Ready', 'integer'),
   AGE_COLUMN,
   ...WORKLOAD_COLUMNS,
 ];

@@ -5,16 +5,16 @@ import { ageSince } from '../../common/human-duration.js';
 import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 export const EVENT_COLUMNS: readonly TableColumn[] = [
-  column('Last Seen', 'Time since it last happened.'),
-  column('Type', 'Normal or Warning.'),
-  column('Reason', 'Why it happened, in one word.'),
-  column('Object', 'What it is about.'),
-  wideColumn('Subobject', 'The part of the object that it is about.'),
-  wideColumn('Source', 'Who reported it.'),
-  column('Message', 'What happened.'),
-  wideColumn('First Seen', 'Time since it first happened.'),
-  wideColumn('Count', 'How often it happened.'),
-  { ...wideColumn('Name', 'Name of the event.'), format: 'name' },
+  column('Last Seen'),
+  column('Type'),
+  column('Reason'),
+  column('Object'),
+  wideColumn('Subobject'),
+  wideColumn('Source'),
+  column('Message'),
+  wideColumn('First Seen'),
+  wideColumn('Count'),
+  { ...wideColumn('Name'), format: 'name' },
 ];
 
 /** Source: printEvent in pkg/printers/internalversion/printers.go. */

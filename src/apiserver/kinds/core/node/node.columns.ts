@@ -10,15 +10,15 @@ const UNKNOWN = '<unknown>';
 
 export const NODE_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,
-  column('Status', 'Whether the node is ready, and whether pods may be put there.'),
-  column('Roles', 'Roles of the node, from its labels.'),
+  column('Status'),
+  column('Roles'),
   AGE_COLUMN,
-  column('Version', 'Version of the kubelet.'),
-  wideColumn('Internal-IP', 'Address within the cluster.'),
-  wideColumn('External-IP', 'Address from outside.'),
-  wideColumn('OS-Image', 'Operating system.'),
-  wideColumn('Kernel-Version', 'Version of the kernel.'),
-  wideColumn('Container-Runtime', 'Container runtime and its version.'),
+  column('Version'),
+  wideColumn('Internal-IP'),
+  wideColumn('External-IP'),
+  wideColumn('OS-Image'),
+  wideColumn('Kernel-Version'),
+  wideColumn('Container-Runtime'),
 ];
 
 /** Source: printNode in pkg/printers/internalversion/printers.go. */

@@ -24,28 +24,20 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
   hasStatus: true,
   ...printed<Volume>(
     NAME,
-    shown('Capacity', 'Size of the volume.', ({ spec }) => String(spec?.capacity?.storage ?? '0')),
-    shown('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
-    shown(
-      'Reclaim Policy',
-      'What becomes of it when its claim goes.',
-      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
-    ),
-    shown('Status', 'Available, Bound, Released or Failed.', ({ metadata, status }) =>
+    shown('Capacity', ({ spec }) => String(spec?.capacity?.storage ?? '0')),
+    shown('Access Modes', ({ spec }) => accessModesText(spec?.accessModes)),
+    shown('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ''),
+    shown('Status', ({ metadata, status }) =>
       metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
     ),
-    shown('Claim', 'The claim that it is bound to.', ({ spec }) =>
+    shown('Claim', ({ spec }) =>
       spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : '',
     ),
-    shown('StorageClass', 'The class that it belongs to.', ({ spec }) => spec?.storageClassName ?? ''),
-    shown(
-      'VolumeAttributesClass',
-      'The class of its attributes.',
-      ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
-    ),
-    shown('Reason', 'Why it is in its state.', ({ status }) => status?.reason ?? ''),
+    shown('StorageClass', ({ spec }) => spec?.storageClassName ?? ''),
+    shown('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>'),
+    shown('Reason', ({ status }) => status?.reason ?? ''),
     AGE,
-    wide('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>'),
+    wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>'),
   ),
   applyDefaults(object) {
     const spec = (object.spec ??= {});

@@ -7,14 +7,14 @@ import type { PodSummary } from './pod-status-word.js';
 
 export const POD_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,
-  column('Ready', 'Ready containers of all containers.'),
-  column('Status', 'What the containers together are doing.'),
-  column('Restarts', 'How often containers of the pod were restarted, and when last.'),
+  column('Ready'),
+  column('Status'),
+  column('Restarts'),
   AGE_COLUMN,
-  wideColumn('IP', 'Address of the pod.'),
-  wideColumn('Node', 'The node that runs the pod.'),
-  wideColumn('Nominated Node', 'The node that the pod may get once others have made room for it.'),
-  wideColumn('Readiness Gates', 'Fulfilled conditions of those that must hold for the pod to be ready.'),
+  wideColumn('IP'),
+  wideColumn('Node'),
+  wideColumn('Nominated Node'),
+  wideColumn('Readiness Gates'),
 ];
 
 export function podRow(pod: DecodedObject<Pod>, nowMs: number): TableCell[] {

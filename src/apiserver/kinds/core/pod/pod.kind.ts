@@ -5,6 +5,7 @@ import { defaultPodOnly, defaultPodSpec } from '@rollkeeper/machinery/defaults';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { podWarnings } from '../../pod-template/pod-warnings.js';
+import { mergeLabelKeys } from './match-label-keys.js';
 import { defaultPodLevelResources } from './pod-level-resources.js';
 import { keepEphemeralContainers, keepResize } from './pod.subresources.js';
 import { qosClassOf } from './qos-class.js';
@@ -34,6 +35,7 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
   // Programs update pods, and often.
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   prepareForCreate(object) {
+    mergeLabelKeys(object);
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),

@@ -26,12 +26,12 @@ export const SERVICE_KIND = defineKind<Service>({
   checkName: checkDns1123Label,
   ...printed<Service>(
     NAME,
-    shown('Type', 'How the service is reached.', ({ spec }) => spec?.type ?? ''),
-    shown('Cluster-IP', 'Its address within the cluster.', ({ spec }) => spec?.clusterIP || '<none>'),
-    shown('External-IP', 'Its addresses from outside.', externalAddress),
-    shown('Port(s)', 'Its ports, and where they are on the nodes.', ({ spec }) => portsText(spec?.ports)),
+    shown('Type', ({ spec }) => spec?.type ?? ''),
+    shown('Cluster-IP', ({ spec }) => spec?.clusterIP || '<none>'),
+    shown('External-IP', externalAddress),
+    shown('Port(s)', ({ spec }) => portsText(spec?.ports)),
     AGE,
-    wide('Selector', 'Which pods it leads to.', ({ spec }) => labelsText(spec?.selector)),
+    wide('Selector', ({ spec }) => labelsText(spec?.selector)),
   ),
   applyDefaults: (object) => defaultService((object.spec ??= {})),
   prepareForCreate(object) {

@@ -1,0 +1,13 @@
+import type { UserInfo } from './user-info.js';
+
+const NODES = 'system:nodes';
+const PREFIX = 'system:node:';
+
+/**
+ * The name of the node whose kubelet a user is; empty for one that cannot be told, undefined for everybody else. Source:
+ * pkg/auth/nodeidentifier.
+ */
+export function nodeOfUser({ groups, username }: UserInfo): string | undefined {
+  if (!username.startsWith(PREFIX) || !groups.includes(NODES)) return undefined;
+  return username.slice(PREFIX.length);
+}

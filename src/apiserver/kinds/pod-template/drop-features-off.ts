@@ -1,0 +1,66 @@
+import type { Container } from '@rollkeeper/machinery/types/core-v1';
+import type { Decoded, PodSpec, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
+import { containersOf } from '@rollkeeper/machinery/defaults';
+
+interface Templated {
+  readonly spec?: { readonly template?: Template; readonly jobTemplate?: Templated };
+  readonly template?: Template;
+}
+
+interface Template {
+  readonly spec?: Decoded<PodSpec>;
+}
+
+/** Where the built-in kinds say what their pods are. */
+const IN_TEMPLATE = (object: unknown): Decoded<PodSpec> | undefined =>
+  (object as Templated).spec?.template?.spec;
+const POD_SPEC_OF: Readonly<Record<string, (object: unknown) => Decoded<PodSpec> | undefined>> = {
+  '/Pod': (object) => (object as Template).spec,
+  '/PodTemplate': (object) => (object as Templated).template?.spec,
+  '/ReplicationController': IN_TEMPLATE,
+  'apps/DaemonSet': IN_TEMPLATE,
+  'apps/Deployment': IN_TEMPLATE,
+  'apps/ReplicaSet': IN_TEMPLATE,
+  'apps/StatefulSet': IN_TEMPLATE,
+  'batch/CronJob': (object) => IN_TEMPLATE((object as Templated).spec?.jobTemplate),
+  'batch/Job': IN_TEMPLATE,
+};
+
+/**
+ * Takes the fields out of pods and templates whose features are off by default in 1.36. That is the server's part, and
+ * not one of the defaults: a cluster that these controllers run on may have them.
+ * Source: pkg/api/pod/util.go, `dropDisabledFields`.
+ */
+export function dropperOfFeaturesOff({
+  group,
+  kind,
+}: ResourceType): ((object: UnstructuredObject) => void) | undefined {
+  const podSpecOf = POD_SPEC_OF[`${group}/${kind}`];
+  if (!podSpecOf) return undefined;
+  return (object) => {
+    const spec = podSpecOf(object);
+    if (spec) dropFeaturesOff(spec);
+  };
+}
+
+function dropFeaturesOff(spec: Decoded<PodSpec>): void {
+  // GenericWorkload
+  if (spec.schedulingGroup) delete spec.schedulingGroup;
+  for (const container of containersOf(spec)) {
+    if (container.lifecycle?.stopSignal !== undefined) dropStopSignal(container);
+  }
+  for (const { projected } of spec.volumes ?? []) {
+    for (const source of projected?.sources ?? []) {
+      // ClusterTrustBundleProjection and PodCertificateRequest: the source stays, and says nothing.
+      if (source.clusterTrustBundle) delete source.clusterTrustBundle;
+      if (source.podCertificate) delete source.podCertificate;
+    }
+  }
+}
+
+/** ContainerStopSignals */
+function dropStopSignal(container: Decoded<Container>): void {
+  const { stopSignal: _signal, ...lifecycle } = container.lifecycle ?? {};
+  if (Object.keys(lifecycle).length > 0) container.lifecycle = lifecycle;
+  else delete container.lifecycle;
+}

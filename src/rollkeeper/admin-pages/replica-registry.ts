@@ -1,0 +1,26 @@
+import type { Runnable } from '@rollkeeper/runtime/manager';
+import type { Peer, PeerRegistry } from '../admin/index.js';
+import type { RedisPeerRegistryOptions } from './redis-peer-registry.js';
+import { RedisPeerRegistry } from './redis-peer-registry.js';
+
+/** Where this replica is announced, and the others are found. */
+export interface ReplicaRegistry extends PeerRegistry, Runnable {
+  announceAs(self: Peer): void;
+  close(): void;
+}
+
+export interface ReplicaRegistryOptions extends Omit<RedisPeerRegistryOptions, 'redisUrl'> {
+  /** Without a Redis, a replica only knows of itself. */
+  readonly redisUrl: string | undefined;
+}
+
+export function replicaRegistry({ redisUrl, ...options }: ReplicaRegistryOptions): ReplicaRegistry {
+  if (redisUrl !== undefined) return new RedisPeerRegistry({ ...options, redisUrl });
+  let self: Peer | undefined;
+  return {
+    announceAs: (peer) => (self = peer),
+    peers: () => Promise.resolve(self ? [self] : []),
+    run: () => Promise.resolve(),
+    close: () => undefined,
+  };
+}

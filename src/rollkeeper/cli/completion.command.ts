@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { AskedNames, ReadNames } from '../completion/index.js';
+import { choices } from './output.js';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+/** Of a very large cluster a shell shows the first ones. */
+const MOST_NAMES = 500;
+
+/** `rollkeeper completion`, and the hidden command that its scripts ask. */
+export function registerCompletionCommands(program: Command): void {
+  const command = program
+    .command('completion')
+    .description(
+      'print a script that completes commands, options and names in a shell: source <(rollkeeper completion bash)',
+    )
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((word: string) =>
+      runOnce(async () => {
+        const shell = SHELLS.find((known) => known === word);
+        if (!shell) throw new InvalidOptionError('shell', `"${word}" is none of ${SHELLS.join(', ')}`);
+        const { COMPLETION_SCRIPTS } = await import('../completion/index.js');
+        process.stdout.write(COMPLETION_SCRIPTS[shell]);
+      }),
+    );
+  choices(command.registeredArguments[0], SHELLS);
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]', 'behind --: the words after the program’s name')
+    .action(async (words: string[]) => {
+      const { complete, modelOf } = await import('../completion/index.js');
+      const { SystemClock } = await import('@rollkeeper/machinery/clock');
+      const { endSoon } = await import('@rollkeeper/machinery/process');
+      const given = { clock: new SystemClock(), loadReader };
+      process.stdout.write(`${await complete(modelOf(program), words, given)}\n`);
+      // A connection that is being made would keep the shell waiting.
+      void endSoon();
+    });
+}
+
+async function loadReader(): Promise<ReadNames> {
+  const { withApi } = await import('./live-deployment.js');
+  const { contextNames } = await import('@rollkeeper/client/api-client');
+  const typesOf = await loadTypes();
+  return async (asked, api, signal) => {
+    if (asked.of === 'contexts') return contextNames(api.kubeconfig);
+    const types = typesOf(asked);
+    const given = asked.of === 'objects' ? asked.namespace : undefined;
+    return withApi(api, async (client) => {
+      const lists = await Promise.allSettled(
+        types.map((type) => {
+          const namespace = type.namespaced ? given : undefined;
+          return client.list(type, { namespace, limit: MOST_NAMES, metadataOnly: true, signal });
+        }),
+      );
+      const names = lists.flatMap((list) =>
+        list.status === 'fulfilled' ? list.value.items.map(({ metadata }) => metadata.name) : [],
+      );
+      return [...new Set(names)].sort();
+    });
+  };
+}
+
+const OF_DEPLOYMENTS = /^(deploy|deployments?|rkd)(\.|$)/i;
+
+/** The types of the objects whose names are asked for: Deployments are of two. */
+async function loadTypes(): Promise<(asked: AskedNames) => readonly ResourceType[]> {
+  const { DEPLOYMENTS, NAMESPACES, ROLLKEEPER_DEPLOYMENTS } =
+    await import('@rollkeeper/machinery/kubernetes');
+  const { kindNamed } = await import('../diagnose/index.js');
+  return (asked) => {
+    if (asked.of !== 'objects') return [NAMESPACES];
+    if (OF_DEPLOYMENTS.test(asked.kind)) return [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS];
+    const found = kindNamed(asked.kind);
+    return found ? [found.type] : [];
+  };
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { runUntilStopped } from '@rollkeeper/machinery/process';
+import type { Diagnosis } from '../doctor/index.js';
+import { styleFor } from '../terminal/index.js';
+import type { AdminClientFlags } from './admin-client.js';
+import { addAdminOptions, askAdmin } from './admin-client.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions, outputForm, printable } from './output.js';
+import type { ApiFlags, RedisFlags } from './shared-options.js';
+import { addApiOptions, addRedisOptions, parseRef, redisUrlOf } from './shared-options.js';
+
+interface DoctorFlags extends AdminClientFlags, ApiFlags, RedisFlags, OutputFlags {
+  readonly serviceAccount?: string;
+  readonly controllers: string;
+  readonly dryRunNamespace: string;
+  readonly dryRun: boolean;
+}
+
+const FORMS = ['json', 'yaml'] as const;
+
+/** `rollkeeper doctor`: looks at an installation, and says what to do. */
+export function registerDoctorCommand(program: Command): void {
+  const command = addAdminOptions(addApiOptions(program.command('doctor')));
+  addRedisOptions(command, 'the Redis of the replicas (default: the one that `up` runs)')
+    .description(
+      'check an installation (API, rights, Redis, replicas, leader, caches, queues, webhooks, other controllers) and say what to do about each finding; it changes nothing',
+    )
+    .option(
+      '--service-account <namespace/name>',
+      'ask for the rights of this account, that of the replicas (default: of the user of the kubeconfig)',
+    )
+    .option(
+      '--controllers <names>',
+      'whose rights are asked for where no replica says what it runs',
+      'deployment,replicaset',
+    )
+    .option('--dry-run-namespace <name>', 'where a Deployment, a ReplicaSet and a pod are tried', 'default')
+    .option('--no-dry-run', 'try no write, not even as a dry run');
+  addOutputOptions(command, FORMS).action((flags: DoctorFlags) =>
+    runUntilStopped(async (signal) => {
+      const form = outputForm(flags, FORMS);
+      const diagnosis = await diagnose(flags, signal);
+      const { DOCTOR_EXIT_CODES, renderDiagnosis } = await import('../doctor/index.js');
+      console.log(
+        form === 'text'
+          ? renderDiagnosis(diagnosis, styleFor(process.stdout, process.env))
+          : await printable(form, diagnosis),
+      );
+      process.exitCode = DOCTOR_EXIT_CODES[diagnosis.result];
+    }),
+  );
+}
+
+async function diagnose(flags: DoctorFlags, signal: AbortSignal): Promise<Diagnosis> {
+  const { examine } = await import('../doctor/index.js');
+  const { withApi } = await import('./live-deployment.js');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  const serviceAccount =
+    flags.serviceAccount === undefined ? undefined : parseRef(flags.serviceAccount, 'service-account');
+  const controllers = readControllers(flags.controllers);
+  const redisUrl = redisUrlOf(flags, process.env) ?? (await redisOfUp(flags));
+  return withApi({ ...flags, ...(await apiOfUp(flags)) }, (client, apiUrl) =>
+    examine(
+      {
+        client,
+        apiUrl,
+        clock: new SystemClock(),
+        askAdmin: (path) => askAdmin(flags, path),
+        redisUrl,
+        serviceAccount,
+        controllers,
+        tryIn: flags.dryRun ? flags.dryRunNamespace : undefined,
+      },
+      signal,
+    ),
+  );
+}
+
+const CONTROLLERS = ['deployment', 'replicaset', 'garbage-collector', 'namespace'];
+
+/** @throws InvalidOptionError */
+function readControllers(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !CONTROLLERS.includes(name));
+  if (unknown !== undefined)
+    throw new InvalidOptionError('controllers', `"${unknown}" is none of ${CONTROLLERS.join(', ')}`);
+  return names;
+}
+
+/** Of what `up` runs, its own kubeconfig is meant, unless another one is named. */
+async function apiOfUp({ adminUrl, context, dataDir, kubeconfig }: DoctorFlags): Promise<ApiFlags> {
+  if (adminUrl !== undefined || kubeconfig !== undefined || context !== undefined) return {};
+  const { readLiveRunState } = await import('../supervisor/index.js');
+  return (await readLiveRunState(dataDir))?.apiServer ? { kubeconfig: join(dataDir, 'kubeconfig') } : {};
+}
+
+async function redisOfUp({ adminUrl, dataDir }: DoctorFlags): Promise<string | undefined> {
+  if (adminUrl !== undefined) return undefined;
+  const { runningRedisUrl } = await import('../supervisor/index.js');
+  return runningRedisUrl(dataDir);
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { ServedDefinition } from '../generate/index.js';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
+
+interface OutputFlags {
+  readonly output?: string;
+}
+
+interface CrdFlags extends OutputFlags {
+  readonly storage?: readonly string[];
+}
+
+interface RbacFlags extends OutputFlags {
+  readonly name: string;
+  readonly namespace: string;
+  readonly watchNamespaces?: string;
+  readonly lease: boolean;
+}
+
+interface TypesFlags extends OutputFlags, ApiFlags {
+  readonly fromCluster?: boolean;
+}
+
+const MODULES = 'modules of the operator, .js or .ts; what they export is looked at, and nothing runs';
+
+/** `rollkeeper generate`: what an operator needs beside its code, made from it. */
+export function registerGenerateCommand(program: Command): void {
+  const generate = program
+    .command('generate')
+    .description('make definitions, roles and types for an operator of the kit (docs/KIT.md)');
+  withOutput(generate.command('crd'))
+    .description('CustomResourceDefinitions of the kinds made by defineCustomKind')
+    .argument('<module...>', MODULES)
+    .option('--storage <kind.group=version...>', 'the stored version (default: the newest)')
+    .action((paths: string[], flags: CrdFlags) => runOnce(() => generateCrd(paths, flags)));
+  withOutput(generate.command('rbac'))
+    .description('a service account, roles and bindings, by what the controllers watch and write')
+    .argument('<module...>', MODULES)
+    .requiredOption('--name <name>', 'of the operator')
+    .option('--namespace <name>', 'where it runs', 'default')
+    .option('--watch-namespaces <list>', 'work in these alone, by Roles (default: all, by a ClusterRole)')
+    .option('--no-lease', 'without the rights on its Lease')
+    .action((paths: string[], flags: RbacFlags) => runOnce(() => generateRbac(paths, flags)));
+  addApiOptions(withOutput(generate.command('types')))
+    .description('types and kinds in TypeScript, by CustomResourceDefinitions')
+    .argument('[file...]', 'YAML or JSON files with definitions')
+    .option('--from-cluster', 'all definitions that are installed')
+    .action((files: string[], flags: TypesFlags) => runOnce(() => generateTypes(files, flags)));
+}
+
+function withOutput(command: Command): Command {
+  return command.option('-o, --output <file>', 'write there (default: standard output)');
+}
+
+async function generateCrd(paths: readonly string[], { output, storage = [] }: CrdFlags): Promise<void> {
+  const { definitionsIn, modulesOf } = await import('../generate/index.js');
+  const stored = new Map(
+    storage.map((entry) => {
+      const [name = '', version = ''] = entry.split('=');
+      if (!name.includes('.') || version === '')
+        throw new InvalidOptionError('storage', `"${entry}" is not KIND.GROUP=VERSION`);
+      return [name, version] as const;
+    }),
+  );
+  await writeYaml(definitionsIn(await modulesOf(paths), stored), output);
+}
+
+async function generateRbac(paths: readonly string[], flags: RbacFlags): Promise<void> {
+  const { modulesOf, rightsIn, rolesOf } = await import('../generate/index.js');
+  const { lease: hasLease, name, namespace, output, watchNamespaces = '' } = flags;
+  const namespaces = watchNamespaces.split(',').filter((each) => each !== '');
+  const rights = rightsIn(await modulesOf(paths));
+  await writeYaml(rolesOf(rights, { name, namespace, namespaces, hasLease }), output);
+}
+
+async function generateTypes(files: readonly string[], flags: TypesFlags): Promise<void> {
+  const { typesOf } = await import('../generate/index.js');
+  if (files.length > 0 === (flags.fromCluster === true))
+    throw new InvalidOptionError('file', 'name files with definitions, or say --from-cluster');
+  const definitions = flags.fromCluster ? await definitionsOfCluster(flags) : await definitionsOfFiles(files);
+  if (definitions.length === 0) throw new InvalidOptionError('file', 'there is no CustomResourceDefinition');
+  await write(typesOf(definitions), flags.output);
+}
+
+async function definitionsOfFiles(files: readonly string[]): Promise<ServedDefinition[]> {
+  const { readFile } = await import('node:fs/promises');
+  const { parseAllDocuments } = await import('yaml');
+  const documents: unknown[] = [];
+  for (const file of files) {
+    for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+      const [error] = document.errors;
+      if (error) throw new InvalidOptionError('file', `${file}: ${error.message}`);
+      documents.push(document.toJS());
+    }
+  }
+  return documents.filter(isDefinition);
+}
+
+function isDefinition(document: unknown): document is ServedDefinition {
+  return (document as { kind?: unknown } | null)?.kind === 'CustomResourceDefinition';
+}
+
+async function definitionsOfCluster(flags: ApiFlags): Promise<ServedDefinition[]> {
+  const { withApi } = await import('./live-deployment.js');
+  const { CustomResourceDefinition, untyped } = await import('@rollkeeper/runtime');
+  return withApi(flags, async (client) => {
+    const { items } = await client.list(untyped(CustomResourceDefinition));
+    return items as unknown as ServedDefinition[];
+  });
+}
+
+async function writeYaml(objects: readonly object[], output: string | undefined): Promise<void> {
+  const { stringify } = await import('yaml');
+  // Without aliases, which kubectl takes and people do not read.
+  const documents = objects.map((object) => stringify(object, { aliasDuplicateObjects: false }));
+  await write(documents.join('---\n'), output);
+}
+
+async function write(text: string, output: string | undefined): Promise<void> {
+  if (output === undefined) return void process.stdout.write(text);
+  const { writeFile } = await import('node:fs/promises');
+  await writeFile(output, text);
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { runUntilStopped } from '@rollkeeper/machinery/process';
+import { styleFor } from '../terminal/index.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions, addWatchOption, outputForm, printState, printable } from './output.js';
+import { readDuration } from './rollout-progress.js';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
+import type { TargetFlags } from './target.js';
+import { TARGET_HELP, addNamespaceOption, parseTarget } from './target.js';
+
+interface TimelineFlags extends ApiFlags, TargetFlags, OutputFlags {
+  readonly since?: string;
+  readonly events: boolean;
+  readonly watch?: boolean;
+}
+
+const FORMS = ['json', 'yaml'] as const;
+
+/** `rollkeeper timeline`: what was asked of a Deployment, by whom, when, and how it ended. */
+export function registerTimelineCommand(program: Command): void {
+  const command = addNamespaceOption(addApiOptions(program.command('timeline')));
+  addWatchOption(addOutputOptions(command, FORMS), 'it')
+    .description(
+      'show what was asked of a Deployment, by whom, when and by which means, and how it ended, from the history that the API keeps',
+    )
+    .argument('<name...>', TARGET_HELP)
+    .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
+    .option('--since <duration>', 'only what is younger: 30m, 24h')
+    .option('--no-events', 'without the Events of the Deployment and its ReplicaSets, which last for an hour')
+    .action((words: string[], flags: TimelineFlags) =>
+      runUntilStopped((signal) => printState(flags.watch, () => timelineText(words, flags), signal)),
+    );
+}
+
+async function timelineText(words: readonly string[], flags: TimelineFlags): Promise<string> {
+  const form = outputForm(flags, FORMS);
+  const { api, ref } = parseTarget(words, flags);
+  const sinceMs = flags.since === undefined ? undefined : await readDuration('since', flags.since);
+  // Imported lazily to keep other commands small.
+  const { findDeployment, withApi } = await import('./live-deployment.js');
+  const { readTimeline, renderTimeline } = await import('../rollout/index.js');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  const entries = await withApi(flags, async (client) => {
+    const target = { client, ...(await findDeployment(client, ref, api)) };
+    return readTimeline(target, { withEvents: flags.events });
+  });
+  const after = sinceMs === undefined ? Number.NEGATIVE_INFINITY : new SystemClock().now() - sinceMs;
+  const shown = entries.filter(({ at }) => Date.parse(at) >= after);
+  if (form !== 'text') return printable(form, shown, flags.watch);
+  return renderTimeline(shown, styleFor(process.stdout, process.env));
+}

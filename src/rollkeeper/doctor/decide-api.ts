@@ -1,0 +1,67 @@
+import type { Asked, Finding } from './finding.js';
+import { failure, ok, warning } from './finding.js';
+
+/** An API server, as one request has found it. */
+export interface ApiFacts {
+  readonly url: string;
+  /** `v1.36.0` */
+  readonly version: string;
+  readonly tookMs: number;
+  /** How far its clock is ahead of this machine's, milliseconds; undefined where its answers have no date. */
+  readonly aheadMs?: number;
+}
+
+/** The chart's `kubeVersion`. */
+export const OLDEST_MINOR = 25;
+/** A date in a header is of whole seconds, so that less cannot be seen. */
+const SKEW_TO_MENTION_MS = 2000;
+/** Tokens and certificates that were just issued are not valid yet, or no longer. */
+const SKEW_THAT_HARMS_MS = 60_000;
+const SLOW_MS = 1000;
+
+export function decideApi(asked: Asked<ApiFacts>): readonly Finding[] {
+  if (asked.is !== 'answered')
+    return [
+      failure(
+        'api',
+        `the Kubernetes API does not answer: ${asked.why}`,
+        'check --kubeconfig, --context and the network; `kubectl get --raw /readyz` asks the same server',
+      ),
+    ];
+  const { version, url } = asked.value;
+  return [
+    isTooOld(version)
+      ? failure(
+          'api',
+          `${url} is Kubernetes ${version}`,
+          `upgrade the cluster: Kubernetes 1.${OLDEST_MINOR} is the oldest that Rollkeeper works with`,
+        )
+      : ok('api', `${url} answers: Kubernetes ${version}`),
+    ...decideSpeed(asked.value),
+    ...decideSkew(asked.value),
+  ];
+}
+
+function decideSpeed({ tookMs }: ApiFacts): readonly Finding[] {
+  if (tookMs < SLOW_MS) return [];
+  return [
+    warning(
+      'api',
+      `the API takes ${Math.round(tookMs)} ms for its version`,
+      'every write of a rollout waits as long: look at the API server’s load and at the network between',
+    ),
+  ];
+}
+
+function decideSkew({ aheadMs }: ApiFacts): readonly Finding[] {
+  if (aheadMs === undefined || Math.abs(aheadMs) < SKEW_TO_MENTION_MS) return [];
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const summary = `the API server’s clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`;
+  const remedy = 'synchronise both clocks (NTP): ages, deadlines, tokens and certificates depend on them';
+  return [(Math.abs(aheadMs) < SKEW_THAT_HARMS_MS ? warning : failure)('api', summary, remedy)];
+}
+
+function isTooOld(version: string): boolean {
+  const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) < 1 || (Number(major) === 1 && Number(minor) < OLDEST_MINOR);
+}

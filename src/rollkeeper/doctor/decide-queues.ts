@@ -1,0 +1,47 @@
+import type { QueueAnswer } from '../admin/index.js';
+import type { Asked, Finding } from './finding.js';
+import { ok, orElse, skipped, warning } from './finding.js';
+
+/** The same as of the alert RollkeeperQueueDeep. */
+const DEEP = 1000;
+const SHOWN_KEYS = 3;
+
+/** A queue; its keys only where some are parked. */
+export interface QueueFacts extends Pick<QueueAnswer, 'controller' | 'counts'> {
+  readonly parked?: QueueAnswer['parked'];
+}
+
+export function decideQueues(asked: Asked<readonly QueueFacts[]>): readonly Finding[] {
+  if (asked.is !== 'answered') return [skipped('queues', 'no replica could be asked')];
+  const queues = asked.value;
+  const waiting = queues.reduce((sum, { counts }) => sum + counts.waiting, 0);
+  return orElse(
+    queues.flatMap((queue) => [...decideParked(queue), ...decideDepth(queue)]),
+    ok('queues', `no key is parked, ${waiting} wait`),
+  );
+}
+
+function decideParked({ controller, counts, parked = [] }: QueueFacts): readonly Finding[] {
+  if (counts.parked === 0) return [];
+  const shown = parked.slice(0, SHOWN_KEYS).map(({ error, key }) => `${key} (${error})`);
+  const more = counts.parked - shown.length;
+  const keys = [...shown, ...(more > 0 ? [`${more} more`] : [])].join('; ');
+  return [
+    warning(
+      'queues',
+      `${counts.parked} ${counts.parked === 1 ? 'key' : 'keys'} of ${controller} ${counts.parked === 1 ? 'is' : 'are'} parked: ${keys}`,
+      `change the object that cannot be worked on, then \`rollkeeper queue requeue ${controller} ${parked[0]?.key ?? 'KEY'}\``,
+    ),
+  ];
+}
+
+function decideDepth({ controller, counts }: QueueFacts): readonly Finding[] {
+  if (counts.waiting <= DEEP) return [];
+  return [
+    warning(
+      'queues',
+      `${counts.waiting} keys of ${controller} wait`,
+      'after a failover this passes; if it stays, more --workers, more replicas, or an API server that answers faster',
+    ),
+  ];
+}

@@ -1,0 +1,90 @@
+/** What is looked at, in the order of the report. */
+export const CHECKS = [
+  'api',
+  'rights',
+  'redis',
+  'replicas',
+  'leader',
+  'caches',
+  'queues',
+  'webhooks',
+  'rivals',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
+/** `skipped`: it could not be looked at, and the summary says why. */
+export type Level = 'ok' | 'skipped' | 'warning' | 'failure';
+
+interface Calm {
+  readonly check: Check;
+  readonly level: 'ok' | 'skipped';
+  readonly summary: string;
+  /** Of what was skipped: how it can be looked at. */
+  readonly remedy?: string;
+}
+
+interface Trouble {
+  readonly check: Check;
+  readonly level: 'warning' | 'failure';
+  readonly summary: string;
+  /** What to do about it. */
+  readonly remedy: string;
+}
+
+export type Finding = Calm | Trouble;
+
+/** A report on an installation. */
+export interface Diagnosis {
+  /** The worst level of the findings; what was skipped does not count. */
+  readonly result: 'ok' | 'warning' | 'failure';
+  readonly findings: readonly Finding[];
+}
+
+/** Something that was asked for: its answer, why there is none, or why it was not asked. */
+export type Asked<T> =
+  | { readonly is: 'answered'; readonly value: T }
+  | { readonly is: 'unanswered'; readonly why: string }
+  | { readonly is: 'not-asked'; readonly why: string };
+
+export const answered = <T>(value: T): Asked<T> => ({ is: 'answered', value });
+export const notAsked = (why: string): Asked<never> => ({ is: 'not-asked', why });
+
+export function ok(check: Check, summary: string): Finding {
+  return { check, level: 'ok', summary };
+}
+
+export function skipped(check: Check, summary: string, remedy?: string): Finding {
+  return { check, level: 'skipped', summary, ...(remedy !== undefined && { remedy }) };
+}
+
+export function warning(check: Check, summary: string, remedy: string): Finding {
+  return { check, level: 'warning', summary, remedy };
+}
+
+export function failure(check: Check, summary: string, remedy: string): Finding {
+  return { check, level: 'failure', summary, remedy };
+}
+
+/** A check that found no trouble says so once. */
+export function orElse(troubles: readonly Finding[], calm: Finding): readonly Finding[] {
+  return troubles.length > 0 ? troubles : [calm];
+}
+
+export function diagnosisOf(findings: readonly Finding[]): Diagnosis {
+  const levels = new Set(findings.map(({ level }) => level));
+  const result = levels.has('failure') ? 'failure' : levels.has('warning') ? 'warning' : 'ok';
+  return { result, findings };
+}
+
+/** For scripts; 1 and 2 are failures and usage errors, as in every command. */
+export const DOCTOR_EXIT_CODES: Readonly<Record<Diagnosis['result'], number>> = {
+  ok: 0,
+  warning: 3,
+  failure: 4,
+};
+
+/** `a, b and 3 more`: so many names that a line still can be read. */
+export function someOf(names: readonly string[], most = 5): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length <= most ? shown : `${shown} and ${names.length - most} more`;
+}

@@ -1,0 +1,142 @@
+/** One request that a replica makes, as RBAC names it. */
+export interface NeededRight {
+  readonly verb: string;
+  readonly group: string;
+  /** With a subresource: `deployments/status`. */
+  readonly resource: string;
+  /** Only in this namespace. @default the installation's, or everywhere */
+  readonly namespace?: string;
+  /** Only this object. */
+  readonly name?: string;
+}
+
+/** What of an installation decides which rights it needs. */
+export interface Installation {
+  readonly controllers: readonly string[];
+  /** `apps`, `rollkeeper.dev`. */
+  readonly deploymentGroups: readonly string[];
+  /** Empty: the whole cluster. */
+  readonly namespaces: readonly string[];
+  /** Whether the keys in Redis are guarded by a word of the operator, so that kube-system is not read. */
+  readonly hasClusterIdentity: boolean;
+  readonly restartOnConfig: boolean;
+  readonly respectDisruptionBudgets: boolean;
+  readonly rolloutChecks: boolean;
+  readonly blueGreen: boolean;
+  readonly zones: boolean;
+  /** Where the Lease is, with `--leader-elect-resource-lock leases`. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
+}
+
+/** Whose rights they are: all replicas' own (caches, Events, the Lease), or a controller's. */
+export type RightsOwner = 'replica' | 'deployment' | 'replicaset' | 'garbage-collector' | 'namespace';
+
+/** The rights of one owner, by which its part of the chart's roles is made. */
+export interface OwnedRights {
+  readonly owner: RightsOwner;
+  readonly rights: readonly NeededRight[];
+}
+
+/** The controllers whose rights are known here; the others work in a standalone cluster, with all rights. */
+export const KNOWN_CONTROLLERS: readonly RightsOwner[] = [
+  'deployment',
+  'replicaset',
+  'garbage-collector',
+  'namespace',
+];
+
+/** What the replicas of an installation must be allowed to do: what the chart grants for the same options. */
+export function neededRights(installation: Installation): readonly OwnedRights[] {
+  const own = KNOWN_CONTROLLERS.filter((name) => installation.controllers.includes(name));
+  return [
+    { owner: 'replica', rights: replicaRights(installation) },
+    ...own.map((owner) => ({ owner, rights: controllerRights(owner, installation) })),
+  ];
+}
+
+function replicaRights(installation: Installation): readonly NeededRight[] {
+  const { blueGreen, deploymentGroups, hasClusterIdentity, lease, namespaces } = installation;
+  const isWhole = namespaces.length === 0;
+  return [
+    ...deploymentGroups.flatMap((group) => rights('list watch', group, 'deployments')),
+    ...rights('list watch', 'apps', 'replicasets'),
+    ...rights('list watch', '', 'pods resourcequotas'),
+    ...(installation.restartOnConfig ? rights('list watch', '', 'configmaps secrets') : []),
+    ...(installation.respectDisruptionBudgets ? rights('list watch', 'policy', 'poddisruptionbudgets') : []),
+    ...(blueGreen ? rights('list watch', '', 'services') : []),
+    ...(installation.zones && isWhole ? rights('list watch', '', 'nodes') : []),
+    ...(isWhole ? rights('list watch', '', 'namespaces') : []),
+    ...(isWhole && !hasClusterIdentity
+      ? rights('get', '', 'namespaces').map((right) => ({ ...right, name: 'kube-system' }))
+      : []),
+    ...rights('create patch', '', 'events'),
+    ...(lease ? leaseRights(lease) : []),
+  ];
+}
+
+function leaseRights({ name, namespace }: { name: string; namespace: string }): readonly NeededRight[] {
+  const group = 'coordination.k8s.io';
+  return [
+    ...rights('create list watch', group, 'leases').map((right) => ({ ...right, namespace })),
+    ...rights('get update', group, 'leases').map((right) => ({ ...right, namespace, name })),
+  ];
+}
+
+function controllerRights(owner: RightsOwner, installation: Installation): readonly NeededRight[] {
+  switch (owner) {
+    case 'deployment':
+      return deploymentRights(installation);
+    case 'replicaset':
+      return [
+        ...rights('get', 'apps', 'replicasets'),
+        ...rights('update', 'apps', 'replicasets/status replicasets/finalizers'),
+        ...rights('get create patch delete', '', 'pods'),
+      ];
+    case 'garbage-collector':
+      return rights('get list watch patch delete', '*', '*');
+    case 'namespace':
+      return [
+        ...rights('get list watch', '', 'namespaces'),
+        ...rights('update', '', 'namespaces/finalize namespaces/status'),
+        ...rights('list delete deletecollection', '*', '*'),
+      ];
+    case 'replica':
+      return [];
+  }
+}
+
+function deploymentRights(installation: Installation): readonly NeededRight[] {
+  const { blueGreen, deploymentGroups, respectDisruptionBudgets, rolloutChecks } = installation;
+  return [
+    ...deploymentGroups.flatMap((group) => [
+      ...rights('get update', group, 'deployments'),
+      ...rights('update', group, 'deployments/status deployments/finalizers'),
+    ]),
+    ...rights('get create update delete', 'apps', 'replicasets'),
+    ...(respectDisruptionBudgets
+      ? [
+          ...rights('get', 'policy', 'poddisruptionbudgets'),
+          ...rights('update', 'policy', 'poddisruptionbudgets/status'),
+        ]
+      : []),
+    ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
+    ...(blueGreen ? rights('get patch', '', 'services') : []),
+  ];
+}
+
+function rights(verbs: string, group: string, resources: string): readonly NeededRight[] {
+  return resources
+    .split(' ')
+    .flatMap((resource) => verbs.split(' ').map((verb) => ({ verb, group, resource })));
+}
+
+/** `update deployments.apps/status`, as `kubectl auth can-i` takes it. */
+export function describeRight({ group, name, namespace, resource, verb }: NeededRight): string {
+  const [base = '', subresource] = resource.split('/');
+  const qualified = group === '' || group === '*' ? base : `${base}.${group}`;
+  return [
+    `${verb} ${qualified}${name === undefined ? '' : `/${name}`}`,
+    ...(subresource === undefined ? [] : [`--subresource=${subresource}`]),
+    ...(namespace === undefined ? [] : [`-n ${namespace}`]),
+  ].join(' ');
+}

@@ -1,0 +1,251 @@
+import { X509Certificate } from 'node:crypto';
+import type { HttpApiClient } from '@rollkeeper/client/api-client';
+import { apiStatusOf, isForbidden, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { errorMessage } from '@rollkeeper/machinery/errors';
+import type {
+  Deployment,
+  KubernetesObject,
+  Lease,
+  Namespace,
+  Pod,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  DEPLOYMENTS,
+  LEASES,
+  NAMESPACES,
+  PODS,
+  REPLICA_SETS,
+  SERVICES,
+  keyOf,
+} from '@rollkeeper/machinery/kubernetes';
+import type { ApiFacts } from './decide-api.js';
+import type { RivalFacts, StatusWriter } from './decide-rivals.js';
+import type { AdmissionFacts, TriedWrite, WebhookFacts } from './decide-webhooks.js';
+import { concernsUs } from './decide-webhooks.js';
+import type { Asked } from './finding.js';
+import { answered, notAsked } from './finding.js';
+import { trialObjects } from './trial-objects.js';
+import type { EndpointSlice, Webhook, WebhookConfiguration } from './resources.js';
+import { ENDPOINT_SLICES, MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from './resources.js';
+
+export interface ApiReader {
+  readonly client: HttpApiClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** An answer, or why there is none. Only a stop is passed on. */
+export async function asking<T>(signal: AbortSignal, question: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return answered(await question());
+  } catch (error) {
+    signal.throwIfAborted();
+    return { is: 'unanswered', why: errorMessage(error) };
+  }
+}
+
+export function readApi({ client, clock, signal }: ApiReader, url: string): Promise<Asked<ApiFacts>> {
+  return asking(signal, async () => {
+    const [beganMs, beganAtMs] = [clock.monotonicNow(), clock.now()];
+    const { dateMs, version } = await client.serverInfo({ signal });
+    const tookMs = clock.monotonicNow() - beganMs;
+    // The date is cut to whole seconds, so half a second more is nearest to the truth.
+    const aheadMs = dateMs === undefined ? undefined : dateMs + 500 - (beganAtMs + tookMs / 2);
+    return { url, version, tookMs, ...(aheadMs !== undefined && { aheadMs }) };
+  });
+}
+
+const PAGE = 200;
+
+/** The Deployments' managedFields, the Lease and the flags of kube-controller-manager. */
+export async function readRivals(
+  { client, signal }: ApiReader,
+  {
+    namespaces,
+    sinceMs,
+    worksOnApps,
+  }: { namespaces: readonly string[]; sinceMs: number; worksOnApps: boolean },
+): Promise<RivalFacts> {
+  const [writers, managerLease, managerFlags] = await Promise.all([
+    asking(signal, () => readWriters(client, namespaces, signal)),
+    asking(signal, () => readManagerLease(client, signal)),
+    asking(signal, () => readManagerFlags(client, signal)),
+  ]);
+  return { worksOnApps, sinceMs, writers, managerLease, managerFlags };
+}
+
+async function readWriters(
+  client: HttpApiClient,
+  namespaces: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly StatusWriter[]> {
+  const wanted = namespaces.length === 0 ? [undefined] : namespaces;
+  const pages = await Promise.all(
+    wanted.map((namespace) =>
+      client.list<Deployment>(DEPLOYMENTS, { namespace, limit: PAGE, metadataOnly: true, signal }),
+    ),
+  );
+  return pages.flatMap(({ items }) => items).flatMap(statusWritersOf);
+}
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+}
+
+export function statusWritersOf({ metadata }: Pick<Deployment, 'metadata'>): readonly StatusWriter[] {
+  return ((metadata.managedFields ?? []) as readonly ManagedFields[])
+    .filter(({ subresource }) => subresource === 'status')
+    .map(({ manager = '', time }) => ({ key: keyOf(metadata), manager, atMs: Date.parse(time ?? '') }))
+    .filter(({ atMs }) => Number.isFinite(atMs));
+}
+
+const MANAGER = { namespace: 'kube-system', name: 'kube-controller-manager' };
+
+async function readManagerLease(client: HttpApiClient, signal: AbortSignal) {
+  const lease = await unlessGone(client.get<Lease>(LEASES, MANAGER, { signal }));
+  if (!lease) return undefined;
+  const { holderIdentity = '', renewTime } = lease.spec ?? {};
+  return { holder: holderIdentity, renewedAtMs: Date.parse(renewTime ?? '') || 0 };
+}
+
+async function readManagerFlags(
+  client: HttpApiClient,
+  signal: AbortSignal,
+): Promise<readonly (string | undefined)[]> {
+  const labelSelector = 'component=kube-controller-manager';
+  const { items } = await client.list<Pod>(PODS, { namespace: MANAGER.namespace, labelSelector, signal });
+  return items.map(({ spec }) => controllersFlagIn(spec.containers.flatMap(commandOf)));
+}
+
+function commandOf({ args = [], command = [] }: { args?: readonly string[]; command?: readonly string[] }) {
+  return [...command, ...args];
+}
+
+export function controllersFlagIn(words: readonly string[]): string | undefined {
+  const index = words.findIndex((word) => /^--?controllers(=|$)/.test(word));
+  if (index < 0) return undefined;
+  const [, value] = (words[index] ?? '').split(/=(.*)/s);
+  return value ?? words[index + 1];
+}
+
+export interface AdmissionQuestion {
+  /** Where a write is tried; undefined: nowhere. */
+  readonly tryIn?: string;
+}
+
+export async function readAdmission(
+  reader: ApiReader,
+  { tryIn }: AdmissionQuestion,
+): Promise<AdmissionFacts> {
+  const { signal } = reader;
+  const [webhooks, tried] = await Promise.all([
+    asking(signal, () => readWebhooks(reader)),
+    tryIn === undefined ? notAsked('--no-dry-run was given') : asking(signal, () => tryWrites(reader, tryIn)),
+  ]);
+  return { webhooks, tried };
+}
+
+async function readWebhooks({ client, signal }: ApiReader): Promise<readonly WebhookFacts[]> {
+  const lists = await Promise.all(
+    [VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS].map((type) =>
+      client.list<WebhookConfiguration>(type, { signal }),
+    ),
+  );
+  const all = lists
+    .flatMap(({ items }) => items)
+    .flatMap(({ metadata, webhooks = [] }) =>
+      webhooks.filter(concernsUs).map((webhook) => ({ configuration: metadata.name, webhook })),
+    );
+  return Promise.all(
+    all.map(async ({ configuration, webhook }) => ({
+      configuration,
+      webhook,
+      service: await readService(client, webhook, signal),
+      authorityEndsAtMs: authorityEndOf(webhook),
+    })),
+  );
+}
+
+async function readService(
+  client: HttpApiClient,
+  { clientConfig }: Webhook,
+  signal: AbortSignal,
+): Promise<WebhookFacts['service']> {
+  const service = clientConfig?.service;
+  if (!service) return undefined;
+  const { name, namespace } = service;
+  try {
+    const found = await unlessGone(client.get(SERVICES, { namespace, name }, { signal }));
+    if (!found) return { exists: false, ready: 0 };
+    const labelSelector = `kubernetes.io/service-name=${name}`;
+    const slices = await client.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector, signal });
+    const ready = slices.items
+      .flatMap(({ endpoints = [] }) => endpoints)
+      .filter(({ conditions }) => conditions?.ready !== false);
+    const itsNamespace = await unlessUnreadable(
+      client.get<Namespace>(NAMESPACES, { name: namespace }, { signal }),
+    );
+    return { exists: true, ready: ready.length, namespaceLabels: itsNamespace?.metadata.labels ?? undefined };
+  } catch (error) {
+    // Who may list webhooks need not be allowed to look behind them.
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The last end of the certificates in its caBundle; NaN where none can be read; undefined where the system's are used. */
+export function authorityEndOf({ clientConfig }: Webhook): number | undefined {
+  const bundle = clientConfig?.caBundle ?? '';
+  if (bundle === '') return undefined;
+  const text = Buffer.from(bundle, 'base64').toString('latin1');
+  try {
+    const ends = [...text.matchAll(PEM)].map(([pem]) => new X509Certificate(pem).validToDate.getTime());
+    return ends.length === 0 ? Number.NaN : Math.max(...ends);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Asks for what a rollout writes, with `dryRun=All`: the API admits it, calls its webhooks, and stores nothing. */
+async function tryWrites(
+  { client, clock, signal }: ApiReader,
+  namespace: string,
+): Promise<readonly TriedWrite[]> {
+  const { deployment, pod, replicaSet } = trialObjects(namespace);
+  const attempt = async (type: ResourceType, object: KubernetesObject): Promise<TriedWrite> => {
+    const beganMs = clock.monotonicNow();
+    const refusal = await refusalOf(client.create(type, object, { dryRun: true, signal }));
+    return { kind: type.kind, namespace, tookMs: clock.monotonicNow() - beganMs, refusal };
+  };
+  return [
+    await attempt(DEPLOYMENTS, deployment),
+    await attempt(REPLICA_SETS, replicaSet),
+    await attempt(PODS, pod),
+  ];
+}
+
+async function refusalOf(writing: Promise<unknown>): Promise<TriedWrite['refusal']> {
+  try {
+    await writing;
+    return undefined;
+  } catch (error) {
+    const status = apiStatusOf(error);
+    if (!status) throw error;
+    return { code: status.code, message: errorMessage(error) };
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ConfigMap, Deployment, Pod, defineController, defineCustomKind } from '../../runtime/index.js';
+import { definitionsIn, rightsIn } from './exports-of-modules.js';
+import { rolesOf } from './roles.js';
+
+const website = (version: string) =>
+  defineCustomKind({ group: 'example.com', version, kind: 'Website', spec: z.object({}) });
+
+describe('the definitions in modules', () => {
+  const modules = [{ V1beta1: website('v1beta1') }, { kinds: [website('v1'), website('v1alpha1')] }];
+  const storedOf = (storage?: ReadonlyMap<string, string>) =>
+    definitionsIn(modules, storage).flatMap((definition) =>
+      (definition as { spec: { versions: { name: string; storage: boolean }[] } }).spec.versions.map(
+        ({ name, storage: isStored }) => (isStored ? `${name} stored` : name),
+      ),
+    );
+
+  it('are one for each kind, with all versions, the newest of which is stored', () => {
+    expect(storedOf()).toEqual(['v1 stored', 'v1beta1', 'v1alpha1']);
+    expect(storedOf(new Map([['Website.example.com', 'v1beta1']]))).toEqual([
+      'v1beta1 stored',
+      'v1',
+      'v1alpha1',
+    ]);
+  });
+
+  it('are missed with a clear word', () => {
+    expect(() => definitionsIn([{}])).toThrow('module: exports no kind');
+    expect(() => storedOf(new Map([['Other.example.com', 'v1']]))).toThrow('storage: there is no kind');
+    expect(() => storedOf(new Map([['Website.example.com', 'v3']]))).toThrow('has no version v3');
+    expect(() => rightsIn([{ Website: website('v1') }])).toThrow('module: exports no controller');
+  });
+});
+
+describe('roles', () => {
+  const controller = defineController(
+    {
+      ...{ name: 'sites', for: Deployment },
+      writes: [
+        { kind: Deployment, verbs: ['patch'], subresources: ['status', 'finalizers'] },
+        { kind: Pod, verbs: [], subresources: ['eviction'] },
+      ],
+    },
+    ({ clock }) => ({ reads: [ConfigMap], owns: [Pod], reconcile: async () => void clock.now() }),
+  );
+  const rules = rightsIn([{ controller }]);
+
+  it('hold what the controllers watch and write, and no more', () => {
+    const [, role] = rolesOf(rules, { name: 'sites', namespace: 'ops', namespaces: [], hasLease: true });
+    expect(role).toMatchObject({
+      kind: 'ClusterRole',
+      rules: [
+        { apiGroups: [''], resources: ['configmaps', 'pods'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+        { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+        { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'patch', 'watch'] },
+        {
+          apiGroups: ['apps'],
+          resources: ['deployments/finalizers', 'deployments/status'],
+          verbs: ['patch', 'update'],
+        },
+      ],
+    });
+  });
+
+  it('are in each namespace where the operator works in some alone', () => {
+    const options = { name: 'sites', namespace: 'ops', namespaces: ['a', 'b'], hasLease: false };
+    const names = rolesOf(rules, options).map((object) => {
+      const { kind, metadata } = object as { kind: string; metadata: { name: string; namespace?: string } };
+      return `${kind} ${metadata.namespace}/${metadata.name}`;
+    });
+    expect(names).toEqual([
+      'ServiceAccount ops/sites',
+      'Role a/sites',
+      'RoleBinding a/sites',
+      'Role b/sites',
+      'RoleBinding b/sites',
+      'Role ops/sites-leader',
+      'RoleBinding ops/sites-leader',
+    ]);
+    expect(JSON.stringify(rolesOf(rules, options))).not.toContain('leases');
+  });
+});

@@ -1,0 +1,94 @@
+import type { PolicyRule } from '@rollkeeper/runtime';
+
+export interface RoleOptions {
+  /** Of the operator: names roles, bindings and the service account. */
+  readonly name: string;
+  /** Of the operator itself: where the service account and the Lease are. */
+  readonly namespace: string;
+  /** Where its controllers work. Empty: in the whole cluster. */
+  readonly namespaces: readonly string[];
+  /** Whether its lease, and what leaders leave to each other, are in the API. */
+  readonly hasLease: boolean;
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+const API_VERSION = `${RBAC}/v1`;
+
+/**
+ * A service account with the rights that an operator needs: in the cluster, or in each of its namespaces; and what it needs
+ * where it runs, for its Lease and its Events.
+ */
+export function rolesOf(rules: readonly PolicyRule[], options: RoleOptions): readonly object[] {
+  const { name, namespace, namespaces } = options;
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } };
+  const granted = mergedRules(rules);
+  const where =
+    namespaces.length === 0
+      ? grant({ kind: 'ClusterRole', name, rules: granted, options })
+      : namespaces.flatMap((each) => grant({ kind: 'Role', name, namespace: each, rules: granted, options }));
+  const own = grant({ kind: 'Role', name: `${name}-leader`, namespace, rules: ownRules(options), options });
+  return [account, ...where, ...own];
+}
+
+function ownRules({ hasLease, name }: RoleOptions): readonly object[] {
+  const events = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
+  if (!hasLease) return [events];
+  const coordination = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  return [
+    { ...coordination, verbs: ['create', 'list', 'watch'] },
+    { ...coordination, resourceNames: [name], verbs: ['get', 'update'] },
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+    {
+      ...{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'update'] },
+      resourceNames: [0, 1, 2, 3].map((index) => `${name}-intents-${index}`),
+    },
+    events,
+  ];
+}
+
+interface Grant {
+  readonly kind: 'Role' | 'ClusterRole';
+  readonly name: string;
+  readonly namespace?: string;
+  readonly rules: readonly object[];
+  readonly options: RoleOptions;
+}
+
+function grant({ kind, name, namespace, options, rules }: Grant): readonly object[] {
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  return [
+    { apiVersion: API_VERSION, kind, metadata, rules },
+    {
+      apiVersion: API_VERSION,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: RBAC, kind, name },
+      subjects: [{ kind: 'ServiceAccount', name: options.name, namespace: options.namespace }],
+    },
+  ];
+}
+
+/** Resources of one group with the same verbs in one rule, as people write it. */
+function mergedRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  const verbsOf = new Map<string, Set<string>>();
+  for (const { apiGroups, resources, verbs } of rules)
+    for (const group of apiGroups)
+      for (const resource of resources) {
+        const key = `${group} ${resource}`;
+        verbsOf.set(key, new Set([...(verbsOf.get(key) ?? []), ...verbs]));
+      }
+  const byVerbs = new Map<string, { group: string; verbs: string[]; resources: string[] }>();
+  for (const [key, set] of [...verbsOf].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [group = '', resource = ''] = key.split(' ');
+    const verbs = [...set].sort();
+    const name = `${group} ${verbs.join()}`;
+    const entry = byVerbs.get(name) ?? { group, verbs, resources: [] };
+    byVerbs.set(name, entry);
+    entry.resources.push(resource);
+  }
+  return [...byVerbs.values()].map(({ group, resources, verbs }) => ({
+    apiGroups: [group],
+    resources,
+    verbs,
+  }));
+}

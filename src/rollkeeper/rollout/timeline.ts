@@ -1,0 +1,139 @@
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { renderDuration } from '@rollkeeper/controllers/deployment';
+import type { Style } from '../terminal/index.js';
+import { renderTable } from '../terminal/index.js';
+import type { RevisionReport } from './rollout-history.js';
+
+/** Something that happened to a Deployment. */
+export interface TimelineEntry {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly kind: 'created' | 'asked' | 'approved' | 'ended' | 'good' | 'failed' | 'paused' | 'event';
+  readonly revision?: string;
+  /** Who did it, as far as the API knows. */
+  readonly by?: string;
+  /** By which means: a field manager, or the component of an Event. */
+  readonly with?: string;
+  readonly what: string;
+}
+
+/** The fields of a core Event that matter here. */
+export interface ObjectEvent extends KubernetesObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly firstTimestamp?: string;
+  readonly lastTimestamp?: string;
+  readonly eventTime?: string;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+  readonly involvedObject?: { readonly uid?: string };
+}
+
+export interface TimelineInput {
+  readonly deployment: DeepReadonly<Deployment>;
+  readonly history: readonly RevisionReport[];
+  /** Of the Deployment and its ReplicaSets; the API keeps them for an hour. */
+  readonly events: readonly ObjectEvent[];
+}
+
+/** What was asked, by whom, when, and how it ended: oldest first. */
+export function decideTimeline({ deployment, events, history }: TimelineInput): readonly TimelineEntry[] {
+  const entries = [
+    ...beginningOf(deployment),
+    ...history.flatMap(entriesOf),
+    ...events.flatMap(entryOfEvent),
+  ];
+  return entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+function beginningOf({ metadata }: DeepReadonly<Deployment>): readonly TimelineEntry[] {
+  const { creationTimestamp: at, name } = metadata;
+  return at === undefined ? [] : [{ at, kind: 'created', what: `Deployment ${name} was created` }];
+}
+
+function entriesOf(report: RevisionReport): readonly TimelineEntry[] {
+  const { approvals, endedAt, goodSince, startedAt } = report;
+  const revision = String(report.revision);
+  return [
+    ...(startedAt === undefined ? [] : [askedEntry(report, startedAt)]),
+    ...approvals.map(({ at, by, step }): TimelineEntry => ({
+      ...{ at, kind: 'approved', revision, by },
+      what: `step ${step} was approved`,
+    })),
+    ...(endedAt === undefined ? [] : [endEntry(report, endedAt)]),
+    ...(goodSince === undefined
+      ? []
+      : [{ at: goodSince, kind: 'good', revision, what: 'counts as good from here on' } as const]),
+  ];
+}
+
+const ASKED: Readonly<Record<string, string>> = {
+  change: 'a new template',
+  restart: 'a restart',
+  undo: 'a way back',
+  rollback: 'a way back, by itself',
+  retry: 'another try',
+  configuration: 'a restart for its configuration',
+};
+
+function askedEntry(report: RevisionReport, at: string): TimelineEntry {
+  const { by, images, revision, tool, trigger, user, what, why } = report;
+  const said = [
+    trigger === undefined ? `rollout of ${images.join(', ')}` : (ASKED[trigger] ?? trigger),
+    ...(what === undefined ? [] : [what]),
+    ...(why === undefined ? [] : [`because: ${why}`]),
+  ];
+  const who = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+  return {
+    ...{ at, kind: 'asked', revision: String(revision), what: said.join('; ') },
+    ...(who !== undefined && { by: who }),
+    ...(tool !== undefined && { with: tool }),
+  };
+}
+
+function endEntry({ cause, result, revision, tookMs }: RevisionReport, at: string): TimelineEntry {
+  const took = tookMs === undefined ? '' : ` after ${renderDuration(tookMs)}`;
+  const hasFailed = result === 'failed';
+  const why = cause === undefined ? '' : `: ${cause}`;
+  return {
+    ...{ at, revision: String(revision), kind: hasFailed ? 'failed' : 'ended' },
+    what: `${hasFailed ? 'failed' : 'complete'}${took}${hasFailed ? why : ''}`,
+  };
+}
+
+function entryOfEvent(event: ObjectEvent): readonly TimelineEntry[] {
+  const at =
+    event.series?.lastObservedTime ??
+    event.lastTimestamp ??
+    event.eventTime ??
+    event.metadata.creationTimestamp;
+  if (!at) return [];
+  const times = event.series?.count ?? event.count ?? 1;
+  const component = event.reportingComponent || event.source?.component;
+  return [
+    {
+      ...{ at, kind: 'event' },
+      ...(component !== undefined && component !== '' && { with: component }),
+      what: `${event.reason ?? 'Event'}: ${event.message ?? ''}${times > 1 ? ` (${times} times)` : ''}`,
+    },
+  ];
+}
+
+/** A line each. */
+export function renderTimeline(entries: readonly TimelineEntry[], style: Style): string {
+  if (entries.length === 0) return 'nothing is known of it';
+  const colour = (kind: TimelineEntry['kind']): ((text: string) => string) => {
+    if (kind === 'failed') return style.bad;
+    if (kind === 'event') return style.faint;
+    return kind === 'ended' || kind === 'good' ? style.good : (text) => text;
+  };
+  return renderTable([
+    ['TIME', 'REVISION', 'WHAT', 'BY', 'WITH', 'DETAILS'],
+    ...entries.map(({ at, by, kind, revision, what, with: means }) => [
+      ...[at, revision ?? '', colour(kind)(kind), by ?? '', means ?? '', what.replaceAll(/\s+/g, ' ')],
+    ]),
+  ]);
+}

@@ -1,0 +1,5 @@
+export { PLAIN, styleFor, withoutStyle } from './style.js';
+export type { Style } from './style.js';
+export { renderTable } from './table.js';
+export { PipeView, TerminalView, keepShowing, viewFor } from './redraw.js';
+export type { View } from './redraw.js';

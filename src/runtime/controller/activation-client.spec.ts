@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { LeaseLostError } from '../../machinery/errors/index.js';
+import { CONFIG_MAPS } from '../../machinery/kubernetes/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { MemoryActorRuntime } from '../actor/index.js';
+import { activationClient } from './activation-client.js';
+
+it('writes nothing once this replica may not work any more, although the sync has not heard of it', async () => {
+  const clock = new FakeClock();
+  const cluster = new FakeCluster(clock);
+  const runtime = new MemoryActorRuntime({ clock });
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'ns', name: 'a' } };
+  let leads = true;
+  const assertLeads = (): void => {
+    if (!leads) throw new LeaseLostError('this replica does not lead any more');
+  };
+  await runtime.activate('test', 'ns/a', new AbortController().signal, async (activation) => {
+    const client = activationClient(cluster, activation, clock, assertLeads);
+    await client.create(CONFIG_MAPS, object);
+    leads = false;
+    const writes = [
+      () => client.create(CONFIG_MAPS, object),
+      () => client.update(CONFIG_MAPS, object),
+      () => client.patch(CONFIG_MAPS, object.metadata, { type: 'merge', body: {} }),
+      () => client.delete(CONFIG_MAPS, object.metadata),
+      () => client.deleteCollection(CONFIG_MAPS, { namespace: 'ns' }),
+    ];
+    for (const write of writes) await expect(write()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await client.get(CONFIG_MAPS, object.metadata);
+  });
+  expect(cluster.all(CONFIG_MAPS)).toHaveLength(1);
+});

@@ -1,0 +1,329 @@
+// Made by scripts/generate-kinds.mjs.
+import type * as admissionregistrationV1 from '@rollkeeper/machinery/types/admissionregistration-v1';
+import type * as apiextensionsV1 from '@rollkeeper/machinery/types/apiextensions-v1';
+import type * as apiregistrationV1 from '@rollkeeper/machinery/types/apiregistration-v1';
+import type * as appsV1 from '@rollkeeper/machinery/types/apps-v1';
+import type * as autoscalingV2 from '@rollkeeper/machinery/types/autoscaling-v2';
+import type * as certificatesV1 from '@rollkeeper/machinery/types/certificates-v1';
+import type * as coreV1 from '@rollkeeper/machinery/types/core-v1';
+import type * as discoveryV1 from '@rollkeeper/machinery/types/discovery-v1';
+import type * as flowcontrolV1 from '@rollkeeper/machinery/types/flowcontrol-v1';
+import type * as networkingV1 from '@rollkeeper/machinery/types/networking-v1';
+import type * as nodeV1 from '@rollkeeper/machinery/types/node-v1';
+import type * as policyV1 from '@rollkeeper/machinery/types/policy-v1';
+import type * as rbacV1 from '@rollkeeper/machinery/types/rbac-v1';
+import type * as resourceV1 from '@rollkeeper/machinery/types/resource-v1';
+import type * as schedulingV1 from '@rollkeeper/machinery/types/scheduling-v1';
+import type * as storageV1 from '@rollkeeper/machinery/types/storage-v1';
+import type { KubernetesObject, OfKind } from '@rollkeeper/machinery/kubernetes';
+import type { Kind } from './kinds.js';
+
+/** An object as the API has it, with the metadata that every object has. */
+type Built<T, Name extends string> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> &
+  KubernetesObject &
+  OfKind<Name>;
+
+function kind<T extends KubernetesObject>(
+  group: string,
+  version: string,
+  resource: string,
+  word: string,
+  namespaced = true,
+): Kind<T> {
+  return Object.freeze({ group, version, resource, kind: word, namespaced });
+}
+
+export type APIService = Built<apiregistrationV1.APIService, 'APIService'>;
+export const APIService = kind<APIService>(
+  'apiregistration.k8s.io',
+  'v1',
+  'apiservices',
+  'APIService',
+  false,
+);
+
+export type CSIDriver = Built<storageV1.CSIDriver, 'CSIDriver'>;
+export const CSIDriver = kind<CSIDriver>('storage.k8s.io', 'v1', 'csidrivers', 'CSIDriver', false);
+
+export type CSINode = Built<storageV1.CSINode, 'CSINode'>;
+export const CSINode = kind<CSINode>('storage.k8s.io', 'v1', 'csinodes', 'CSINode', false);
+
+export type CSIStorageCapacity = Built<storageV1.CSIStorageCapacity, 'CSIStorageCapacity'>;
+export const CSIStorageCapacity = kind<CSIStorageCapacity>(
+  'storage.k8s.io',
+  'v1',
+  'csistoragecapacities',
+  'CSIStorageCapacity',
+);
+
+export type CertificateSigningRequest = Built<
+  certificatesV1.CertificateSigningRequest,
+  'CertificateSigningRequest'
+>;
+export const CertificateSigningRequest = kind<CertificateSigningRequest>(
+  'certificates.k8s.io',
+  'v1',
+  'certificatesigningrequests',
+  'CertificateSigningRequest',
+  false,
+);
+
+export type ClusterRole = Built<rbacV1.ClusterRole, 'ClusterRole'>;
+export const ClusterRole = kind<ClusterRole>(
+  'rbac.authorization.k8s.io',
+  'v1',
+  'clusterroles',
+  'ClusterRole',
+  false,
+);
+
+export type ClusterRoleBinding = Built<rbacV1.ClusterRoleBinding, 'ClusterRoleBinding'>;
+export const ClusterRoleBinding = kind<ClusterRoleBinding>(
+  'rbac.authorization.k8s.io',
+  'v1',
+  'clusterrolebindings',
+  'ClusterRoleBinding',
+  false,
+);
+
+export type ControllerRevision = Built<appsV1.ControllerRevision, 'ControllerRevision'>;
+export const ControllerRevision = kind<ControllerRevision>(
+  'apps',
+  'v1',
+  'controllerrevisions',
+  'ControllerRevision',
+);
+
+export type CustomResourceDefinition = Built<
+  apiextensionsV1.CustomResourceDefinition,
+  'CustomResourceDefinition'
+>;
+export const CustomResourceDefinition = kind<CustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'v1',
+  'customresourcedefinitions',
+  'CustomResourceDefinition',
+  false,
+);
+
+export type DeviceClass = Built<resourceV1.DeviceClass, 'DeviceClass'>;
+export const DeviceClass = kind<DeviceClass>('resource.k8s.io', 'v1', 'deviceclasses', 'DeviceClass', false);
+
+export type EndpointSlice = Built<discoveryV1.EndpointSlice, 'EndpointSlice'>;
+export const EndpointSlice = kind<EndpointSlice>('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
+
+export type Endpoints = Built<coreV1.Endpoints, 'Endpoints'>;
+export const Endpoints = kind<Endpoints>('', 'v1', 'endpoints', 'Endpoints');
+
+export type Event = Built<coreV1.Event, 'Event'>;
+export const Event = kind<Event>('', 'v1', 'events', 'Event');
+
+export type FlowSchema = Built<flowcontrolV1.FlowSchema, 'FlowSchema'>;
+export const FlowSchema = kind<FlowSchema>(
+  'flowcontrol.apiserver.k8s.io',
+  'v1',
+  'flowschemas',
+  'FlowSchema',
+  false,
+);
+
+export type HorizontalPodAutoscaler = Built<autoscalingV2.HorizontalPodAutoscaler, 'HorizontalPodAutoscaler'>;
+export const HorizontalPodAutoscaler = kind<HorizontalPodAutoscaler>(
+  'autoscaling',
+  'v2',
+  'horizontalpodautoscalers',
+  'HorizontalPodAutoscaler',
+);
+
+export type IPAddress = Built<networkingV1.IPAddress, 'IPAddress'>;
+export const IPAddress = kind<IPAddress>('networking.k8s.io', 'v1', 'ipaddresses', 'IPAddress', false);
+
+export type IngressClass = Built<networkingV1.IngressClass, 'IngressClass'>;
+export const IngressClass = kind<IngressClass>(
+  'networking.k8s.io',
+  'v1',
+  'ingressclasses',
+  'IngressClass',
+  false,
+);
+
+export type LimitRange = Built<coreV1.LimitRange, 'LimitRange'>;
+export const LimitRange = kind<LimitRange>('', 'v1', 'limitranges', 'LimitRange');
+
+export type MutatingAdmissionPolicy = Built<
+  admissionregistrationV1.MutatingAdmissionPolicy,
+  'MutatingAdmissionPolicy'
+>;
+export const MutatingAdmissionPolicy = kind<MutatingAdmissionPolicy>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'mutatingadmissionpolicies',
+  'MutatingAdmissionPolicy',
+  false,
+);
+
+export type MutatingAdmissionPolicyBinding = Built<
+  admissionregistrationV1.MutatingAdmissionPolicyBinding,
+  'MutatingAdmissionPolicyBinding'
+>;
+export const MutatingAdmissionPolicyBinding = kind<MutatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'mutatingadmissionpolicybindings',
+  'MutatingAdmissionPolicyBinding',
+  false,
+);
+
+export type MutatingWebhookConfiguration = Built<
+  admissionregistrationV1.MutatingWebhookConfiguration,
+  'MutatingWebhookConfiguration'
+>;
+export const MutatingWebhookConfiguration = kind<MutatingWebhookConfiguration>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'mutatingwebhookconfigurations',
+  'MutatingWebhookConfiguration',
+  false,
+);
+
+export type NetworkPolicy = Built<networkingV1.NetworkPolicy, 'NetworkPolicy'>;
+export const NetworkPolicy = kind<NetworkPolicy>(
+  'networking.k8s.io',
+  'v1',
+  'networkpolicies',
+  'NetworkPolicy',
+);
+
+export type PodDisruptionBudget = Built<policyV1.PodDisruptionBudget, 'PodDisruptionBudget'>;
+export const PodDisruptionBudget = kind<PodDisruptionBudget>(
+  'policy',
+  'v1',
+  'poddisruptionbudgets',
+  'PodDisruptionBudget',
+);
+
+export type PodTemplate = Built<coreV1.PodTemplate, 'PodTemplate'>;
+export const PodTemplate = kind<PodTemplate>('', 'v1', 'podtemplates', 'PodTemplate');
+
+export type PriorityClass = Built<schedulingV1.PriorityClass, 'PriorityClass'>;
+export const PriorityClass = kind<PriorityClass>(
+  'scheduling.k8s.io',
+  'v1',
+  'priorityclasses',
+  'PriorityClass',
+  false,
+);
+
+export type PriorityLevelConfiguration = Built<
+  flowcontrolV1.PriorityLevelConfiguration,
+  'PriorityLevelConfiguration'
+>;
+export const PriorityLevelConfiguration = kind<PriorityLevelConfiguration>(
+  'flowcontrol.apiserver.k8s.io',
+  'v1',
+  'prioritylevelconfigurations',
+  'PriorityLevelConfiguration',
+  false,
+);
+
+export type ReplicationController = Built<coreV1.ReplicationController, 'ReplicationController'>;
+export const ReplicationController = kind<ReplicationController>(
+  '',
+  'v1',
+  'replicationcontrollers',
+  'ReplicationController',
+);
+
+export type ResourceClaim = Built<resourceV1.ResourceClaim, 'ResourceClaim'>;
+export const ResourceClaim = kind<ResourceClaim>('resource.k8s.io', 'v1', 'resourceclaims', 'ResourceClaim');
+
+export type ResourceClaimTemplate = Built<resourceV1.ResourceClaimTemplate, 'ResourceClaimTemplate'>;
+export const ResourceClaimTemplate = kind<ResourceClaimTemplate>(
+  'resource.k8s.io',
+  'v1',
+  'resourceclaimtemplates',
+  'ResourceClaimTemplate',
+);
+
+export type ResourceQuota = Built<coreV1.ResourceQuota, 'ResourceQuota'>;
+export const ResourceQuota = kind<ResourceQuota>('', 'v1', 'resourcequotas', 'ResourceQuota');
+
+export type ResourceSlice = Built<resourceV1.ResourceSlice, 'ResourceSlice'>;
+export const ResourceSlice = kind<ResourceSlice>(
+  'resource.k8s.io',
+  'v1',
+  'resourceslices',
+  'ResourceSlice',
+  false,
+);
+
+export type Role = Built<rbacV1.Role, 'Role'>;
+export const Role = kind<Role>('rbac.authorization.k8s.io', 'v1', 'roles', 'Role');
+
+export type RoleBinding = Built<rbacV1.RoleBinding, 'RoleBinding'>;
+export const RoleBinding = kind<RoleBinding>(
+  'rbac.authorization.k8s.io',
+  'v1',
+  'rolebindings',
+  'RoleBinding',
+);
+
+export type RuntimeClass = Built<nodeV1.RuntimeClass, 'RuntimeClass'>;
+export const RuntimeClass = kind<RuntimeClass>('node.k8s.io', 'v1', 'runtimeclasses', 'RuntimeClass', false);
+
+export type ServiceCIDR = Built<networkingV1.ServiceCIDR, 'ServiceCIDR'>;
+export const ServiceCIDR = kind<ServiceCIDR>('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR', false);
+
+export type ValidatingAdmissionPolicy = Built<
+  admissionregistrationV1.ValidatingAdmissionPolicy,
+  'ValidatingAdmissionPolicy'
+>;
+export const ValidatingAdmissionPolicy = kind<ValidatingAdmissionPolicy>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'validatingadmissionpolicies',
+  'ValidatingAdmissionPolicy',
+  false,
+);
+
+export type ValidatingAdmissionPolicyBinding = Built<
+  admissionregistrationV1.ValidatingAdmissionPolicyBinding,
+  'ValidatingAdmissionPolicyBinding'
+>;
+export const ValidatingAdmissionPolicyBinding = kind<ValidatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
+  false,
+);
+
+export type ValidatingWebhookConfiguration = Built<
+  admissionregistrationV1.ValidatingWebhookConfiguration,
+  'ValidatingWebhookConfiguration'
+>;
+export const ValidatingWebhookConfiguration = kind<ValidatingWebhookConfiguration>(
+  'admissionregistration.k8s.io',
+  'v1',
+  'validatingwebhookconfigurations',
+  'ValidatingWebhookConfiguration',
+  false,
+);
+
+export type VolumeAttachment = Built<storageV1.VolumeAttachment, 'VolumeAttachment'>;
+export const VolumeAttachment = kind<VolumeAttachment>(
+  'storage.k8s.io',
+  'v1',
+  'volumeattachments',
+  'VolumeAttachment',
+  false,
+);
+
+export type VolumeAttributesClass = Built<storageV1.VolumeAttributesClass, 'VolumeAttributesClass'>;
+export const VolumeAttributesClass = kind<VolumeAttributesClass>(
+  'storage.k8s.io',
+  'v1',
+  'volumeattributesclasses',
+  'VolumeAttributesClass',
+  false,
+);

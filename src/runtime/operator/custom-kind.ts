@@ -1,0 +1,187 @@
+import type { ZodType, z } from 'zod';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { Kind, KindOptions } from './kinds.js';
+import { defineKind } from './kinds.js';
+import type { StructuralSchema } from './structural-schema.js';
+import { structuralSchema } from './structural-schema.js';
+
+/** A rule in CEL, as in `x-kubernetes-validations`. */
+export interface ValidationRule {
+  /** `self.minReplicas <= self.replicas`; with `oldSelf` it is about changes. */
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?:
+    'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  readonly fieldPath?: string;
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  /** `.spec.host` */
+  readonly jsonPath: string;
+  /** @default 'string' */
+  readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'date';
+  readonly description?: string;
+  readonly format?: string;
+  /** Greater than 0: with `-o wide` only. @default 0 */
+  readonly priority?: number;
+}
+
+/** Of {@link defineCustomKind}. */
+export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType> extends KindOptions {
+  readonly spec: Spec;
+  /** With it the kind has a status subresource. @default no status */
+  readonly status?: Status;
+  /** Of the whole object. Rules of a part are said there, by {@link withRules}. @default none */
+  readonly rules?: readonly ValidationRule[];
+  /** @default the object's age */
+  readonly columns?: readonly PrinterColumn[];
+  /** Makes it scalable: where its counts are. @default not scalable */
+  readonly scale?: {
+    readonly specReplicasPath: string;
+    readonly statusReplicasPath: string;
+    readonly labelSelectorPath?: string;
+  };
+  readonly shortNames?: readonly string[];
+  /** `all`, say: in `kubectl get all`. */
+  readonly categories?: readonly string[];
+  /** `false`: no requests in this version. @default true */
+  readonly served?: boolean;
+  /** Why this version should not be used, shown to clients that do. @default it may be */
+  readonly deprecationWarning?: string;
+  readonly description?: string;
+}
+
+/** The objects of a custom kind: as the server stores them, with defaults filled in. */
+export interface CustomObject<Spec, Status> extends KubernetesObject {
+  spec: Spec;
+  status?: Status;
+}
+
+/** A kind with all that its CustomResourceDefinition says. */
+export interface CustomKind<T extends KubernetesObject = KubernetesObject> extends Kind<T> {
+  readonly [VERSION_OF_DEFINITION]: DefinitionVersion;
+}
+
+/** What one version adds to a CustomResourceDefinition. Found by tools that have another copy of this module. */
+const VERSION_OF_DEFINITION: unique symbol = Symbol.for('rollkeeper:definition-version') as never;
+
+interface DefinitionVersion {
+  readonly version: object;
+  readonly names: object;
+}
+
+/** @returns whether it was made by {@link defineCustomKind}, of any copy of this module */
+export function isCustomKind(value: unknown): value is CustomKind {
+  return typeof value === 'object' && value !== null && VERSION_OF_DEFINITION in value;
+}
+
+type Objects<Spec extends ZodType, Status extends ZodType> = CustomObject<z.output<Spec>, z.output<Status>>;
+
+/**
+ * A kind of your own by its zod schemas: its type, and its CustomResourceDefinition by {@link definitionOf} or
+ * `rollkeeper generate crd`.
+ * @example
+ * ```ts
+ * export const Website = defineCustomKind({
+ *   group: 'example.com', version: 'v1', kind: 'Website',
+ *   spec: z.object({ host: z.string().min(1), port: z.int().min(1).max(65535).default(80) }),
+ *   status: z.object({ ready: z.boolean().optional() }),
+ * });
+ * export type Website = ObjectOf<typeof Website>;
+ * ```
+ * @throws InvalidOptionError naming the field
+ */
+export function defineCustomKind<Spec extends ZodType, Status extends ZodType = ZodType<never>>(
+  options: CustomKindOptions<Spec, Status>,
+): CustomKind<Objects<Spec, Status>> {
+  const kind = defineKind<Objects<Spec, Status>>(options);
+  if (kind.group === '') throw new InvalidOptionError('kind.group', 'must be a domain of yours');
+  const { categories, columns = [AGE], scale, served = true, shortNames, status } = options;
+  const { deprecationWarning } = options;
+  const word = options.kind.toLowerCase();
+  const names = {
+    kind: options.kind,
+    listKind: `${options.kind}List`,
+    plural: kind.resource,
+    singular: word,
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+  };
+  const version = {
+    name: options.version,
+    served,
+    ...(deprecationWarning !== undefined && { deprecated: true, deprecationWarning }),
+    schema: { openAPIV3Schema: schemaOf(options) },
+    ...((status || scale) && {
+      subresources: { ...(status && { status: {} }), ...(scale && { scale }) },
+    }),
+    additionalPrinterColumns: columns.map(({ type = 'string', ...column }) => ({ ...column, type })),
+  };
+  return Object.freeze({ ...kind, [VERSION_OF_DEFINITION]: { version, names } });
+}
+
+const AGE: PrinterColumn = { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' };
+
+/** The same schema with rules in CEL about its values. */
+export function withRules<Schema extends ZodType>(
+  schema: Schema,
+  ...rules: readonly ValidationRule[]
+): Schema {
+  const before = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
+  return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': [...before, ...rules] });
+}
+
+/**
+ * The CustomResourceDefinition of a kind, to be applied as it is.
+ * @param storage the version that is stored
+ * @param others versions that are served beside it
+ * @throws InvalidOptionError if they are not versions of one kind
+ */
+export function definitionOf(storage: CustomKind, ...others: readonly CustomKind[]) {
+  const { group, kind, namespaced } = storage;
+  const all = [storage, ...others];
+  const stranger = all.find(
+    (each) => each.group !== group || each.kind !== kind || each.namespaced !== namespaced,
+  );
+  if (stranger)
+    throw new InvalidOptionError('kind', `${stranger.kind} of ${stranger.group} is no version of ${kind}`);
+  if (new Set(all.map(({ version }) => version)).size < all.length)
+    throw new InvalidOptionError('version', `${kind} has a version twice`);
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: qualifiedResource(storage) },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: storage[VERSION_OF_DEFINITION].names,
+      versions: all.map((each) => ({ ...each[VERSION_OF_DEFINITION].version, storage: each === storage })),
+    },
+  };
+}
+
+function schemaOf({
+  description,
+  rules = [],
+  spec,
+  status,
+}: CustomKindOptions<ZodType, ZodType>): StructuralSchema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: structuralSchema(spec, 'spec'),
+      ...(status && { status: structuralSchema(status, 'status') }),
+    },
+    ...(rules.length > 0 && { 'x-kubernetes-validations': rules }),
+  };
+}

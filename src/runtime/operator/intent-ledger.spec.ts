@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ApiStatusError } from '../../client/api-client/index.js';
+import { FakeClock } from '../../machinery/clock/index.js';
+import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
+import { CONFIG_MAPS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { runActorContract } from '../../testing/actor-contract.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import { IntentLedger } from './intent-ledger.js';
+import { LedgerActorStore } from './ledger-actor-store.js';
+
+const never = new AbortController().signal;
+const PLACE = { namespace: 'ns', name: 'operator' };
+const WEB = { controller: 'replicaset', key: 'ns/web' };
+const API = { controller: 'replicaset', key: 'ns/api' };
+
+let owners = 0;
+
+runActorContract('LedgerActorStore', async (options) => {
+  const clock = new FakeClock();
+  const memory = new MemoryActorStore(clock, options);
+  const client = new FakeCluster(clock);
+  const ledger = new IntentLedger({ client, clock, logger: silentLogger, ...PLACE });
+  const store = new LedgerActorStore(memory, ledger);
+  await store.begin({ epoch: 1, holder: 'a' }, never);
+  const newOwner = () => `owner-${++owners}`;
+  return {
+    runtime: () => new StoredActorRuntime({ store, newOwner, clock, options }),
+    frozenRuntime: () => new StoredActorRuntime({ store, newOwner, clock: new FakeClock(), options }),
+    setStateVersion: async (controller, key, version) => memory.setStateVersion({ controller, key }, version),
+    pass: (ms) => clock.advance(ms),
+    close: async () => undefined,
+  };
+});
+
+describe('intents that are kept in the API', () => {
+  let clock: FakeClock;
+  let cluster: FakeCluster;
+
+  class Replica {
+    readonly store: LedgerActorStore;
+    readonly runtime: StoredActorRuntime;
+
+    constructor(readonly name: string) {
+      const ledger = new IntentLedger({ client: cluster, clock, logger: silentLogger, ...PLACE });
+      this.store = new LedgerActorStore(new MemoryActorStore(clock), ledger);
+      const { store } = this;
+      this.runtime = new StoredActorRuntime({ store, newOwner: () => `owner-${++owners}`, clock });
+    }
+
+    lead(epoch: number): Promise<void> {
+      return this.store.begin({ epoch, holder: this.name }, never);
+    }
+
+    intend({ controller, key }: typeof WEB, intents: unknown): Promise<void> {
+      return this.runtime.activate(controller, key, never, (activation) => activation.storeIntents(intents));
+    }
+
+    look({ controller, key }: typeof WEB) {
+      return this.runtime.activate(controller, key, never, async (activation) => activation);
+    }
+
+    settle({ controller, key }: typeof WEB): Promise<void> {
+      return this.runtime.activate(controller, key, never, async (activation) => {
+        activation.clearIntentsOnRelease();
+      });
+    }
+  }
+
+  const writes = () =>
+    cluster.requests.filter(({ verb }) => verb === 'create' || verb === 'update').map(({ key }) => key);
+  const stored = () => cluster.all<KubernetesObject & { data?: Record<string, string> }>(CONFIG_MAPS);
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    cluster = new FakeCluster(clock);
+  });
+
+  it('outlive the process that stored them', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.intend(WEB, { creates: ['web-x'], big: 9007199254740993n });
+    await b.lead(2);
+    expect((await b.look(WEB)).intents).toEqual({ creates: ['web-x'], big: 9007199254740993n });
+  });
+
+  it('cannot be stored any more once the next leader has begun, so that nothing is done because of them', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await a.lead(1);
+    await a.intend(WEB, ['first']);
+    await b.lead(2);
+    await expect(a.intend(WEB, ['late'])).rejects.toMatchObject({ code: 'KEY_LOCK_LOST' });
+    expect((await b.look(WEB)).intents).toEqual(['first']);
+  });
+
+  it('refuse a term that is over', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    await b.lead(2);
+    await b.intend(WEB, ['b']);
+    await expect(a.lead(1)).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+    await expect(a.lead(2)).rejects.toMatchObject({ code: 'SUPERSEDED' });
+    await b.lead(2);
+    await b.lead(3);
+  });
+
+  it('share a write where they are stored at the same time', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    const many = Array.from({ length: 40 }, (_, index) => ({ controller: 'replicaset', key: `ns/${index}` }));
+    await Promise.all(many.map((id) => a.intend(id, [id.key])));
+    // Of each of four ConfigMaps: the first, and all that came meanwhile.
+    expect(writes().length).toBeLessThanOrEqual(8);
+    const b = new Replica('b');
+    await b.lead(2);
+    for (const id of many) expect((await b.look(id)).intents).toEqual([id.key]);
+  });
+
+  it('are dropped a moment after they are settled, or with the next write', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.intend(WEB, ['x']);
+    await a.settle(WEB);
+    expect(JSON.stringify(stored())).toContain('replicaset ns/web');
+    await clock.advance(1000);
+    expect(JSON.stringify(stored())).not.toContain('replicaset ns/web');
+    expect((await a.look(WEB)).intents).toBeUndefined();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('are no reason to act if they could not be stored, and what was stored before counts on', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.intend(WEB, ['before']);
+    cluster.intercept = ({ type, verb }) =>
+      type === CONFIG_MAPS && verb === 'update' ? new Error('the API is gone') : undefined;
+    await expect(a.intend(WEB, ['after'])).rejects.toThrow('the API is gone');
+    cluster.intercept = () => undefined;
+    expect((await a.look(WEB)).intents).toEqual(['before']);
+    await a.intend(API, ['other']);
+    const b = new Replica('b');
+    await b.lead(2);
+    expect((await b.look(WEB)).intents).toEqual(['before']);
+  });
+
+  it('are stored again where somebody has removed the ConfigMap', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.intend(WEB, ['x']);
+    for (const { metadata } of stored()) await cluster.delete(CONFIG_MAPS, metadata);
+    await a.intend(WEB, ['y']);
+    const b = new Replica('b');
+    await b.lead(2);
+    expect((await b.look(WEB)).intents).toEqual(['y']);
+  });
+
+  it('cost nothing where no controller has any', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.look(WEB);
+    await a.store.handOver();
+    expect(writes()).toEqual([]);
+  });
+
+  it('fail a sync with a line that says so when they are too large together', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await expect(a.intend(WEB, 'x'.repeat(1_000_000))).rejects.toThrow(
+      /do not fit into the ConfigMap ns\/operator-intents-\d/,
+    );
+    await a.intend(WEB, ['small']);
+  });
+
+  it('need a right that other controllers do not need', async () => {
+    cluster.intercept = ({ type }) =>
+      type === CONFIG_MAPS
+        ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'configmaps is forbidden' })
+        : undefined;
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.look(API);
+    await expect(a.intend(WEB, ['x'])).rejects.toThrow('configmaps is forbidden');
+  });
+
+  it('go to the next leader by a clean stop with what its caches must show, and writes without an answer', async () => {
+    const [a, b] = [new Replica('a'), new Replica('b')];
+    const write = {
+      verb: 'update',
+      type: REPLICA_SETS,
+      ref: { namespace: 'ns', name: 'web' },
+      mayBeUnderWay: true,
+      notedAtMs: 1,
+    } as const;
+    await a.lead(1);
+    await a.runtime.activate('replicaset', 'ns/web', never, async (activation) => {
+      activation.recordOwnWrite('pods', '7');
+      activation.noteUnanswered(write);
+    });
+    await a.runtime.activate('replicaset', 'other/web', never, async (activation) =>
+      activation.recordOwnWrite('pods', '9'),
+    );
+    await a.store.handOver();
+    await b.lead(2);
+    expect(await b.look(API)).toMatchObject({ mustHaveSeen: { pods: '7' }, unanswered: [] });
+    expect((await b.look(WEB)).unanswered).toEqual([write]);
+    // Once is enough: the term after that begins with what b has seen.
+    await b.store.handOver();
+    const c = new Replica('c');
+    await c.lead(3);
+    expect((await c.look(API)).mustHaveSeen).toEqual({});
+  });
+
+  it('do not keep a clean stop from ending when the API does not answer', async () => {
+    const a = new Replica('a');
+    await a.lead(1);
+    await a.intend(WEB, ['x']);
+    cluster.update = () => new Promise(() => undefined);
+    const handed = a.store.handOver();
+    await clock.advance(1000);
+    await handed;
+  });
+});

@@ -1,0 +1,179 @@
+import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
+import { pause } from '@rollkeeper/machinery/clock';
+import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
+import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
+import { parseKey } from '@rollkeeper/machinery/kubernetes';
+import type { Logger } from '@rollkeeper/machinery/logging';
+import { isForbidden } from '@rollkeeper/client/api-client';
+import type { ActorId, UnansweredWrite } from '../actor/index.js';
+import type { LeaderTerm } from '../work-queue/index.js';
+import type { LedgerClient } from './intent-shard.js';
+import { IntentShard, withSeen } from './intent-shard.js';
+
+export interface IntentLedgerOptions {
+  readonly client: LedgerClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of the Lease; the ConfigMaps are beside it: `<name>-intents-0`, … */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What the former leader left behind, by actor. */
+export interface Inheritance {
+  readonly intents: readonly (readonly [ActorId, unknown])[];
+  readonly unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[];
+}
+
+/** Together they hold the intents of some thousand syncs under way. */
+const SHARDS = 4;
+/** How long a dropped intent may stay stored, milliseconds; the next stored one takes it along. */
+const FLUSH_AFTER_MS = 1000;
+/** How long a clean stop may wait for the last write, milliseconds: the next leader waits for it. */
+const HAND_OVER_WITHIN_MS = 1000;
+
+/**
+ * Keeps intents in the API, where the crash of a leader cannot lose them. A term has to begin here before anything is
+ * stored; from then on, nothing of an earlier term is stored any more.
+ *
+ * On a clean stop it also hands over which versions the next leader's caches must show, and which writes had no answer.
+ * After a crash those are unknown; the caches have had the rest of the lease to catch up.
+ */
+export class IntentLedger {
+  private readonly shards: readonly IntentShard[];
+  /** Of the former leader, by namespace. */
+  private inherited = new Map<string, ResourceVersions>();
+  /** Of this term, by namespace. */
+  private seen = new Map<string, ResourceVersions>();
+  private timer: TimerHandle | undefined;
+  private isOpen = false;
+
+  constructor(private readonly options: IntentLedgerOptions) {
+    const { client, name, namespace } = options;
+    this.shards = Array.from(
+      { length: SHARDS },
+      (_, index) => new IntentShard(client, { namespace, name: `${name}-intents-${index}` }),
+    );
+  }
+
+  /**
+   * Begins a term, and returns what the former one left.
+   * @throws SupersededError if a newer term has begun
+   */
+  async begin(term: LeaderTerm, signal: AbortSignal): Promise<Inheritance> {
+    this.seen = new Map();
+    this.inherited = new Map();
+    const intents: (readonly [ActorId, unknown])[] = [];
+    const unanswered: (readonly [ActorId, readonly UnansweredWrite[]])[] = [];
+    const contents = await Promise.all(this.shards.map((shard) => this.beginIn(shard, term, signal)));
+    for (const content of contents) {
+      for (const [namespace, versions] of content?.seen ?? []) withSeen(this.inherited, namespace, versions);
+      for (const [name, stored] of content?.intents ?? []) intents.push([idOf(name), stored]);
+      for (const [name, writes] of content?.unanswered ?? []) unanswered.push([idOf(name), writes]);
+    }
+    this.isOpen = true;
+    return { intents, unanswered };
+  }
+
+  /** Stores the intents of an actor before it resolves. @throws SupersededError */
+  async put(id: ActorId, intents: unknown): Promise<void> {
+    if (intents === undefined) this.drop(id);
+    else await this.shardOf(id).put(nameOf(id), intents);
+  }
+
+  /** Removes them a little later. */
+  drop(id: ActorId): void {
+    this.shardOf(id).drop(nameOf(id));
+    if (!this.isOpen || this.timer || !this.shards.some(({ hasChanged }) => hasChanged)) return;
+    this.timer = this.options.clock.setTimeout(() => void this.flush(), FLUSH_AFTER_MS);
+  }
+
+  /** Versions that a sync of the key must have seen although this process did not write them. */
+  mustHaveSeen({ key }: ActorId): ResourceVersions {
+    return this.inherited.get(namespaceOf(key)) ?? {};
+  }
+
+  /** A sync of the key has written these. */
+  noteWritten({ key }: ActorId, versions: ResourceVersions): void {
+    withSeen(this.seen, namespaceOf(key), versions);
+  }
+
+  /** Ends the term after its last key, by a clean stop: leaves everything to the next leader. */
+  async handOver(unanswered: readonly (readonly [ActorId, readonly UnansweredWrite[]])[]): Promise<void> {
+    this.end();
+    const { clock, logger } = this.options;
+    const [first] = this.shards;
+    const handing = this.shards.map((shard) =>
+      shard.handOver({
+        // Versions concern no single actor.
+        seen: shard === first ? this.seen : new Map<string, ResourceVersions>(),
+        unanswered: new Map(
+          unanswered
+            .filter(([id]) => this.shardOf(id) === shard)
+            .map(([id, writes]) => [nameOf(id), writes] as const),
+        ),
+      }),
+    );
+    const over = new AbortController();
+    const limit = pause(clock, HAND_OVER_WITHIN_MS, over.signal).then((isLate) => {
+      if (isLate) throw new TimeoutError(`no answer within ${HAND_OVER_WITHIN_MS} ms`);
+    });
+    try {
+      await Promise.race([Promise.all(handing), limit]);
+    } catch (error) {
+      logger.warn('what the next leader should know could not be stored', { error: errorMessage(error) });
+    } finally {
+      over.abort();
+      await limit.catch(() => undefined);
+      for (const each of handing) each.catch(() => undefined);
+    }
+  }
+
+  /** Ends the term without a word: the lease is lost, and nothing of ours counts any more. */
+  end(): void {
+    this.isOpen = false;
+    this.timer?.cancel();
+    this.timer = undefined;
+  }
+
+  private async flush(): Promise<void> {
+    this.timer = undefined;
+    try {
+      await Promise.all(this.shards.map((shard) => shard.flush()));
+    } catch (error) {
+      // The next intent takes it along, and a stale one does no harm.
+      this.options.logger.debug('dropped intents are still stored', { error });
+    }
+  }
+
+  /** Without the right to read ConfigMaps there are no intents; a controller that stores one then fails by itself. */
+  private async beginIn(shard: IntentShard, term: LeaderTerm, signal: AbortSignal) {
+    try {
+      return await shard.begin(term, signal);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.options.logger.warn('intents of controllers cannot be kept', { error: errorMessage(error) });
+      return undefined;
+    }
+  }
+
+  private shardOf(id: ActorId): IntentShard {
+    // FNV-1a: the same on every replica and in every release.
+    let hash = 0x811c9dc5;
+    for (const char of nameOf(id)) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+    return this.shards[hash % SHARDS] as IntentShard;
+  }
+}
+
+function namespaceOf(key: string): string {
+  return parseKey(key).namespace ?? '';
+}
+
+function nameOf({ controller, key }: ActorId): string {
+  return `${controller} ${key}`;
+}
+
+function idOf(name: string): ActorId {
+  const space = name.indexOf(' ');
+  return { controller: name.slice(0, space), key: name.slice(space + 1) };
+}

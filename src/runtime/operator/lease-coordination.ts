@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import type { LeaderTerm, QueueTuning } from '../work-queue/index.js';
+import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
+import { IntentLedger } from './intent-ledger.js';
+import { LedgerActorStore } from './ledger-actor-store.js';
+import { localQueue } from './local-queue.js';
+
+export interface LeaseCoordinationOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  /** Of the Lease. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Coordination without a Redis: the holder of a Lease works alone, on queues and locks in its memory. Intents are kept in
+ * ConfigMaps beside the Lease.
+ */
+export function leaseCoordination(options: LeaseCoordinationOptions): CoordinationFactory {
+  const make = (parts: CoordinationParts): Coordination => new LeaseCoordination(options, parts);
+  return Object.assign(make, { reach: 'process' as const });
+}
+
+class LeaseCoordination implements Coordination {
+  readonly name = 'leases';
+  readonly actors: StoredActorRuntime;
+  private readonly store: LedgerActorStore;
+
+  constructor(
+    private readonly options: LeaseCoordinationOptions,
+    private readonly parts: CoordinationParts,
+  ) {
+    const { client, clock, name, namespace } = options;
+    const { logger } = parts;
+    const ledger = new IntentLedger({ client, clock, logger, name, namespace });
+    this.store = new LedgerActorStore(new MemoryActorStore(clock), ledger);
+    this.actors = new StoredActorRuntime({ store: this.store, newOwner: randomUUID, clock, logger });
+  }
+
+  queueOf(controller: string, tuning?: QueueTuning) {
+    return localQueue(controller, this.parts, tuning);
+  }
+
+  lockOf(): never {
+    throw new IllegalStateError('the lease is in the API');
+  }
+
+  beginTerm(term: LeaderTerm, signal: AbortSignal): Promise<void> {
+    return this.store.begin(term, signal);
+  }
+
+  handOver(): Promise<void> {
+    return this.store.handOver();
+  }
+
+  async waitUntilUsable(): Promise<void> {}
+
+  ping(): Promise<void> {
+    return this.options.client.ping();
+  }
+
+  async close(): Promise<void> {}
+}

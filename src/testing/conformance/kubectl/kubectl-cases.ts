@@ -1,0 +1,131 @@
+import { TimeoutError } from '@rollkeeper/machinery/errors';
+import { startTestCluster } from '../../cluster/start-test-cluster.js';
+import type { TestCluster } from '../../cluster/test-cluster.js';
+import type { ConformanceFormat, JsonObject, RecordedCase } from '../conformance-format.js';
+import { DELIBERATE_DIFFERENCES } from './deliberate-differences.js';
+import type { CommandOutcome } from './kubectl-shell.js';
+import { KubectlShell } from './kubectl-shell.js';
+import { RECORDED_FILES, RECORDED_NAMESPACE, RECORDED_SURROUNDINGS } from './recorded-files.js';
+import { shownText } from './shown-text.js';
+
+type RecordedCommand = CommandOutcome & { readonly command: string };
+
+/** The user of the recording. */
+const USER = { name: 'admin', uid: 'admin', groups: ['system:masters'] };
+/** How long the controllers may take before the next command, milliseconds. */
+const SETTLE_MS = 10_000;
+
+export interface KubectlCasesOptions {
+  /** Only so many commands from the first one. @default all */
+  readonly commands?: number;
+}
+
+/**
+ * Runs recorded commands of `kubectl`, in their order, against a cluster with all controllers and no nodes, and compares what they
+ * print. The commands are run by bash as they are written in the recording.
+ */
+export class KubectlCases implements ConformanceFormat {
+  readonly name = 'kubectl';
+  private cluster: TestCluster | undefined;
+  private shell: KubectlShell | undefined;
+
+  constructor(private readonly options: KubectlCasesOptions = {}) {}
+
+  matches(): boolean {
+    return false;
+  }
+
+  casesOf(lines: readonly JsonObject[]): readonly RecordedCase[] | undefined {
+    if (lines.length === 0 || !lines.every(isRecordedCommand)) return undefined;
+    const { commands } = this.options;
+    return lines
+      .slice(0, commands)
+      .map((line) => ({ ...line, id: line.command as string, section: sectionOf(line.command as string) }));
+  }
+
+  async open(): Promise<void> {
+    const cluster = (this.cluster = await startTestCluster({
+      nodes: 0,
+      users: [USER],
+      unknownServiceAccounts: 'refuse',
+      metrics: false,
+      manifests: RECORDED_SURROUNDINGS,
+    }));
+    // The recorded cluster had no default class.
+    await cluster.delete('storageclass/standard');
+    const { kubeconfig } = await cluster.user(USER.name);
+    this.shell = await KubectlShell.open(kubeconfig.path, RECORDED_FILES);
+  }
+
+  async close(): Promise<void> {
+    await this.shell?.close();
+    await this.cluster?.stop();
+    this.shell = undefined;
+    this.cluster = undefined;
+  }
+
+  async run(recorded: RecordedCase): Promise<readonly string[]> {
+    const genuine = recorded as unknown as RecordedCommand;
+    await this.settle();
+    const own = await this.shell?.run(genuine.command);
+    if (!own) throw new Error('the cluster has been stopped');
+    if (genuine.command === RECORDED_NAMESPACE.createdBy)
+      await this.cluster?.apply(RECORDED_NAMESPACE.contents);
+    return compareOutcomes(genuine, own);
+  }
+
+  deliberate({ id }: RecordedCase): Promise<readonly string[]> {
+    const reason = DELIBERATE_DIFFERENCES[id];
+    return Promise.resolve(reason === undefined ? [] : [reason]);
+  }
+
+  /** What takes longer shows in what the next command prints. */
+  private async settle(): Promise<void> {
+    try {
+      await this.cluster?.settled({ timeoutMs: SETTLE_MS });
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error;
+    }
+  }
+}
+
+function isRecordedCommand({ command, exchanges, exit, stderr, stdout }: JsonObject): boolean {
+  const isTold = typeof command === 'string' && typeof stdout === 'string' && typeof stderr === 'string';
+  return isTold && exit !== undefined && exchanges === undefined;
+}
+
+/** `kubectl get -o wide` is in `kubectl get`. */
+function sectionOf(command: string): string {
+  return command.split(' ', 2).join(' ');
+}
+
+/** One line for the exit code and one for the first line of each stream that differs. */
+export function compareOutcomes(genuine: CommandOutcome, own: CommandOutcome): readonly string[] {
+  const exit = genuine.exit === own.exit ? [] : [`exit: expected ${genuine.exit}, got ${own.exit}`];
+  return [
+    ...exit,
+    ...streamDifferences('stdout', genuine, own),
+    ...streamDifferences('stderr', genuine, own),
+  ];
+}
+
+function streamDifferences(
+  stream: 'stdout' | 'stderr',
+  genuine: CommandOutcome,
+  own: CommandOutcome,
+): readonly string[] {
+  const expected = shownText(genuine[stream]);
+  const actual = shownText(own[stream]);
+  const length = Math.max(expected.length, actual.length);
+  return Array.from({ length }, (_, index) => index)
+    .filter((index) => expected[index] !== actual[index])
+    .map(
+      (index) => `${stream} line ${index + 1}: expected ${show(expected[index])}, got ${show(actual[index])}`,
+    );
+}
+
+function show(line: string | undefined): string {
+  return line === undefined ? 'nothing' : JSON.stringify(line);
+}
+
+export const kubectlCases: ConformanceFormat = new KubectlCases();

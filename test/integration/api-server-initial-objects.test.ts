@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApiServer } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+let server: RunningApiServer;
+beforeAll(async () => {
+  server = await startApiServer();
+});
+afterAll(() => server.stop());
+
+const list = async (path: string): Promise<readonly Body[]> =>
+  (await server.call('GET', `/apis/${path}`)).body.items as Body[];
+const names = (items: readonly Body[]): readonly string[] =>
+  items.map(({ metadata }) => metadata.name as string);
+
+describe('a new server has', () => {
+  it('the network of its Services', async () => {
+    const [network, ...others] = await list('networking.k8s.io/v1/servicecidrs');
+    expect([network.metadata.name, network.spec.cidrs[0], others]).toEqual([
+      'kubernetes',
+      '10.96.0.0/12',
+      [],
+    ]);
+  });
+
+  it('the flow schemas and priority levels of a genuine server', async () => {
+    const levels = names(await list('flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations'));
+    expect(levels).toEqual([
+      ...['catch-all', 'exempt', 'global-default', 'leader-election'],
+      ...['node-high', 'system', 'workload-high', 'workload-low'],
+    ]);
+    const schemas = await list('flowcontrol.apiserver.k8s.io/v1/flowschemas');
+    expect(schemas).toHaveLength(11);
+    for (const { spec } of schemas) expect(levels).toContain(spec.priorityLevelConfiguration.name);
+  });
+
+  it('an APIService for each version of a built-in group, and it is available', async () => {
+    const services = await list('apiregistration.k8s.io/v1/apiservices');
+    const { body } = await server.call('GET', '/apis');
+    const served = (body.groups as Body[])
+      .flatMap(({ versions }) => versions as Body[])
+      .map(({ groupVersion }) => (groupVersion as string).split('/').reverse().join('.'))
+      .filter((name) => !/apiregistration|metrics/.test(name));
+    expect(names(services)).toEqual(['v1.', ...served].sort());
+    expect(services.every(({ status }) => status.conditions[0].status === 'True')).toBe(true);
+  });
+});
