@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../machinery/kubernetes/index.js';
-import { statusesOf } from './pod-conditions.js';
+import { PROBE_ANNOTATIONS } from './decide-probes.js';
+import { IMAGE_PULL_AFTER_ANNOTATION, IMAGE_PULL_FAILURES_ANNOTATION } from './image-pull.js';
+import { newPodMemory, noteStatus } from './pod-memory.js';
 import {
   BEHAVIOUR_ANNOTATION,
   ENDS_AFTER_ANNOTATION,
@@ -279,16 +281,24 @@ describe('every decision', () => {
       probe: fc.constantFrom('readinessProbe', 'livenessProbe', 'startupProbe', 'none'),
       image: fc.constantFrom('nginx', 'nginx:broken', 'crash:1', 'BAD::', 'nginx:2'),
       readyDelayMs: fc.constantFrom(0, 40, 2_500),
+      found: fc.constantFrom(undefined, 'succeeds', 'fails after 15s', 'succeeds after 9s', 'flaps 20s 30s'),
+      pull: fc.constantFrom(undefined, ['3s', '0'], ['200ms', '2'], ['0s', 'always']),
+      endsAfter: fc.constantFrom(undefined, '4s', '11m', 'never'),
       times: fc.array(fc.nat(400_000), { maxLength: 12 }),
     });
     fc.assert(
       fc.property(pods, ({ behaviour, exitCode, image, readyDelayMs, restartPolicy, times, ...more }) => {
+        const { endsAfter, found, pull } = more;
         const annotations: Record<string, string> = {
           [EXIT_CODE_ANNOTATION]: exitCode,
+          ...(endsAfter && { [ENDS_AFTER_ANNOTATION]: endsAfter }),
+          ...(pull && { [IMAGE_PULL_AFTER_ANNOTATION]: pull[0] }),
+          ...(pull && { [IMAGE_PULL_FAILURES_ANNOTATION]: pull[1] }),
+          ...(found && Object.fromEntries(Object.values(PROBE_ANNOTATIONS).map((name) => [name, found]))),
           ...(behaviour && { [BEHAVIOUR_ANNOTATION]: behaviour }),
         };
-        // The node's memory of exact starts: the API only keeps whole seconds.
-        const startedMs = new Map<string, number>();
+        // The node's memory of exact times: the API only keeps whole seconds.
+        const memory = newPodMemory();
         const { activeDeadlineSeconds, init, initPolicy, probe } = more;
         let pod = aPod(
           { annotations },
@@ -304,14 +314,12 @@ describe('every decision', () => {
           },
         );
         for (const atMs of times.toSorted((a, b) => a - b)) {
-          const plan = decide(pod, atMs, { readyDelayMs, startedMs });
+          const plan = decide(pod, atMs, { readyDelayMs, ...memory });
           if (plan.action === 'write-status') {
+            noteStatus(memory, pod.status, plan, START + atMs);
             pod = { ...pod, status: JSON.parse(JSON.stringify(plan.status)) };
-            for (const { containerID = '', state } of statusesOf(plan.status)) {
-              if (state?.running && !startedMs.has(containerID)) startedMs.set(containerID, START + atMs);
-            }
           }
-          const again = decide(pod, atMs, { readyDelayMs, startedMs });
+          const again = decide(pod, atMs, { readyDelayMs, ...memory });
           expect(again.action).toBe('rest');
           if (again.action === 'rest' && again.wakeAtMs !== undefined) {
             expect(again.wakeAtMs).toBeGreaterThan(START + atMs);

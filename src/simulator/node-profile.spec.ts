@@ -98,7 +98,9 @@ describe('what cannot be read', () => {
       [CAPACITY_ANNOTATION]: 'cpu=4,memory=lots,gpu',
     };
     const problems = nodeAnnotationProblems({ metadata: { name: 'node-0', annotations } });
-    expect(problems[0]).toMatch(/^node\.rollkeeper\.dev\/behaviour: "asleep" is none of silent, not-ready/);
+    expect(problems[0]).toMatch(
+      /^node\.rollkeeper\.dev\/behaviour: "asleep" is none of silent, gone, not-ready/,
+    );
     expect(problems.slice(1)).toEqual([
       'node.rollkeeper.dev/capacity: "memory=lots" is not NAME=QUANTITY',
       'node.rollkeeper.dev/capacity: "gpu" is not NAME=QUANTITY',
