@@ -13,6 +13,7 @@ import type { WordRule } from '../validation/words.js';
 import { validateAffinity } from './validate-affinity.js';
 import { validateContainers } from './validate-containers.js';
 import { validateDns } from './validate-dns.js';
+import { validatePodResources } from './validate-pod-resources.js';
 import { validateResources } from './validate-resources.js';
 import {
   validateContextOfOs,
@@ -51,6 +52,7 @@ export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: Fi
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors);
   if (spec.resourceClaims) validateClaims(spec, path, errors);
   validateContainers(spec, volumes, path, errors);
+  validatePodResources(spec, `${path}.resources`, errors);
   validateWords(spec, WORDS, path, errors);
   validateLabels(spec.nodeSelector, `${path}.nodeSelector`, errors);
   for (const { field, check } of NAMES) {

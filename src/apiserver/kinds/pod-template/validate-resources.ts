@@ -5,6 +5,7 @@ import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 
+const HUGE_PAGES = 'hugepages-';
 const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 /** Source: ValidateResourceRequirements in pkg/apis/core/validation/validation.go. */
@@ -63,7 +64,7 @@ function validateAmount(
   field: string,
   errors: FieldError[],
 ): void {
-  if (!STANDARD.has(name) && !name.startsWith('hugepages-')) {
+  if (!STANDARD.has(name) && !name.startsWith(HUGE_PAGES)) {
     validateSyntax(name, checkQualifiedName, field, errors);
     if (!name.includes('/')) {
       errors.push(invalid(field, name, 'must be a standard resource type or fully qualified'));
@@ -71,6 +72,14 @@ function validateAmount(
     }
   }
   if (nanosOf(amount) < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));
+  if (name.startsWith(HUGE_PAGES) && !isWholePages(name, amount))
+    errors.push(invalid(field, String(amount), `${amount} is not positive integer multiple of ${name}`));
+}
+
+/** Huge pages are given whole, and their size is in the name. */
+function isWholePages(name: string, amount: string | number | undefined): boolean {
+  const size = nanosOf(name.slice(HUGE_PAGES.length));
+  return size > 0n && nanosOf(amount) % size === 0n;
 }
 
 function validateRequest(
