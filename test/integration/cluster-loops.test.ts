@@ -214,13 +214,13 @@ describe('networks', () => {
         apiVersion: 'networking.k8s.io/v1',
         kind: 'ServiceCIDR',
         metadata: { name: 'extra' },
-        spec: { cidrs: ['10.111.0.0/24'] },
+        spec: { cidrs: ['192.168.77.0/24'] },
       },
       {
         apiVersion: 'networking.k8s.io/v1',
         kind: 'IPAddress',
         metadata: {
-          name: '10.111.0.9',
+          name: '192.168.77.9',
           labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' },
         },
         spec: { parentRef: { resource: 'services', name: 'web', namespace: 'default' } },
@@ -229,7 +229,7 @@ describe('networks', () => {
     await cluster.waitFor('servicecidr/extra', 'condition=Ready', PATIENT);
     await cluster.delete('servicecidr/extra');
     await cluster.waitFor('servicecidr/extra', 'condition=Ready=False', PATIENT);
-    await cluster.delete('ipaddress/10.111.0.9');
+    await cluster.delete('ipaddress/192.168.77.9');
     await cluster.settled(PATIENT);
     expect(await find('servicecidr/extra')).toBeDefined();
     await cluster.clock.advance(10_000);

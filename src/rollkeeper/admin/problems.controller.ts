@@ -2,7 +2,6 @@ import {
   BadRequestException,
   Controller,
   Get,
-  HttpException,
   Inject,
   NotFoundException,
   Param,
@@ -11,7 +10,6 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiStatusError } from '@rollkeeper/client/api-client';
 import type { PlacementExplanation } from '@rollkeeper/scheduler';
 import type { Diagnosis, KindDiagnosis, Problems } from '../diagnose/index.js';
 import { diagnose, findProblems, kindNamed } from '../diagnose/index.js';

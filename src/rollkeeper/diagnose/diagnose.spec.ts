@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { CONFIG_MAPS, EVENTS, NAMESPACES, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { diagnose } from './diagnose.js';
@@ -24,7 +24,7 @@ function clusterOf(...objects: readonly (readonly [kind: string, name: string, f
       kind: type.kind,
       metadata: { name, uid: `uid-${name}`, ...(type.namespaced && { namespace: 'shop' }), ...metadata },
       ...fields,
-    } as KubernetesObject);
+    });
   }
   return cluster;
 }

@@ -17,7 +17,7 @@ function seed(cluster: FakeCluster, type: ResourceType, name: string, namespace:
     kind: type.kind,
     metadata: { name, uid: `uid-${namespace}-${name}`, ...(type.namespaced && { namespace }) },
     ...fields,
-  } as KubernetesObject);
+  });
 }
 
 const lost = { spec: {}, status: { phase: 'Lost' } };

@@ -112,7 +112,7 @@ export function warningsAbout(
 
 function lastSeenMs({ eventTime, lastTimestamp, metadata, series }: Readable<EventObject>): number {
   const times = [series?.lastObservedTime, lastTimestamp, eventTime, metadata.creationTimestamp];
-  return parseTimeMs(times.find((time) => time !== undefined && time !== null)) ?? 0;
+  return parseTimeMs(times.find((time) => typeof time === 'string')) ?? 0;
 }
 
 /** Why a controller may not create pods or claims, by the Event that it recorded. Kinds without a condition for it say it only there. */

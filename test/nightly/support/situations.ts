@@ -326,7 +326,7 @@ export const SITUATIONS: readonly Situation[] = [
     objects: [
       deployment('web'),
       autoscaler('web'),
-      { ...autoscaler('web'), metadata: { name: 'web-2' } } as Sketch,
+      { ...autoscaler('web'), metadata: { name: 'web-2' } },
     ],
     object: 'hpa/web-2',
     cause: 'autoscaler-overlap',
@@ -382,7 +382,7 @@ export const SITUATIONS: readonly Situation[] = [
     objects: [
       deployment('web'),
       budget('web', { maxUnavailable: 1 }),
-      { ...budget('web', { maxUnavailable: 1 }), metadata: { name: 'web-2' } } as Sketch,
+      { ...budget('web', { maxUnavailable: 1 }), metadata: { name: 'web-2' } },
     ],
     kubectl: [['rollout', 'status', 'deployment/web', '--timeout=30s']],
     object: 'pdb/web',

@@ -468,7 +468,8 @@ describe.skipIf(!helm)('the chart', () => {
   it('knows replicas on Redis and on a Lease apart, which would work side by side', () => {
     const annotation = (values: Values) => {
       const chart = new Chart(values);
-      return chart.one<{ metadata: { annotations: Record<string, string> } }>('Deployment').metadata.annotations;
+      return chart.one<{ metadata: { annotations: Record<string, string> } }>('Deployment').metadata
+        .annotations;
     };
     expect(annotation({})['rollkeeper.dev/scope']).toBe('');
     expect(annotation({ coordination: 'leases', redis: { url: '' } })['rollkeeper.dev/scope']).toBe(

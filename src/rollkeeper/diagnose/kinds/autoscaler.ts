@@ -20,7 +20,7 @@ export const autoscalerDiagnosis: KindDiagnosis<HorizontalPodAutoscaler> = {
   judge(autoscaler, snapshot): Verdict {
     const { maxReplicas, minReplicas = 1, scaleTargetRef } = autoscaler.spec;
     const { currentReplicas = 0, desiredReplicas = 0 } = autoscaler.status ?? {};
-    const target = `${scaleTargetRef?.kind ?? ''} ${scaleTargetRef.name}`;
+    const target = `${scaleTargetRef.kind} ${scaleTargetRef.name}`;
     const range = `${minReplicas} to ${maxReplicas}`;
     const good = {
       state: 'healthy',
@@ -150,8 +150,8 @@ function rivalFindings({ metadata, spec }: ReadableAutoscaler, snapshot: Snapsho
     .filter(
       (other) =>
         other.metadata.name !== metadata.name &&
-        other.spec?.scaleTargetRef?.kind === spec.scaleTargetRef.kind &&
-        other.spec?.scaleTargetRef?.name === spec.scaleTargetRef.name,
+        other.spec.scaleTargetRef.kind === spec.scaleTargetRef.kind &&
+        other.spec.scaleTargetRef.name === spec.scaleTargetRef.name,
     );
   if (rivals.length === 0) return [];
   return [
