@@ -21,8 +21,10 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
   const { identity, name } = compiled;
   const extensions = (options.extensions ?? []).map((make) => make(compiled));
   const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
+  // A package that is missing is named before anything is connected.
+  const coordinationWith = await coordinationOf(compiled);
   const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
-  const coordination = await coordinationOf(compiled, connected.client);
+  const coordination = coordinationWith(connected.client);
   const tracing =
     options.tracing ??
     (await openTelemetry()).startTracing({
@@ -48,15 +50,19 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
   });
 }
 
-async function coordinationOf(
-  { clock, coordination, mode, place, redisUrl = '' }: CompiledManagerOptions,
-  client: ApiClient,
-): Promise<CoordinationFactory> {
-  if (typeof coordination === 'function') return coordination;
-  if (mode === 'local') return memoryCoordination(clock);
+async function coordinationOf({
+  clock,
+  coordination,
+  mode,
+  place,
+  redisUrl = '',
+}: CompiledManagerOptions): Promise<(client: ApiClient) => CoordinationFactory> {
+  if (typeof coordination === 'function') return () => coordination;
+  if (mode === 'local') return () => memoryCoordination(clock);
   const { name, namespace } = place;
-  if (mode === 'leases') return leaseCoordination({ client, clock, name, namespace });
-  return (await redisParts()).redisCoordination(redisUrl);
+  if (mode === 'leases') return (client) => leaseCoordination({ client, clock, name, namespace });
+  const { redisCoordination } = await redisParts();
+  return () => redisCoordination(redisUrl);
 }
 
 const redisParts = () =>
