@@ -188,8 +188,9 @@ describe('a resize', () => {
   });
 
   it('changes what a pod asks for as a whole', () => {
-    const old = aPod(({ spec }) => (spec.resources = SMALL));
-    const more = { ...SMALL, requests: { cpu: '900m', memory: '64Mi' } };
+    const whole = { requests: { cpu: '500m', memory: '256Mi' }, limits: SMALL.limits };
+    const old = aPod(({ spec }) => (spec.resources = whole));
+    const more = { ...whole, requests: { cpu: '900m', memory: '256Mi' } };
     const { pod, problems } = updated('resize', ({ spec }) => (spec.resources = more), old);
     expect(problems).toEqual([]);
     expect(pod.spec.resources).toEqual(more);
