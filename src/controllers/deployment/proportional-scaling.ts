@@ -85,11 +85,17 @@ function scaleInProportion(
     : ordered;
   for (const replicaSet of shrinkingFirst) {
     const share = sizes.get(replicaSet) ?? replicaSet.replicas;
-    const size = draft.mayNotGrow?.has(replicaSet) ? Math.min(share, replicaSet.replicas) : share;
+    const size = Math.min(share, mostOf(draft, replicaSet, latest));
     // An unchanged size still gets the new total recorded, unless its turn is still to come.
     if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
   }
   return isAll;
+}
+
+/** How large policies let a ReplicaSet be: its share of a new size is no reason to go beyond a step, or to run what failed. */
+function mostOf(draft: RolloutDraft, set: ReplicaSetDraft, latest: ReplicaSetDraft | undefined): number {
+  if (draft.mayNotGrow?.has(set)) return set.replicas;
+  return set === latest && isHeld(draft) ? Math.max(set.replicas, draft.newSize) : Infinity;
 }
 
 function shareOut(

@@ -38,7 +38,7 @@ import { failedSets, hashOf, isGood, lastGood, revisionInForce } from './revisio
 import { budgetTrouble, respectBudgets } from './respect-budgets.js';
 import { finishResize, resizeInPlace } from './resize/resize-in-place.js';
 import { runInstead } from './run-instead.js';
-import { capInPlace, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
+import { capInPlace, leftInSteps, decideStage, dropNeedlessApproval, tellStage } from './stages.js';
 import type { Problem } from './tell.js';
 import {
   BUDGETS_NOT_WATCHED,
@@ -174,8 +174,12 @@ function playVersions(pass: Pass, play: PlaySteps): void {
   const { draft, policy } = pass;
   // A rollback that was asked for comes first, and policies rest while the rollout is paused.
   if (draft.spec.paused || requestedRollback(draft.annotations) !== undefined) {
-    draft.cap = capInPlace(draft, policy, latestOf(draft, draft.living));
-    draft.mayNotGrow = failedSets(draft, readFailures(draft.annotations), hashOf(draft));
+    const latest = latestOf(draft, draft.living);
+    draft.cap = capInPlace(draft, policy, latest);
+    draft.mayNotGrow = new Set([
+      ...failedSets(draft, readFailures(draft.annotations), hashOf(draft)),
+      ...leftInSteps(draft, policy, latest),
+    ]);
     return play();
   }
   const template = draft.spec.template;
@@ -189,7 +193,8 @@ function playVersions(pass: Pass, play: PlaySteps): void {
   const failure = failures.find((each) => each.template === current && !each.stopped);
   const target = failure && lastGood(draft, failures, current);
   const goesBack = failure && target && isEnforced(failure, policy);
-  draft.mayNotGrow = failedSets(draft, failures, goesBack ? hashOf(draft, target.template) : current);
+  const failed = failedSets(draft, failures, goesBack ? hashOf(draft, target.template) : current);
+  draft.mayNotGrow = new Set([...failed, ...leftInSteps(draft, policy, before)]);
   if (draft.annotations[RETRY] !== undefined) {
     if (goesBack) runInstead(draft, target, play);
     else play();

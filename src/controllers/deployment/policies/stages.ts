@@ -99,6 +99,24 @@ export function capInPlace(
   return position && capAt(policy.steps, position.done, draft.replicas);
 }
 
+/**
+ * The versions that were left behind in the middle of their steps: what has not passed them gets no more pods, although a share of a
+ * new size would fall to it. None where there is no other version that could take that share.
+ */
+export function leftInSteps(
+  draft: RolloutDraft,
+  { steps }: SteppedPolicy,
+  latest: ReplicaSetDraft | undefined,
+): ReadonlySet<ReplicaSetDraft> {
+  if (steps.length === 0) return new Set();
+  const old = draft.living.filter((set) => set !== latest && set.replicas > 0);
+  const left = old.filter((set) => {
+    const position = isGood(set) ? undefined : readPosition(set.annotations);
+    return position !== undefined && position.done < steps.length;
+  });
+  return new Set(left.length < old.length ? left : []);
+}
+
 function positionOf(
   draft: RolloutDraft,
   { fastTrack, steps }: SteppedPolicy,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NAMESPACES } from '../../../machinery/kubernetes/index.js';
+import { setImage } from '../../../testing/deployment-builder.js';
 import { MINUTE_MS, P, PAST_DEADLINE_MS, PolicyLab } from '../../../testing/policy-lab.js';
 import { BROKEN_IMAGE } from '../../../testing/rollout-world.js';
 
@@ -58,6 +59,25 @@ describe('steps', () => {
     await lab.scale(10);
     expect(lab.sizes).toEqual({ 'app:1': 8, 'app:2': 2 });
   });
+
+  it.each([
+    { from: 4, of: 'the version that is in them' },
+    { from: 2, of: 'a version that another template has just left behind' },
+  ])(
+    'hold the size of $of also when more pods are asked for before its ReplicaSet has acted',
+    async ({ from }) => {
+      const lab = await PolicyLab.rolledOut({ steps: '1; approve; 50%' }, { replicas: from });
+      for (const image of ['app:2', 'app:3']) {
+        lab.world.change((deployment) => setImage(deployment, image));
+        await lab.world.sync();
+      }
+      lab.world.change(({ spec }) => void (spec.replicas = 20));
+      await lab.world.sync();
+      expect(lab.sizes).toEqual({ 'app:1': 19, 'app:2': 1, 'app:3': 1 });
+      await lab.rest();
+      expect(lab.sizes).toEqual({ 'app:1': 19, 'app:3': 1 });
+    },
+  );
 
   it('are left by an abort, which counts as a failure of the template', async () => {
     const lab = await atFirst();
