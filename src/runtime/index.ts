@@ -192,6 +192,7 @@ export {
   isNamespaceTerminating,
   isNotFound,
   isObjectNotFound,
+  listAll,
   loadKubeconfig,
   unlessGone,
 } from '@rollkeeper/client/api-client';

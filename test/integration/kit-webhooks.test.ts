@@ -163,6 +163,11 @@ describe('the webhook server of a manager', () => {
     const running = manager.add(quiet).run(stopper.signal);
     const url = await waitFor(() => manager.probesUrl, { what: 'the probes' });
     await waitFor(async () => (await fetch(`${url}/readyz`)).status === 200, { what: 'readiness' });
+    // The server hears of a configuration a moment after it was written.
+    await waitFor(
+      async () => (await cluster.client.create(Website, website('probe'), { dryRun: true })).spec.port === 80,
+      { what: 'the server to ask the webhook' },
+    );
     const { spec } = await cluster.client.create(Website, website('shop'));
     expect(spec.port).toBe(80);
     const { data } = await cluster.client.get<Secret>(Secret, {

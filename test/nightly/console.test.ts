@@ -206,6 +206,8 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     expect(await page.getAttribute(`#${active}`, 'aria-selected')).toBe('true');
     await page.focus('#tab-rollouts');
     await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('#tab-problems[aria-selected=true]');
+    await page.keyboard.press('ArrowRight');
     await page.waitForSelector('section[aria-label=Replicas]');
     expect(await page.getAttribute('#tab-replicas', 'aria-selected')).toBe('true');
   });
@@ -225,7 +227,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
       return top >= 0 && (bottom <= innerHeight || top < innerHeight / 2);
     })()`;
     await waitFor(async () => page.evaluate<boolean>(inSight), { what: 'the keys to be in sight' });
-    for (const tab of ['rollouts', 'replicas', 'queues']) {
+    for (const tab of ['rollouts', 'problems', 'replicas', 'queues']) {
       await page.click(`#tab-${tab}`);
       await page.waitForSelector(`.view.${tab}`);
       expect(await page.evaluate('document.documentElement.scrollWidth'), tab).toBe(390);
@@ -300,7 +302,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.fill('.problem-tools input', 'no-such-thing');
     await page.waitForSelector('text=0 of');
     await page.fill('.problem-tools input', 'default/big');
-    expect(page.url()).toContain('problem=default%2Fbig');
+    await page.waitForURL(/problem=default%2Fbig/);
     await page.click('text=Why, per node >> nth=0');
     await page.waitForSelector('.placement td >> text=NodeAffinity >> nth=0');
     expect(await text('.placement')).toContain("node(s) didn't match Pod's node affinity/selector");

@@ -36,6 +36,7 @@ export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
+export { listAll } from './list-all.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';

@@ -1,14 +1,11 @@
 import type { DeepReadonly, Node, Pod, Taint, Toleration } from '@rollkeeper/machinery/kubernetes';
 import { isNodeSelected, nodeNamedByAffinity, tolerates } from '@rollkeeper/machinery/kubernetes';
 import type { DaemonSet } from '@rollkeeper/runtime';
-import { podFromTemplate, podNamePrefix, seedOf, stablePodNames } from '../shared/index.js';
+import { REVISION_LABEL, podFromTemplate, podNamePrefix, seedOf, stablePodNames } from '../shared/index.js';
 
 export type ReadableSet = DeepReadonly<DaemonSet>;
 export type ReadablePod = DeepReadonly<Pod>;
 export type ReadableNode = DeepReadonly<Node>;
-
-/** Label of a pod and of a revision: the hash of the template. */
-export const HASH_LABEL = 'controller-revision-hash';
 
 /** Of the DaemonSet; what it says is a label of its pods. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
@@ -72,7 +69,7 @@ export function daemonPod(
   pod.metadata.labels = {
     ...pod.metadata.labels,
     ...(generation !== undefined && { [GENERATION_LABEL]: generation }),
-    [HASH_LABEL]: hash,
+    [REVISION_LABEL]: hash,
   };
   pod.spec.tolerations = tolerationsOf(set) as Pod['spec']['tolerations'];
   pod.spec.affinity = { ...pod.spec.affinity, nodeAffinity: onlyOn(node, pod.spec) };

@@ -6,6 +6,7 @@ import { REVISION_INDEXES, syncRevisions, truncateRevisions } from '../revisions
 import {
   ControllerRevision,
   PodControl,
+  REVISION_LABEL,
   claimOwnPods,
   clusterController,
   failuresOf,
@@ -16,12 +17,12 @@ import {
   watchOrphans,
 } from '../shared/index.js';
 import type { ReadableNode, ReadablePod, ReadableSet } from './daemon-pod.js';
-import { HASH_LABEL, daemonPod, targetNodeOf } from './daemon-pod.js';
+import { daemonPod, targetNodeOf } from './daemon-pod.js';
 import type { DaemonDecision, DaemonView } from './decide-daemons.js';
 import { decideDaemons, decideStatus, msUntilNextAvailable, viewDaemons } from './decide-daemons.js';
 
 const OWN_PODS = { kind: DaemonSet };
-const REVISIONS = { kind: DaemonSet, hashLabel: HASH_LABEL };
+const REVISIONS = { kind: DaemonSet, hashLabel: REVISION_LABEL };
 
 type Sync = ReconcileContext<DaemonSet>;
 
@@ -85,18 +86,18 @@ class DaemonSetSync {
   async run(key: string): Promise<ReconcileResult> {
     const { set, sync } = this;
     const revisions = await syncRevisions(REVISIONS, set, sync);
-    const hash = revisions.update.metadata.labels?.[HASH_LABEL] ?? '';
+    const hash = revisions.update.metadata.labels?.[REVISION_LABEL] ?? '';
     const pods = await claimOwnPods(OWN_PODS, set, sync);
     const view = viewDaemons(set, pods, sync.lister(Node).list(), hash, sync.clock.now());
     const decision = decideDaemons(view);
     const held = this.rejections.hold(key, decision.ended, sync.clock);
     await this.apply(view, { ...decision, delete: decision.delete.filter((pod) => !held.pods.has(pod)) });
     await updateStatus(sync.client, DaemonSet, set, decideStatus(view, revisions.collisionCount));
-    const inUse = new Set([hash, ...pods.map(({ metadata }) => metadata.labels?.[HASH_LABEL])]);
+    const inUse = new Set([hash, ...pods.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
     await truncateRevisions(
       set,
       revisions.all,
-      ({ metadata }) => inUse.has(metadata.labels?.[HASH_LABEL]),
+      ({ metadata }) => inUse.has(metadata.labels?.[REVISION_LABEL]),
       sync,
     );
     if (this.failures.length > 0) throw this.failures[0];

@@ -1,8 +1,14 @@
 import { isPodFinished, isPodReady, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { DaemonSet } from '@rollkeeper/runtime';
-import { isPodAvailable, msUntilPodAvailable, parseTimeMs, scaledValue } from '../shared/index.js';
+import {
+  REVISION_LABEL,
+  isPodAvailable,
+  msUntilPodAvailable,
+  parseTimeMs,
+  scaledValue,
+} from '../shared/index.js';
 import type { NodeFit, ReadableNode, ReadablePod, ReadableSet } from './daemon-pod.js';
-import { HASH_LABEL, fitOf, targetNodeOf } from './daemon-pod.js';
+import { fitOf, targetNodeOf } from './daemon-pod.js';
 
 /** A DaemonSet, its pods and the nodes as one sync sees them. */
 export interface DaemonView {
@@ -185,7 +191,7 @@ function share({ places }: DaemonView, value: string | number, field: string): n
 }
 
 function isUpdated({ metadata }: ReadablePod, { hash }: DaemonView): boolean {
-  return metadata.labels?.[HASH_LABEL] === hash;
+  return metadata.labels?.[REVISION_LABEL] === hash;
 }
 
 function isAvailable(pod: ReadablePod, { nowMs, set }: DaemonView): boolean {

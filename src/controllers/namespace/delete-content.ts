@@ -1,5 +1,5 @@
 import type { ApiClient, DiscoveredResource, DiscoveredResources } from '@rollkeeper/runtime';
-import { ApiStatusError, isConflict, isNotFound } from '@rollkeeper/runtime';
+import { ApiStatusError, isConflict, isNotFound, listAll } from '@rollkeeper/runtime';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
@@ -11,7 +11,6 @@ import { decideDeletionWaves } from './decide-content.js';
 const TYPES_AT_ONCE = 8;
 /** Concurrent deletions for a type without deletecollection. */
 const DELETIONS_AT_ONCE = 16;
-const PAGE_SIZE = 500;
 
 export interface DeletedContent extends ContentReport {
   /** The remaining objects, metadata only, after their deletion was requested. */
@@ -95,13 +94,13 @@ async function empty(
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<Emptied> {
-  const found = await listAll(type, namespace, client, signal);
+  const found = await listAll(client, type, { namespace, metadataOnly: true, signal });
   const staying = found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (staying.length === 0) return { type, left: found, toldToGo: 0 };
   const isDeleted =
     type.verbs.includes('deletecollection') && (await deleteCollection(type, namespace, client, signal));
   if (!isDeleted) await deleteEach(type, staying, client, signal);
-  const left = await listAll(type, namespace, client, signal);
+  const left = await listAll(client, type, { namespace, metadataOnly: true, signal });
   return { type, left, toldToGo: staying.length };
 }
 
@@ -162,23 +161,6 @@ async function deleteOne(
     // Deleted, or recreated: the following list shows it.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   }
-}
-
-async function listAll(
-  type: ResourceType,
-  namespace: string,
-  client: ApiClient,
-  signal: AbortSignal,
-): Promise<KubernetesObject[]> {
-  const all: KubernetesObject[] = [];
-  let continueToken: string | undefined;
-  do {
-    const options = { namespace, limit: PAGE_SIZE, continueToken, metadataOnly: true, signal };
-    const page = await client.list(type, options);
-    all.push(...page.items);
-    continueToken = page.continueToken;
-  } while (continueToken);
-  return all;
 }
 
 function countFinalizers(objects: readonly KubernetesObject[]): Map<string, number> {

@@ -4,8 +4,8 @@ import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
 import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
 import type { Endpoints } from '../shared/index.js';
-import { EndpointSlice } from '../shared/index.js';
-import { MANAGED_BY_LABEL, SERVICE_NAME_LABEL, portsKey } from './decide-slices.js';
+import { EndpointSlice, SERVICE_NAME_LABEL } from '../shared/index.js';
+import { MANAGED_BY_LABEL, portsKey } from './decide-slices.js';
 import { CHANGED_AT } from './pod-endpoint.js';
 
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];

@@ -2,7 +2,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, sameJson } from '@rollkeeper/machinery/kubernetes';
 import type { Service } from '@rollkeeper/runtime';
 import { setControllerReference, typeMeta } from '@rollkeeper/runtime';
-import { EndpointSlice } from '../shared/index.js';
+import { EndpointSlice, SERVICE_NAME_LABEL } from '../shared/index.js';
 import type { IpFamily, PodEndpoint } from './pod-endpoint.js';
 import { HEADLESS_LABEL, familiesOf, isHeadless, podEndpoints } from './pod-endpoint.js';
 
@@ -10,7 +10,6 @@ type Endpoint = NonNullable<EndpointSlice['endpoints']>[number];
 type ReadableSlice = DeepReadonly<EndpointSlice>;
 type ReadableService = DeepReadonly<Service>;
 
-export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const MANAGED_BY_LABEL = 'endpointslice.kubernetes.io/managed-by';
 export const MANAGED_BY = 'endpointslice-controller.k8s.io';
 

@@ -60,6 +60,8 @@ export {
   ControllerRevision,
   Endpoints,
   EndpointSlice,
+  REVISION_LABEL,
+  SERVICE_NAME_LABEL,
   HorizontalPodAutoscaler,
   IPAddress,
   PodDisruptionBudget,

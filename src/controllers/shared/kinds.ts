@@ -19,6 +19,8 @@ export const Endpoints = defineKind<Endpoints>({
 
 export type EndpointSlice = KubernetesObject &
   Pick<discoveryV1.EndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
+/** Label of an EndpointSlice: its Service. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const EndpointSlice = defineKind<EndpointSlice>({
   ...{ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' },
 });
@@ -60,6 +62,8 @@ export interface ControllerRevision extends KubernetesObject {
   /** A strategic merge patch that restores that state on the current owner. */
   data?: { spec?: { template?: PodTemplateSpec & { $patch?: string } } };
 }
+/** Label of a pod of a StatefulSet or a DaemonSet: the revision that it was made from. */
+export const REVISION_LABEL = 'controller-revision-hash';
 export const ControllerRevision = defineKind<ControllerRevision>({
   ...{ group: 'apps', version: 'v1', kind: 'ControllerRevision' },
 });

@@ -2,13 +2,11 @@ import type { DeepReadonly, Pod, PodTemplateSpec } from '@rollkeeper/machinery/k
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaim, StatefulSet } from '@rollkeeper/runtime';
 import { PersistentVolumeClaim as CLAIM, typeMeta } from '@rollkeeper/runtime';
-import { podFromTemplate, podNamePrefix } from '../shared/index.js';
+import { REVISION_LABEL, podFromTemplate, podNamePrefix } from '../shared/index.js';
 
 export type ReadableSet = DeepReadonly<StatefulSet>;
 export type ReadablePod = DeepReadonly<Pod>;
 
-/** Label of a pod: its revision. */
-export const REVISION_LABEL = 'controller-revision-hash';
 const NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const INDEX_LABEL = 'apps.kubernetes.io/pod-index';
 

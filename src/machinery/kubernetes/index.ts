@@ -4,7 +4,9 @@ export { isSidecar, mostAtOnce, requestsAllocated, resizedResources, totalOfPod 
 export type { AmountArithmetic } from './pod-requests.js';
 export { cloneJson, isJsonObject, sameJson, ownField, setField } from './json-values.js';
 export {
+  MIRROR_POD,
   containerAnnotation,
+  isMirrorPod,
   isPodActive,
   isPodFinished,
   isPodReady,

@@ -23,6 +23,17 @@ export function isPodActive(pod: PodState): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
 }
 
+/** Annotation of the pods that a kubelet shows for those it runs from its own files; nothing but the kubelet ends them. */
+export const MIRROR_POD = 'kubernetes.io/config.mirror';
+
+export function isMirrorPod({
+  metadata,
+}: {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+}): boolean {
+  return metadata.annotations?.[MIRROR_POD] !== undefined;
+}
+
 export function isPodReady(pod: Pick<PodState, 'status'>): boolean {
   return readyConditionOf(pod)?.status === 'True';
 }

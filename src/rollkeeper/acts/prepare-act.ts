@@ -3,6 +3,8 @@ import { isObjectNotFound, isTooManyRequests } from '@rollkeeper/client/api-clie
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { UnsupportedError, errorMessage } from '@rollkeeper/machinery/errors';
+import { evict } from '@rollkeeper/runtime';
+import { isMovedByDrain } from '../drained-pods.js';
 import { RESTARTED_AT } from '@rollkeeper/controllers/deployment';
 import type {
   Deployment,
@@ -13,7 +15,7 @@ import type {
   PodTemplateSpec,
   ResourceType,
 } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS, controllerOf, isPodFinished, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import { NODES, PODS, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
 import { noteChange } from '../rollout/change-note.js';
 import { restartRollout, setPaused } from '../rollout/index.js';
 import type { Act, ActNote } from './act.js';
@@ -66,9 +68,9 @@ export async function prepareAct(target: ActTarget, act: Act, note: ActNote): Pr
       return evictOne(target, object as Pod);
     case 'cordon':
     case 'uncordon':
-      return cordon(target, object as Node, act.verb === 'cordon');
+      return cordon(target, object, act.verb === 'cordon');
     case 'drain':
-      return drain(target, object as Node);
+      return drain(target, object);
   }
 }
 
@@ -167,21 +169,10 @@ function evictOne({ client }: ActTarget, pod: Pod): PreparedAct {
       { field: 'pod', from: pod.spec.nodeName === undefined ? 'on no node' : `on ${pod.spec.nodeName}` },
     ],
     async apply() {
-      await evict(client, pod);
+      await evict(client, pod.metadata, { preconditions: { uid: pod.metadata.uid } });
       return 'evicted: its owner makes another one';
     },
   };
-}
-
-/** By the eviction subresource, so that PodDisruptionBudgets count. */
-async function evict(client: ApiClient, { metadata }: Pick<Pod, 'metadata'>): Promise<void> {
-  const { name, namespace, uid } = metadata;
-  const eviction = {
-    ...{ apiVersion: 'policy/v1', kind: 'Eviction' },
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
-    deleteOptions: { preconditions: { uid } },
-  };
-  await client.create(PODS, eviction, { subresource: 'eviction' });
 }
 
 function cordon({ client, ref }: ActTarget, node: Node, unschedulable: boolean): PreparedAct {
@@ -206,7 +197,7 @@ async function setUnschedulable(client: ApiClient, ref: ObjectRef, unschedulable
 /** As `kubectl drain --ignore-daemonsets` does once: what a budget keeps stays, and is named. */
 async function drain({ client, ref }: ActTarget, node: Node): Promise<PreparedAct> {
   const { items } = await client.list<Pod>(PODS, { fieldSelector: `spec.nodeName=${ref.name}` });
-  const leaving = items.filter(isToLeave);
+  const leaving = items.filter((pod) => isMovedByDrain(pod) && !isPodTerminating(pod));
   return {
     object: node,
     changes: [
@@ -218,7 +209,7 @@ async function drain({ client, ref }: ActTarget, node: Node): Promise<PreparedAc
       const kept: string[] = [];
       for (const pod of leaving) {
         try {
-          await evict(client, pod);
+          await evict(client, pod.metadata, { preconditions: { uid: pod.metadata.uid } });
         } catch (error) {
           if (isObjectNotFound(error)) continue;
           if (!isTooManyRequests(error)) throw error;
@@ -229,15 +220,6 @@ async function drain({ client, ref }: ActTarget, node: Node): Promise<PreparedAc
       return kept.length === 0 ? gone : `${gone}; kept: ${kept.join('; ')}`;
     },
   };
-}
-
-function isToLeave(pod: Pod): boolean {
-  return (
-    !isPodFinished(pod) &&
-    !isPodTerminating(pod) &&
-    controllerOf(pod)?.kind !== 'DaemonSet' &&
-    pod.metadata.annotations?.['kubernetes.io/config.mirror'] === undefined
-  );
 }
 
 /**

@@ -10,20 +10,16 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { PlacementExplanation } from '@rollkeeper/scheduler';
-import type { Diagnosis, KindDiagnosis, Problems } from '../diagnose/index.js';
-import { diagnose, findProblems, kindNamed } from '../diagnose/index.js';
-import { explainPod } from '../explain-pod/explain-pod.js';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
+import type { KindDiagnosis, Problems } from '../diagnose/index.js';
+import { findProblems, kindNamed } from '../diagnose/index.js';
+import type { ExplainedObject } from '../explain-pod/explain-object.js';
+import { explainObject } from '../explain-pod/explain-object.js';
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient } from './caller-client.js';
 import { parseName } from './request-parsing.js';
-
-/** The explanation of an object; of a pod that is on no node, also why each node does not take it. */
-export interface ExplainedObject extends Diagnosis {
-  readonly placement?: PlacementExplanation;
-}
 
 /** Looks within this time, milliseconds, share one answer: it takes a list of every kind. */
 const SHARED_MS = 2000;
@@ -51,8 +47,7 @@ export class ProblemsController {
   ): Promise<Problems> {
     const scope = namespace === undefined || namespace === '' ? undefined : parseText(namespace);
     const caller = this.callers.of(request, response);
-    const { notes, ...found } = await answered(this.look(caller, scope));
-    return { ...found, notes: notes.map((note) => worded(note, caller)) };
+    return answered(this.look(caller, scope));
   }
 
   @Get('explain/:kind/:namespace/:name')
@@ -79,27 +74,27 @@ export class ProblemsController {
     return this.explain(namedKind(word, false), ref, this.callers.of(request, response));
   }
 
-  private async explain(
+  private explain(
     kind: KindDiagnosis,
-    ref: { readonly namespace: string; readonly name: string },
+    ref: Required<ObjectRef>,
     caller: CallerApi,
   ): Promise<ExplainedObject> {
     const nowMs = this.ports.clock.now();
-    const { notes, ...told } = await answered(diagnose(caller.client, kind, ref, { nowMs }));
-    const placement =
-      told.kind === 'Pod' && told.cause === 'unschedulable'
-        ? await answered(explainPod(caller.client, ref, {}))
-        : undefined;
-    return { ...told, notes: notes.map((note) => worded(note, caller)), ...(placement && { placement }) };
+    return answered(explainObject(caller.client, kind, ref, { nowMs, ...readerOf(caller) }));
   }
 
-  private look({ client, user }: CallerApi, namespace: string | undefined): Promise<Problems> {
+  private look(caller: CallerApi, namespace: string | undefined): Promise<Problems> {
+    const { client, user } = caller;
     const nowMs = this.ports.clock.now();
     for (const [key, { atMs }] of this.looks) if (nowMs - atMs >= SHARED_MS) this.looks.delete(key);
     const key = JSON.stringify([user ?? null, namespace ?? null]);
     const known = this.looks.get(key);
     if (known) return known.found;
-    const found = findProblems(client, { nowMs, ...(namespace !== undefined && { namespace }) });
+    const found = findProblems(client, {
+      nowMs,
+      ...readerOf(caller),
+      ...(namespace !== undefined && { namespace }),
+    });
     this.looks.set(key, { atMs: nowMs, found });
     found.catch(() => this.looks.delete(key));
     return found;
@@ -125,7 +120,7 @@ function namedKind(word: string, namespaced: boolean): KindDiagnosis {
   return kind;
 }
 
-/** Whose rights were too few. */
-function worded(note: string, { user }: CallerApi): string {
-  return user === undefined ? note.replace(/^You may/, 'This replica may') : note;
+/** Whose rights were too few, where something may not be listed. */
+function readerOf({ user }: CallerApi): { readonly reader?: string } {
+  return user === undefined ? { reader: 'This replica' } : {};
 }

@@ -28,7 +28,10 @@ export function addAdminOptions(command: Command): Command {
       '--admin-cert-fingerprint <sha256>',
       'it is the one that shows this certificate; its log says which',
     )
-    .option('--insecure-skip-tls-verify', 'take any certificate: whoever sits in between can read the token')
+    .option(
+      '--insecure-skip-tls-verify',
+      'accept any certificate, although a machine in between can then read the token',
+    )
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper');
 }
 

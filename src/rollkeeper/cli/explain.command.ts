@@ -5,16 +5,17 @@ import { runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin } from './admin-client.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { STATE_EXIT_CODES, explainAnyPod, explainObject, print } from './explained-object.js';
+import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions } from './output.js';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { addApiOptions } from './shared-options.js';
 import { addOptions } from './table-options.js';
 import type { Target, TargetFlags } from './target.js';
 import { TARGET_HELP, addNamespaceOption, parseTarget, refOf, typedObject } from './target.js';
 
-interface ExplainFlags extends AdminClientFlags, SchedulerFileFlags, Pick<TargetFlags, 'namespace'> {
-  readonly json?: boolean;
-}
+interface ExplainFlags
+  extends AdminClientFlags, SchedulerFileFlags, Pick<TargetFlags, 'namespace'>, OutputFlags {}
 
 /** `rollkeeper explain`: the state of a rollout, or of an object of another kind, and what it waits for. */
 export function registerExplainCommand(program: Command): void {
@@ -28,10 +29,10 @@ export function registerExplainCommand(program: Command): void {
     .argument(
       '<name...>',
       `${TARGET_HELP}; also deployments.apps and deployments.rollkeeper.dev; or KIND/NAME, KIND NAMESPACE/NAME of a pod, statefulset, daemonset, replicaset, job, cronjob, hpa, pdb, pvc, service, node, namespace, apiservice or webhook configuration`,
-    )
-    .option('--json', 'as JSON');
-  addOptions(described, SCHEDULER_FILE_OPTIONS).action((words: string[], flags: ExplainFlags) =>
-    runOnce(async () => print(await explained(words, flags), flags.json)),
+    );
+  addOptions(addOutputOptions(described, EXPLAINED_FORMS), SCHEDULER_FILE_OPTIONS).action(
+    (words: string[], flags: ExplainFlags) =>
+      runOnce(async () => print(await explained(words, flags), flags)),
   );
 }
 
@@ -41,10 +42,10 @@ async function explained(words: readonly string[], flags: ExplainFlags): Promise
   const kind = typed && kindNamed(typed.kind);
   if (!typed || !kind) return explainedDeployment(words, flags);
   const ref = kind.type.namespaced ? refOf(typed.name, flags) : refOf(typed.name, {});
-  return kind.type.kind === 'Pod' ? explainAnyPod(kind, ref, flags) : explainObject(kind, ref, flags);
+  return explainedObject(kind, ref, flags);
 }
 
-const WORKS = 'only deployment and the kinds that --help names are';
+const WORKS = 'only deployment and the kinds that --help lists are';
 
 async function explainedDeployment(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
   const explanation = await explain(parseTarget(words, flags, WORKS), flags);

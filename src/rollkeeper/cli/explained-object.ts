@@ -1,7 +1,8 @@
-import type { Diagnosis, DiagnosisState, KindDiagnosis } from '../diagnose/index.js';
+import type { DiagnosisState, KindDiagnosis } from '../diagnose/index.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
-import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { PlacementState } from '@rollkeeper/scheduler';
+import type { OutputFlags } from './output.js';
+import { outputForm, printable } from './output.js';
 import type { ApiFlags } from './shared-options.js';
 
 /** For scripts; 1 and 2 are failures and usage errors, as in every command. */
@@ -26,7 +27,7 @@ const PLACEMENT_EXIT_CODES: Readonly<Record<PlacementState, number>> = {
   deleting: 7,
 };
 
-/** An explanation, as text and as JSON. */
+/** An explanation, as text and for programs. */
 export interface Explained {
   readonly text: string;
   readonly value: unknown;
@@ -39,50 +40,33 @@ export interface SchedulerFileFlags extends ApiFlags {
 }
 
 /** Explains an object of a kind from the API, with the rights of the kubeconfig. */
-export async function explainObject(
-  kind: KindDiagnosis,
-  ref: ObjectRef,
-  flags: ApiFlags,
-): Promise<Explained> {
-  const { withApi } = await import('./live-deployment.js');
-  const { diagnose, renderDiagnosis } = await import('../diagnose/index.js');
-  const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const diagnosis: Diagnosis = await withApi(flags, (client) =>
-    diagnose(client, kind, ref, { nowMs: new SystemClock().now() }),
-  );
-  return {
-    text: renderDiagnosis(diagnosis),
-    value: diagnosis,
-    exitCode: STATE_EXIT_CODES[diagnosis.state],
-  };
-}
-
-/**
- * Explains a pod: why it is on no node, or, where it is on one, why it is not ready. As JSON the fields of every kind, and
- * `placement` where it is on no node.
- */
-export async function explainAnyPod(
+export async function explainedObject(
   kind: KindDiagnosis,
   ref: Required<ObjectRef>,
   flags: SchedulerFileFlags,
 ): Promise<Explained> {
   const { withApi } = await import('./live-deployment.js');
-  const { explainPod } = await import('../explain-pod/explain-pod.js');
-  const { renderPlacement } = await import('../explain-pod/render-placement.js');
+  const { explainObject } = await import('../explain-pod/explain-object.js');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const files = { config: flags.schedulerConfig, plugins: flags.schedulerPlugins };
-  const placement = await withApi(flags, (client) => explainPod(client, ref, files));
-  if (placement.state === 'bound' || placement.state === 'ended' || placement.state === 'deleting')
-    return explainObject(kind, ref, flags);
-  const { value } = await explainObject(kind, ref, flags);
-  return {
-    text: renderPlacement(placement),
-    value: { ...(value as Diagnosis), placement },
-    exitCode: PLACEMENT_EXIT_CODES[placement.state],
-  };
+  const value = await withApi(flags, (client) =>
+    explainObject(client, kind, ref, { nowMs: new SystemClock().now(), files }),
+  );
+  const { placement, ...diagnosis } = value;
+  if (placement) {
+    const { renderPlacement } = await import('../explain-pod/render-placement.js');
+    return { value, text: renderPlacement(placement), exitCode: PLACEMENT_EXIT_CODES[placement.state] };
+  }
+  const { renderDiagnosis } = await import('../diagnose/index.js');
+  return { value, text: renderDiagnosis(diagnosis), exitCode: STATE_EXIT_CODES[diagnosis.state] };
 }
 
-/** Prints an explanation and sets the exit code. */
-export function print({ exitCode, text, value }: Explained, json: boolean | undefined): void {
-  console.log(json ? stringifyJson(value, 2) : text);
+/** In what forms an explanation is printed, besides text. */
+export const EXPLAINED_FORMS = ['json', 'yaml'] as const;
+
+/** Prints an explanation and sets the exit code. @throws InvalidOptionError */
+export async function print({ exitCode, text, value }: Explained, flags: OutputFlags): Promise<void> {
+  const form = outputForm(flags, EXPLAINED_FORMS);
+  console.log(form === 'text' ? text : await printable(form, value));
   process.exitCode = exitCode;
 }

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { runOnce } from '@rollkeeper/machinery/process';
-import { print } from './explained-object.js';
+import { EXPLAINED_FORMS, print } from './explained-object.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions } from './output.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
 
-interface ProblemsFlags extends ApiFlags {
+interface ProblemsFlags extends ApiFlags, OutputFlags {
   readonly namespace?: string;
-  readonly json?: boolean;
 }
 
 /** As `explain` for something that is stuck. */
@@ -14,12 +15,11 @@ const SOMETHING_IS_WRONG = 4;
 
 /** `rollkeeper problems`: all that is stuck or degraded, with causes and remedies. */
 export function registerProblemsCommand(program: Command): void {
-  addApiOptions(program.command('problems'))
+  addOutputOptions(addApiOptions(program.command('problems')), EXPLAINED_FORMS)
     .description(
       'list what is stuck or degraded in the cluster, or in one namespace, with the cause and what would help: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot end, webhooks that do not answer. Exit code: 0 nothing, 4 something',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all, and the objects of the cluster)')
-    .option('--json', 'as JSON')
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
         const { withApi } = await import('./live-deployment.js');
@@ -33,7 +33,7 @@ export function registerProblemsCommand(program: Command): void {
           }),
         );
         const exitCode = found.problems.length > 0 ? SOMETHING_IS_WRONG : 0;
-        print({ text: renderProblems(found), value: found, exitCode }, flags.json);
+        await print({ text: renderProblems(found), value: found, exitCode }, flags);
       }),
     );
 }

@@ -1,20 +1,19 @@
 import type { Command } from 'commander';
-import type { ObjectRef, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectRef, OwnerReference, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
-import type { ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import { SCHEDULER_FILE_OPTIONS } from '../scheduler-process/scheduler-options.table.js';
 import { explainFromApi } from './explain.command.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
-import { STATE_EXIT_CODES, explainAnyPod, explainObject, print } from './explained-object.js';
+import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions } from './output.js';
 import { addApiOptions } from './shared-options.js';
 import { addOptions } from './table-options.js';
 import type { TargetFlags } from './target.js';
 import { addNamespaceOption, refOf, typedObject } from './target.js';
 
-interface WhyFlags extends SchedulerFileFlags, Pick<TargetFlags, 'namespace'> {
-  readonly json?: boolean;
-}
+interface WhyFlags extends SchedulerFileFlags, Pick<TargetFlags, 'namespace'>, OutputFlags {}
 
 /** `rollkeeper why`: a pod, and then what it belongs to. */
 export function registerWhyCommand(program: Command): void {
@@ -22,21 +21,21 @@ export function registerWhyCommand(program: Command): void {
     .description(
       'say why a pod is not running or not ready, and how the Deployment, StatefulSet, Job or other owner fares that it belongs to. Exit codes as of explain, for the pod',
     )
-    .argument('<pod...>', 'NAME, NAMESPACE/NAME or pod/NAME')
-    .option('--json', 'as JSON');
-  addOptions(command, SCHEDULER_FILE_OPTIONS).action((words: string[], flags: WhyFlags) =>
-    runOnce(async () => {
-      const typed = typedObject(words, (word) => /^(po|pods?)$/i.test(word));
-      const ref = refOf(typed?.name ?? words.join(' '), flags);
-      const { kindNamed } = await import('../diagnose/index.js');
-      const kind = kindNamed('pod');
-      if (!kind) throw new Error('pods cannot be explained');
-      const pod = await explainAnyPod(kind, ref, flags);
-      const owner = await explainOwner(ref, flags);
-      const text = owner ? `${pod.text}\n\nIt belongs to:\n${owner.text}` : pod.text;
-      const value = { pod: pod.value, ...(owner && { owner: owner.value }) };
-      print({ text, value, exitCode: pod.exitCode }, flags.json);
-    }),
+    .argument('<pod...>', 'NAME, NAMESPACE/NAME or pod/NAME');
+  addOptions(addOutputOptions(command, EXPLAINED_FORMS), SCHEDULER_FILE_OPTIONS).action(
+    (words: string[], flags: WhyFlags) =>
+      runOnce(async () => {
+        const typed = typedObject(words, (word) => /^(po|pods?)$/i.test(word));
+        const ref = refOf(typed?.name ?? words.join(' '), flags);
+        const { kindNamed } = await import('../diagnose/index.js');
+        const kind = kindNamed('pod');
+        if (!kind) throw new Error('pods cannot be explained');
+        const pod = await explainedObject(kind, ref, flags);
+        const owner = await explainOwner(ref, flags);
+        const text = owner ? `${pod.text}\n\nIt belongs to:\n${owner.text}` : pod.text;
+        const value = { pod: pod.value, ...(owner && { owner: owner.value }) };
+        await print({ text, value, exitCode: pod.exitCode }, flags);
+      }),
   );
 }
 
@@ -53,7 +52,7 @@ async function explainOwner(ref: Required<ObjectRef>, flags: WhyFlags): Promise<
   }
   const { kindNamed } = await import('../diagnose/index.js');
   const kind = kindNamed(owner.kind);
-  return kind && explainObject(kind, named, flags);
+  return kind && explainedObject(kind, named, flags);
 }
 
 /** The controller of the pod; of a ReplicaSet that a Deployment controls, the Deployment. */

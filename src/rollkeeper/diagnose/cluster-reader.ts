@@ -1,12 +1,10 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
+import { isForbidden, isNotFound, listAll } from '@rollkeeper/client/api-client';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Need, Snapshot } from './snapshot.js';
 import { CONTENT, ListedSnapshot, needKey } from './snapshot.js';
-
-/** Objects per page of a list. */
-const PAGE = 500;
 
 /**
  * Reads the lists that diagnoses need, each once, with the caller's own rights. What the caller may not list is left
@@ -18,7 +16,7 @@ export class ClusterReader {
 
   constructor(
     private readonly client: Pick<ApiClient, 'discover' | 'list'>,
-    private readonly signal?: AbortSignal,
+    private readonly options: Pick<DiagnoseOptions, 'reader' | 'signal'> = {},
   ) {}
 
   /** @throws what the API answers, but for lists that are not served or not allowed */
@@ -35,7 +33,8 @@ export class ClusterReader {
   notes(): readonly string[] {
     if (this.refused.size === 0) return [];
     const lists = [...this.refused].toSorted().join(', ');
-    return [`You may not list ${lists}: what depends on them is not seen.`];
+    const { reader = 'You' } = this.options;
+    return [`${reader} may not list ${lists}: what depends on them is not seen.`];
   }
 
   private read(need: Need): Promise<readonly KubernetesObject[] | undefined> {
@@ -56,44 +55,37 @@ export class ClusterReader {
       return known.filter(
         ({ metadata }) => need.namespace === undefined || metadata.namespace === need.namespace,
       );
-    return need.type === CONTENT ? this.contentOf(need.namespace) : this.listAll(need);
+    return need.type === CONTENT ? this.contentOf(need.namespace) : this.readable(need);
   }
 
   /** Every object of a namespace. What cannot be listed is left out, as the namespace controller says it itself. */
   private async contentOf(namespace: string | undefined): Promise<readonly KubernetesObject[]> {
-    const { resources } = await this.client.discover(this.signal && { signal: this.signal });
+    const { signal } = this.options;
+    const { resources } = await this.client.discover(signal && { signal });
     const types = resources.filter(
       ({ namespaced, resource, verbs }) =>
         namespaced && verbs.includes('list') && verbs.includes('delete') && resource !== 'events',
     );
     const lists = await Promise.all(
       types.map(async (type) => {
-        const objects = await this.listAll({ type, ...(namespace !== undefined && { namespace }) }, true);
+        const objects = await this.readable({ type, ...(namespace !== undefined && { namespace }) }, true);
         return (objects ?? []).map((object) => ({ ...object, kind: type.kind }));
       }),
     );
     return lists.flat();
   }
 
-  private async listAll(
+  private async readable(
     { namespace, type }: Need,
     metadataOnly = false,
   ): Promise<readonly KubernetesObject[] | undefined> {
-    const items: KubernetesObject[] = [];
-    let continueToken: string | undefined;
+    const { signal } = this.options;
     try {
-      do {
-        const page = await this.client.list<KubernetesObject>(type, {
-          ...(namespace !== undefined && { namespace }),
-          limit: PAGE,
-          metadataOnly,
-          ...(continueToken !== undefined && { continueToken }),
-          ...(this.signal && { signal: this.signal }),
-        });
-        items.push(...page.items);
-        ({ continueToken } = page);
-      } while (continueToken !== undefined);
-      return items;
+      return await listAll(this.client, type, {
+        ...(namespace !== undefined && { namespace }),
+        metadataOnly,
+        ...(signal && { signal }),
+      });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       if (!isForbidden(error)) throw error;

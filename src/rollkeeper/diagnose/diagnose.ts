@@ -2,13 +2,9 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { ClusterReader } from './cluster-reader.js';
 import { conclude } from './conclude.js';
+import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { KindDiagnosis } from './kind-diagnosis.js';
-
-export interface DiagnoseOptions {
-  readonly nowMs: number;
-  readonly signal?: AbortSignal;
-}
 
 /**
  * Explains one object from the API, with the caller's rights.
@@ -18,17 +14,17 @@ export async function diagnose(
   client: ApiClient,
   kind: KindDiagnosis,
   ref: ObjectRef,
-  { nowMs, signal }: DiagnoseOptions,
+  options: DiagnoseOptions,
 ): Promise<Diagnosis> {
   const { name } = ref;
   const namespace = kind.type.namespaced ? ref.namespace : undefined;
-  const options = signal && { signal };
+  const { nowMs, signal } = options;
   const object = await client.get<KubernetesObject>(
     kind.type,
     { name, ...(namespace !== undefined && { namespace }) },
-    options,
+    signal && { signal },
   );
-  const reader = new ClusterReader(client, signal);
+  const reader = new ClusterReader(client, options);
   return { ...(await judged(reader, kind, object, nowMs)), notes: reader.notes() };
 }
 
@@ -39,8 +35,8 @@ export async function judged(
   object: DeepReadonly<KubernetesObject>,
   nowMs: number,
 ): Promise<Diagnosis> {
-  const lists = kind.type.resource === 'namespaces' ? object.metadata.name : object.metadata.namespace;
-  const needs = [...kind.needs(lists), ...(kind.alsoNeeds?.(object) ?? [])];
+  const scope = kind.scopeOf?.(object) ?? object.metadata.namespace;
+  const needs = [...kind.needs(scope), ...(kind.alsoNeeds?.(object) ?? [])];
   const snapshot = await reader.snapshot(needs);
   return conclude(kind.type.kind, object, kind.judge(object, snapshot, nowMs));
 }

@@ -1,16 +1,10 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import {
-  DEPLOYMENTS,
-  PODS,
-  REPLICA_SETS,
-  controllerOf,
-  isControlledBy,
-} from '@rollkeeper/machinery/kubernetes';
-import { explainDeployment } from '../explain/index.js';
+import type { Deployment, KubernetesObject, Node, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { explainDeployment, notReadyNodes } from '../explain/index.js';
 import { ClusterReader } from './cluster-reader.js';
 import { conclude } from './conclude.js';
-import type { DiagnoseOptions } from './diagnose.js';
+import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Diagnosis } from './diagnosis.js';
 import { KIND_DIAGNOSES } from './kind-diagnoses.js';
 import type { KindDiagnosis } from './kind-diagnosis.js';
@@ -38,11 +32,9 @@ const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job'])
  * blocks. An object whose owner is one of them is left to its owner. Each list is read once.
  * @throws what the API answers, but for lists that are not served or not allowed: those are in the notes
  */
-export async function findProblems(
-  client: ApiClient,
-  { namespace, nowMs, signal }: FindProblemsOptions,
-): Promise<Problems> {
-  const reader = new ClusterReader(client, signal);
+export async function findProblems(client: ApiClient, options: FindProblemsOptions): Promise<Problems> {
+  const { namespace, nowMs } = options;
+  const reader = new ClusterReader(client, options);
   const kinds = KIND_DIAGNOSES.filter(({ type }) => namespace === undefined || type.namespaced);
   const needs = [
     ...kinds.flatMap((kind) => [{ type: kind.type, ...scope(namespace) }, ...kind.needs(namespace)]),
@@ -80,31 +72,17 @@ function isToldByOwner({ type }: KindDiagnosis, object: Parameters<typeof contro
 }
 
 function deploymentsOf(snapshot: Snapshot, namespace: string | undefined, nowMs: number): Diagnosis[] {
-  const sets = Map.groupBy(
-    snapshot.list<ReplicaSet>(REPLICA_SETS, namespace),
-    (set) => controllerOf(set)?.uid ?? '',
-  );
-  const pods = Map.groupBy(snapshot.list<Pod>(PODS, namespace), (pod) => controllerOf(pod)?.uid ?? '');
+  const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
   return snapshot.list<Deployment>(DEPLOYMENTS, namespace).map((deployment) => {
-    const replicaSets = (sets.get(deployment.metadata.uid ?? '') ?? []).filter((set) =>
-      isControlledBy(set, deployment),
-    );
+    const replicaSets = snapshot.controlledBy<ReplicaSet>(REPLICA_SETS, deployment);
+    const pods = replicaSets.flatMap((set) => snapshot.controlledBy<Pod>(PODS, set));
     const explained = explainDeployment({
-      deployment,
-      replicaSets,
-      pods: replicaSets.flatMap((set) => pods.get(set.metadata.uid ?? '') ?? []),
-      nowMs,
+      ...{ deployment, replicaSets, pods, nowMs },
+      ...(nodesNotReady && { nodesNotReady }),
     });
     const { cause, name, namespace: of, sentence, state, unblockedBy, waitsFor } = explained;
     return {
-      kind: 'Deployment',
-      namespace: of,
-      name,
-      state,
-      cause,
-      sentence,
-      waitsFor,
-      unblockedBy,
+      ...{ kind: 'Deployment', namespace: of, name, state, cause, sentence, waitsFor, unblockedBy },
       notes: [],
     };
   });

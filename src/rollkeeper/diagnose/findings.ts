@@ -1,8 +1,13 @@
-import { classifyPod, describeReason } from '@rollkeeper/controllers/shared';
+import {
+  EndpointSlice,
+  SERVICE_NAME_LABEL,
+  classifyPod,
+  describeReason,
+  parseTimeMs,
+} from '@rollkeeper/controllers/shared';
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
-import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, NODES, isControlledBy, PODS } from '@rollkeeper/machinery/kubernetes';
+import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
 import { countOf, named, notReadyNodes, podTroubleFindings } from '../explain/index.js';
 import type { DiagnosisFinding } from './diagnosis.js';
 import type { Snapshot } from './snapshot.js';
@@ -29,7 +34,19 @@ const LISTED = 10;
 
 /** The pods that an object controls, of those that were read. */
 export function podsOf(snapshot: Snapshot, owner: Readable<KubernetesObject>): readonly Readable<Pod>[] {
-  return snapshot.list<Pod>(PODS, owner.metadata.namespace).filter((pod) => isControlledBy(pod, owner));
+  return snapshot.controlledBy<Pod>(PODS, owner);
+}
+
+/** How many ready endpoints a Service has. */
+export function readyEndpoints(
+  snapshot: Snapshot,
+  { name, namespace }: { readonly name: string; readonly namespace?: string },
+): number {
+  return snapshot
+    .list<EndpointSlice>(EndpointSlice, namespace)
+    .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME_LABEL] === name)
+    .flatMap(({ endpoints }) => endpoints ?? [])
+    .filter(({ conditions }) => conditions?.ready !== false).length;
 }
 
 /** What keeps pods from being ready, or from ending. */

@@ -1,5 +1,5 @@
 export { diagnose } from './diagnose.js';
-export type { DiagnoseOptions } from './diagnose.js';
+export type { DiagnoseOptions } from './diagnose-options.js';
 export type {
   Diagnosis,
   DiagnosisCause,

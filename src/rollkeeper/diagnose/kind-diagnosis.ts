@@ -9,6 +9,8 @@ export interface KindDiagnosis<T extends KubernetesObject = KubernetesObject> {
   readonly aliases: readonly string[];
   /** Lists besides that of the kind itself. @param namespace absent: those for every object of the cluster */
   needs(namespace: string | undefined): readonly Need[];
+  /** The namespace whose lists an object takes. @default that which it is in */
+  scopeOf?(object: DeepReadonly<T>): string;
   /** Lists that only some objects take. @default none */
   alsoNeeds?(object: DeepReadonly<T>): readonly Need[];
   /** Pure. */

@@ -18,12 +18,8 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
 
 /** For people: one object after the other, each with the first thing to do. */
 export function renderProblems({ looked, notes, problems }: Problems): string {
-  const head =
-    problems.length === 0
-      ? `Nothing is wrong with the ${looked} objects looked at.`
-      : `${problems.length} of ${looked} objects:`;
   return [
-    head,
+    headOf(problems.length, looked),
     ...problems.flatMap((problem) => [
       '',
       titleOf(problem),
@@ -32,6 +28,13 @@ export function renderProblems({ looked, notes, problems }: Problems): string {
     ]),
     ...notes.map((note) => `\nNote: ${note}`),
   ].join('\n');
+}
+
+function headOf(problems: number, looked: number): string {
+  if (looked === 0) return 'There is nothing to look at: does the namespace exist?';
+  return problems === 0
+    ? `Nothing is wrong with the ${looked} objects looked at.`
+    : `${problems} of ${looked} objects:`;
 }
 
 /** `StatefulSet shop/db`. */

@@ -1,4 +1,5 @@
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 
 /** A list that a diagnosis looks at. */
 export interface Need {
@@ -20,6 +21,11 @@ export const CONTENT: ResourceType = {
 export interface Snapshot {
   /** Empty also where the type is not served, or may not be listed: see {@link isKnown}. */
   list<T extends KubernetesObject>(type: ResourceType, namespace?: string): readonly DeepReadonly<T>[];
+  /** The objects of a type, in the namespace of an object, that it controls. */
+  controlledBy<T extends KubernetesObject>(
+    type: ResourceType,
+    owner: DeepReadonly<KubernetesObject>,
+  ): readonly DeepReadonly<T>[];
   /** Whether the list could be read, so that an absent object is really absent. */
   isKnown(type: ResourceType, namespace?: string): boolean;
 }
@@ -31,17 +37,48 @@ export function needKey({ namespace = '', type }: Need): string {
 
 /** A snapshot of lists by {@link needKey}. A list of all namespaces serves for each of them. */
 export class ListedSnapshot implements Snapshot {
+  private readonly byNamespace = new Map<string, ReadonlyMap<string, readonly KubernetesObject[]>>();
+  private readonly byController = new Map<string, ReadonlyMap<string, readonly KubernetesObject[]>>();
+
   constructor(private readonly lists: ReadonlyMap<string, readonly KubernetesObject[]>) {}
 
   list<T extends KubernetesObject>(type: ResourceType, namespace?: string): readonly DeepReadonly<T>[] {
     const own = this.lists.get(needKey({ type, ...(namespace !== undefined && { namespace }) }));
     if (own) return own as readonly DeepReadonly<T>[];
-    const all = (this.lists.get(needKey({ type })) ?? []) as readonly DeepReadonly<T>[];
-    return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace);
+    return (this.namespacesOf(type).get(namespace ?? '') ?? []) as readonly DeepReadonly<T>[];
+  }
+
+  controlledBy<T extends KubernetesObject>(
+    type: ResourceType,
+    { metadata }: DeepReadonly<KubernetesObject>,
+  ): readonly DeepReadonly<T>[] {
+    const { namespace = '', uid = '' } = metadata;
+    const key = needKey({ type, namespace });
+    const grouped = this.byController.get(key) ?? groupByController(this.list(type, namespace));
+    this.byController.set(key, grouped);
+    return (grouped.get(uid) ?? []) as readonly DeepReadonly<T>[];
   }
 
   isKnown(type: ResourceType, namespace?: string): boolean {
     const keys = [needKey({ type }), needKey({ type, ...(namespace !== undefined && { namespace }) })];
     return keys.some((key) => this.lists.has(key));
   }
+
+  /** Grouped once: a look at a whole cluster asks for the pods of each of its namespaces again and again. */
+  private namespacesOf(type: ResourceType): ReadonlyMap<string, readonly KubernetesObject[]> {
+    const key = needKey({ type });
+    const grouped =
+      this.byNamespace.get(key) ??
+      Map.groupBy(this.lists.get(key) ?? [], ({ metadata }) => metadata.namespace ?? '');
+    this.byNamespace.set(key, grouped);
+    return grouped;
+  }
+}
+
+function groupByController(
+  objects: readonly DeepReadonly<KubernetesObject>[],
+): ReadonlyMap<string, readonly KubernetesObject[]> {
+  const owned = Map.groupBy(objects, (object) => controllerOf(object)?.uid ?? '');
+  owned.delete('');
+  return owned as ReadonlyMap<string, readonly KubernetesObject[]>;
 }

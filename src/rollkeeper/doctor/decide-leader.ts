@@ -21,8 +21,8 @@ export function decideLeader(asked: Asked<LeaderFacts>, nowMs: number): readonly
       failure(
         'leader',
         lease && lease.holder !== ''
-          ? `nobody leads: the lease of ${lease.holder} has ended`
-          : 'nobody leads, so changes are not seen',
+          ? `no replica leads: the lease of ${lease.holder} has ended`
+          : 'no replica leads, so changes are not seen',
         'look at `/readyz?verbose` of the replicas: without Redis, or without the right to update the Lease, none can lead (docs/LEADERSHIP.md)',
       ),
     ];

@@ -203,7 +203,7 @@ describe('what is said of the leader', () => {
   });
 
   it('names an end of the lease, several who lead, one who does not answer, and many changes', () => {
-    expect(leader({ leader: undefined })).toEqual(['failure: nobody leads: the lease of r0 has ended']);
+    expect(leader({ leader: undefined })).toEqual(['failure: no replica leads: the lease of r0 has ended']);
     expect(leader({ replicas: all.map((each) => ({ ...each, leader: true })) })).toEqual([
       'warning: r0 and r1 both say that they lead',
     ]);

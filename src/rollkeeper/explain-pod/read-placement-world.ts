@@ -1,14 +1,7 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
+import { isForbidden, isNotFound, listAll } from '@rollkeeper/client/api-client';
 import { NODES, PODS, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type {
-  DeepReadonly,
-  KubernetesObject,
-  Node,
-  ObjectRef,
-  Pod,
-  ResourceType,
-} from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, KubernetesObject, Node, ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
 import { servedResources } from '@rollkeeper/scheduler';
 import type { ClusterView, ViewedResource } from '@rollkeeper/scheduler';
 
@@ -41,7 +34,7 @@ async function podsOf(client: ApiClient, namespace: string, notes: string[]): Pr
   notes.push(
     `You may not list the pods of other namespaces: nodes may be fuller than they look, and affinity to those pods is not seen.`,
   );
-  return (await unlessForbidden(() => listAll<Pod>(client, PODS, namespace))) ?? [];
+  return (await unlessForbidden(() => listAll<Pod>(client, PODS, { namespace }))) ?? [];
 }
 
 type Objects = ReadonlyMap<ViewedResource, readonly KubernetesObject[]>;
@@ -57,25 +50,6 @@ async function viewedObjects(client: ApiClient, notes: string[]): Promise<Object
   const unseen = read.filter(({ objects }) => !objects).map(({ name }) => name);
   if (unseen.length > 0) notes.push(`You may not list ${unseen.join(', ')}: they are taken not to be there.`);
   return new Map(read.map(({ name, objects }) => [name, objects ?? []]));
-}
-
-async function listAll<T extends KubernetesObject>(
-  client: ApiClient,
-  type: ResourceType,
-  namespace?: string,
-): Promise<readonly T[]> {
-  const items: T[] = [];
-  let continueToken: string | undefined;
-  do {
-    const page = await client.list<T>(type, {
-      ...(namespace !== undefined && { namespace }),
-      limit: 500,
-      ...(continueToken !== undefined && { continueToken }),
-    });
-    items.push(...page.items);
-    ({ continueToken } = page);
-  } while (continueToken !== undefined);
-  return items;
 }
 
 async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined> {

@@ -323,11 +323,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     what: 'two autoscalers for one Deployment',
     namespace: 'hpa-twice',
-    objects: [
-      deployment('web'),
-      autoscaler('web'),
-      { ...autoscaler('web'), metadata: { name: 'web-2' } },
-    ],
+    objects: [deployment('web'), autoscaler('web'), { ...autoscaler('web'), metadata: { name: 'web-2' } }],
     object: 'hpa/web-2',
     cause: 'autoscaler-overlap',
     says: /web and it scale the same/,
@@ -365,7 +361,10 @@ export const SITUATIONS: readonly Situation[] = [
   {
     what: 'a budget that never lets a pod go, and a drain that waits for it',
     namespace: 'drain',
-    objects: [deployment('web'), budget('web', { minAvailable: 1 })],
+    objects: [
+      deployment('web', {}, { nodeSelector: { 'kubernetes.io/hostname': 'node-2' } }),
+      budget('web', { minAvailable: 1 }),
+    ],
     kubectl: [
       ['rollout', 'status', 'deployment/web', '--timeout=30s'],
       ['drain', '-l', 'kubernetes.io/hostname=node-2', '--pod-selector=app=web', '--timeout=2s'],
@@ -374,7 +373,6 @@ export const SITUATIONS: readonly Situation[] = [
     cause: 'pdb-never-allows',
     says: /never lets a pod go/,
     helps: /on-eviction: surge/,
-    isProblem: false,
   },
   {
     what: 'two budgets over the same pods',

@@ -108,6 +108,8 @@ function rightsIn(source: ts.SourceFile): Right[] {
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
       rights.push(...rightsOf(node));
+    if (ts.isCallExpression(node) && node.expression.getText() === 'listAll')
+      rights.push({ ...typeIn(node, 1), verb: 'list' });
     if (ts.isPropertyAssignment(node)) rights.push(...rightsOfClaim(node));
     ts.forEachChild(node, visit);
   };
@@ -123,8 +125,7 @@ function rightsOf(call: ts.CallExpression): Right[] {
   if (!isInformer && verb === undefined) return [];
   // What a controller watches, it says itself: see `rightsToWatch`.
   if (name.text === 'informerFor' && call.getSourceFile().fileName.includes('/controllers/')) return [];
-  const type = typeOf(call.arguments[0]);
-  if (!type) throw new Error(`which type is meant? ${call.getText()}`);
+  const type = typeIn(call, 0);
   if (verb === undefined) return ['list', 'watch'].map((each) => ({ ...type, verb: each }));
   const subresource = subresourceIn(call);
   const resource = subresource === undefined ? type.resource : `${type.resource}/${subresource}`;
@@ -141,6 +142,12 @@ function rightsOfClaim({ initializer, name }: ts.PropertyAssignment): Right[] {
   const verb = CLAIM_VERBS.get(name.getText());
   const type = typeOf(initializer);
   return verb !== undefined && type ? [{ ...type, verb }] : [];
+}
+
+function typeIn(call: ts.CallExpression, argument: number): Pick<Right, 'group' | 'resource'> {
+  const type = typeOf(call.arguments[argument]);
+  if (!type) throw new Error(`which type is meant? ${call.getText()}`);
+  return type;
 }
 
 function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {

@@ -1,10 +1,10 @@
+import { MIRROR_POD, isMirrorPod } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 import { notFound } from '../../errors/index.js';
 import { referencesOf } from '../../kinds/index.js';
 import { refused } from '../attributes.js';
 import type { NodeRequest } from './node-request.js';
 
-const MIRROR = 'kubernetes.io/config.mirror';
 /** What a pod of a node's own may not name, as it is called in refusals. */
 const UNNAMED = [
   ['serviceaccounts', 'a service account'],
@@ -33,8 +33,8 @@ export function checkMirrorPod({ attributes, known, node }: NodeRequest): void {
   const refuse = (problem: string): never => {
     throw refused(attributes, problem);
   };
-  if (metadata.annotations?.[MIRROR] === undefined)
-    refuse(`pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`);
+  if (!isMirrorPod({ metadata }))
+    refuse(`pod does not have "${MIRROR_POD}" annotation, node "${node}" can only create mirror pods`);
   if (spec.nodeName !== node) refuse(`node "${node}" can only create pods with spec.nodeName set to itself`);
   const owners = metadata.ownerReferences ?? [];
   if (owners.length > 1)

@@ -1,7 +1,7 @@
 import type { Volume, ServiceAccount as IServiceAccount } from '@rollkeeper/machinery/types/core-v1';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { generatedName } from '@rollkeeper/machinery/kubernetes';
+import { generatedName, isMirrorPod } from '@rollkeeper/machinery/kubernetes';
 import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
@@ -9,7 +9,6 @@ import type { FollowedObjects } from '../../storage/index.js';
 export type ServiceAccount = DecodedObject<IServiceAccount>;
 
 const DEFAULT = 'default';
-const MIRROR = 'kubernetes.io/config.mirror';
 const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 const VOLUME_PREFIX = 'kube-api-access-';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -39,7 +38,7 @@ export async function admitServiceAccount(
   { clock, random, unknownAccounts }: ServiceAccountContext,
 ): Promise<void> {
   const pod = attributes.object as unknown as DecodedObject<Pod>;
-  if (pod.metadata.annotations?.[MIRROR] !== undefined) {
+  if (isMirrorPod(pod)) {
     if (pod.spec?.serviceAccountName)
       throw refused(attributes, 'a mirror pod may not reference service accounts');
     return;

@@ -1,5 +1,6 @@
 // What a person can do to an object: a button, a question, and the API's own answer.
 import { html, nothing } from '/console/lit-html.js';
+import { call } from '/console/feed.js';
 import { nameOf } from '/console/parts.js';
 
 const WORDS = {
@@ -143,4 +144,63 @@ function leaving(changes) {
     ${pods.slice(0, PODS_NAMED).map(({ from }) => html`<li>${from}</li>`)}
     ${pods.length > PODS_NAMED ? html`<li>and ${pods.length - PODS_NAMED} more</li>` : nothing}
   </ul>`;
+}
+
+/** What the dialog does. @param page see `page` in console.js */
+export function actActions({ announce, focusSoon, refresh, set, state, withToken }) {
+  /** Whose name acts carry, where the cluster knows it by the token. */
+  const learnCaller = async () => {
+    const { user } = await call('GET', '/admin/objects/caller').catch(() => ({}));
+    set({ caller: user });
+  };
+
+  const lookBeforeDrain = async (acting) => {
+    const path = `/admin/objects/${acting.path}/drain?dryRun=true`;
+    try {
+      const { changes } = await call('POST', path, state.caller ? {} : { by: 'looks first' });
+      if (state.acting === acting) set({ acting: { ...acting, changes } });
+    } catch (error) {
+      if (error.status === 401) withToken(() => learnCaller().then(() => lookBeforeDrain(acting)));
+      else if (state.acting === acting) set({ acting: { ...acting, changes: [], problem: error.message } });
+    }
+  };
+
+  const act = async (form) => {
+    const { acting } = state;
+    if (!acting) return;
+    const { path, verb } = acting;
+    try {
+      const { notes, said } = await call('POST', `/admin/objects/${path}/${verb}`, bodyOf(verb, form));
+      set({ acting: { ...acting, said: [said, ...notes].join('; ') } });
+      focusSoon('close-act');
+      announce(`${path}: ${said}`);
+      refresh();
+    } catch (error) {
+      if (error.status === 401) withToken(() => learnCaller().then(() => act(form)));
+      else set({ acting: { ...acting, problem: error.message } });
+    }
+  };
+
+  return {
+    act,
+    /** Opens the question about an act, or closes it. */
+    askAct(acting) {
+      set({ acting });
+      if (!acting) return;
+      void learnCaller();
+      if (acting.verb === 'drain') void lookBeforeDrain(acting);
+    },
+  };
+}
+
+function bodyOf(verb, form) {
+  const [by, reason, container] = ['by', 'reason', 'container'].map((name) => form.get(name) ?? '');
+  if (by !== '') localStorage.setItem('rollkeeper-person', by);
+  return {
+    ...(by !== '' && { by }),
+    ...(reason !== '' && { reason }),
+    ...(verb === 'scale' && { replicas: Number(form.get('replicas')) }),
+    ...(verb === 'set-image' && { image: form.get('image') }),
+    ...(container !== '' && { container }),
+  };
 }

@@ -1,12 +1,12 @@
 // The console: keeps the state from the feed, and renders at most once per frame.
 import { html, nothing, render } from '/console/lit-html.js';
-import { actDialog } from '/console/acts.js';
+import { actActions, actDialog } from '/console/acts.js';
 import { detail } from '/console/detail.js';
 import { call, follow, token } from '/console/feed.js';
 import { ago, clockTime, countdownRing, nameOf } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
-import { placementDialog, problemsView } from '/console/problems.js';
+import { placementDialog, problemActions, problemsView } from '/console/problems.js';
 import { traceDialog } from '/console/trace.js';
 import { rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
@@ -19,6 +19,7 @@ const TABS = [
 ];
 const EXPLAIN_EVERY_MS = 1000;
 const EXPLAIN_SOON_MS = 150;
+const PROBLEMS_EVERY_MS = 5000;
 const HISTORY_KEPT = 50;
 
 const state = {
@@ -65,7 +66,7 @@ function draw() {
   drawn = true;
   requestAnimationFrame(() => {
     drawn = false;
-    render(page(), document.getElementById('app'));
+    render(wholePage(), document.getElementById('app'));
     const rows = document.getElementById('rows');
     if (rows && rows.clientHeight !== state.viewport) {
       state.viewport = rows.clientHeight;
@@ -91,39 +92,13 @@ const actions = {
     history.replaceState(undefined, '', `#${id}`);
     actions.set({ tab: id });
     if (id === 'queues') void lookIntoQueue();
-    if (id === 'problems') void lookForProblems();
+    if (id === 'problems') void actions.lookForProblems();
   },
   async showTrace(id) {
     if (!id) return actions.set({ shownTrace: undefined });
     const spans = await call('GET', `/admin/traces/${id}`).catch(() => []);
     actions.set({ shownTrace: { id, spans } });
     requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById('close-trace')?.focus()));
-  },
-  /** Kept in the address, so that it can be shared. */
-  findProblem(text) {
-    const url = new URL(location.href);
-    if (text === '') url.searchParams.delete('problem');
-    else url.searchParams.set('problem', text);
-    history.replaceState(undefined, '', url);
-    actions.set({ problemSearch: text });
-  },
-  openRollout(key) {
-    actions.tab('rollouts');
-    actions.select(key);
-  },
-  async showPlacement(namespace, name) {
-    const key = `${namespace}/${name}`;
-    actions.set({ placed: { key } });
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => document.getElementById('close-placement')?.focus()),
-    );
-    try {
-      const { placement, sentence } = await call('GET', `/admin/explain/pods/${key}`);
-      if (state.placed?.key === key)
-        actions.set({ placed: { key, placement, problem: placement ? '' : sentence } });
-    } catch (error) {
-      if (state.placed?.key === key) actions.set({ placed: { key, problem: error.message } });
-    }
   },
   showQueue(controller) {
     actions.set({ queueShown: controller });
@@ -174,43 +149,6 @@ const actions = {
       } else actions.set({ asked: { ...asked, problem: error.message } });
     }
   },
-  /** Opens the question about an act, or closes it. */
-  askAct(acting) {
-    actions.set({ acting });
-    if (!acting) return;
-    void learnCaller();
-    if (acting.verb === 'drain') void lookBeforeDrain(acting);
-  },
-  async act(form) {
-    const { acting } = state;
-    if (!acting) return;
-    const { path, verb } = acting;
-    const [by, reason, container] = ['by', 'reason', 'container'].map((name) => form.get(name) ?? '');
-    if (by !== '') localStorage.setItem('rollkeeper-person', by);
-    const body = {
-      ...(by !== '' && { by }),
-      ...(reason !== '' && { reason }),
-      ...(verb === 'scale' && { replicas: Number(form.get('replicas')) }),
-      ...(verb === 'set-image' && { image: form.get('image') }),
-      ...(container !== '' && { container }),
-    };
-    try {
-      const { notes, said } = await call('POST', `/admin/objects/${path}/${verb}`, body);
-      actions.set({ acting: { ...acting, said: [said, ...notes].join('; ') } });
-      requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById('close-act')?.focus()));
-      announce(`${path}: ${said}`);
-      void explain();
-      void lookForProblems();
-    } catch (error) {
-      if (error.status === 401) {
-        pending = () => {
-          void learnCaller();
-          return actions.act(form);
-        };
-        actions.set({ asksToken: true });
-      } else actions.set({ acting: { ...acting, problem: error.message } });
-    }
-  },
   giveToken(secret) {
     state.asksToken = false;
     if (secret) {
@@ -223,6 +161,32 @@ const actions = {
 };
 let pending;
 
+/** What the actions of other files do with the page. */
+const page = {
+  state,
+  set: (change) => actions.set(change),
+  announce: (text) => announce(text),
+  /** Asks for a token, and then does it again. */
+  withToken(again) {
+    pending = again;
+    actions.set({ asksToken: true });
+  },
+  /** Of a dialog that is drawn with the next frame. */
+  focusSoon(id) {
+    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()));
+  },
+  /** Something was changed, and is looked at anew. */
+  refresh() {
+    void explain();
+    void actions.lookForProblems();
+  },
+  openRollout(key) {
+    actions.tab('rollouts');
+    actions.select(key);
+  },
+};
+Object.assign(actions, actActions(page), problemActions(page));
+
 function applyTheme() {
   if (state.theme) document.documentElement.dataset.theme = state.theme;
 }
@@ -233,7 +197,7 @@ const counted = (wanted) => {
   return count;
 };
 
-function page() {
+function wholePage() {
   const stuck = counted(['blocked']);
   const degraded = counted(['degraded']);
   const parked = (state.queues ?? []).reduce((sum, { counts }) => sum + counts.parked, 0);
@@ -374,26 +338,6 @@ async function showChanges(asked) {
   }
 }
 
-/** Whose name acts carry, where the cluster knows it by the token. */
-async function learnCaller() {
-  const { user } = await call('GET', '/admin/objects/caller').catch(() => ({}));
-  actions.set({ caller: user });
-}
-
-async function lookBeforeDrain(acting) {
-  const path = `/admin/objects/${acting.path}/drain?dryRun=true`;
-  try {
-    const { changes } = await call('POST', path, state.caller ? {} : { by: 'looks first' });
-    if (state.acting === acting) actions.set({ acting: { ...acting, changes } });
-  } catch (error) {
-    if (error.status === 401) {
-      pending = () => learnCaller().then(() => lookBeforeDrain(acting));
-      actions.set({ asksToken: true });
-    } else if (state.acting === acting)
-      actions.set({ acting: { ...acting, changes: [], problem: error.message } });
-  }
-}
-
 let explaining = false;
 async function explain() {
   const key = state.selected;
@@ -431,24 +375,6 @@ async function lookIntoQueue() {
     draw();
   } catch {
     // The next update shows the result.
-  }
-}
-
-const PROBLEMS_EVERY_MS = 5000;
-let looking = false;
-async function lookForProblems() {
-  if (state.tab !== 'problems' || looking || document.hidden) return;
-  looking = true;
-  try {
-    const look = await call('GET', '/admin/problems');
-    state.problems = { ...look, atMs: state.nowMs };
-  } catch (error) {
-    if (error.status === 401 || error.status === 403)
-      state.problems = { ...state.problems, refused: error.message };
-    // Otherwise the feed shows what is gone, and the last look stays.
-  } finally {
-    looking = false;
-    draw();
   }
 }
 
@@ -547,8 +473,8 @@ setInterval(() => {
   void explain();
   void lookIntoQueue();
 }, EXPLAIN_EVERY_MS);
-void lookForProblems();
-setInterval(() => void lookForProblems(), PROBLEMS_EVERY_MS);
+void actions.lookForProblems();
+setInterval(() => void actions.lookForProblems(), PROBLEMS_EVERY_MS);
 // The lease's countdown runs between events of the feed.
 setInterval(draw, 100);
 void follow((event) => {

@@ -1,6 +1,7 @@
 // What is wrong, of every kind: one card for each object, with its findings and what would help.
 import { html, nothing } from '/console/lit-html.js';
 import { actButtons } from '/console/acts.js';
+import { call } from '/console/feed.js';
 import { ago, chip, empty } from '/console/parts.js';
 
 const SHOWN = 100;
@@ -188,4 +189,44 @@ function placementBody({ message, nodes, notes, obstacles, preemption, summary }
 
 function obstacleItem({ plugin, reasons, remedy }) {
   return html`<li><code>${plugin}</code> ${reasons.join(', ')}${remedy ? ` – ${remedy}` : ''}</li>`;
+}
+
+/** What is looked at, and how. @param page see `page` in console.js */
+export function problemActions({ focusSoon, openRollout, set, state }) {
+  let looking = false;
+  return {
+    openRollout,
+    async lookForProblems() {
+      if (state.tab !== 'problems' || looking || document.hidden) return;
+      looking = true;
+      try {
+        const look = await call('GET', '/admin/problems');
+        set({ problems: { ...look, atMs: state.nowMs } });
+      } catch (error) {
+        if (error.status === 401 || error.status === 403) set({ problems: { refused: error.message } });
+        // Otherwise the feed shows what is gone, and the last look stays.
+      } finally {
+        looking = false;
+      }
+    },
+    /** Kept in the address, so that it can be shared. */
+    findProblem(text) {
+      const url = new URL(location.href);
+      if (text === '') url.searchParams.delete('problem');
+      else url.searchParams.set('problem', text);
+      history.replaceState(undefined, '', url);
+      set({ problemSearch: text });
+    },
+    async showPlacement(namespace, name) {
+      const key = `${namespace}/${name}`;
+      set({ placed: { key } });
+      focusSoon('close-placement');
+      const answer = await call('GET', `/admin/explain/pods/${key}`).catch((error) => ({
+        failed: error.message,
+      }));
+      if (state.placed?.key !== key) return;
+      const { failed, placement, sentence } = answer;
+      set({ placed: { key, placement, problem: failed ?? (placement ? '' : sentence) } });
+    },
+  };
 }

@@ -1,6 +1,15 @@
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
-import { EVENTS, PODS } from '@rollkeeper/machinery/kubernetes';
+import {
+  CLAIM_PROTECTION,
+  DEFAULT_STORAGE_CLASS,
+  EVENTS,
+  PODS,
+  claimNamesOf,
+  isPodFinished,
+  newestDefault,
+  storageClassNameOf,
+} from '@rollkeeper/machinery/kubernetes';
 import { describeReason } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count, deletionFindings, listed, warningsAbout } from '../findings.js';
@@ -9,10 +18,6 @@ import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 
 type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
-
-/** Set on a claim as long as pods use it. */
-const PROTECTION = 'kubernetes.io/pvc-protection';
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 /** PersistentVolumeClaims: why one is not bound, cannot grow, or cannot go. */
 export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
@@ -24,7 +29,7 @@ export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
     { type: PersistentVolume },
   ],
   judge(claim, snapshot, nowMs): Verdict {
-    const { storageClassName } = claim.spec;
+    const storageClassName = storageClassNameOf(claim);
     const good = {
       state: 'healthy',
       sentence: `bound to ${claim.spec.volumeName ?? 'its volume'}${storageClassName === undefined ? '' : ` (class ${storageClassName})`}`,
@@ -35,14 +40,18 @@ export const claimDiagnosis: KindDiagnosis<PersistentVolumeClaim> = {
   },
 };
 
-/** What keeps claims of another object from being bound. */
+/** What keeps the claims of pods from being bound. */
 export function claimFindingsOf(
-  claims: readonly ReadableClaim[],
+  pods: readonly DeepReadonly<Pod>[],
   snapshot: Snapshot,
   nowMs: number,
 ): DiagnosisFinding[] {
-  return claims
-    .filter(({ status }) => status?.phase !== 'Bound')
+  const [first] = pods;
+  const names = new Set(pods.flatMap(claimNamesOf));
+  if (!first || names.size === 0) return [];
+  return snapshot
+    .list<PersistentVolumeClaim>(PersistentVolumeClaim, first.metadata.namespace)
+    .filter(({ metadata, status }) => names.has(metadata.name) && status?.phase !== 'Bound')
     .flatMap((claim) => findingsOf(claim, snapshot, nowMs));
 }
 
@@ -81,7 +90,8 @@ interface Why {
 }
 
 function whyPending(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Why {
-  const { storageClassName, volumeName } = claim.spec;
+  const { volumeName } = claim.spec;
+  const storageClassName = storageClassNameOf(claim);
   const classes = snapshot.list<StorageClass>(StorageClass);
   const knowsClasses = snapshot.isKnown(StorageClass);
   if (volumeName !== undefined && volumeName !== '') return whyNotThatVolume(volumeName, snapshot);
@@ -93,12 +103,12 @@ function whyPending(claim: ReadableClaim, snapshot: Snapshot, nowMs: number): Wh
       cause: `there is no StorageClass ${storageClassName}`,
       remedies: [`a StorageClass ${storageClassName}, or a claim of one that exists: ${namesOf(classes)}`],
     };
-  if (storageClassName === undefined && knowsClasses && !classes.some(isDefault))
+  if (storageClassName === undefined && knowsClasses && newestDefault(classes) === undefined)
     return {
       severity: 'blocked',
       cause: 'it names no StorageClass, and none is the default one',
       remedies: [
-        `a default StorageClass (annotation ${DEFAULT_CLASS}: "true"), or storageClassName in the claim: ${namesOf(classes)}`,
+        `a default StorageClass (annotation ${DEFAULT_STORAGE_CLASS}: "true"), or storageClassName in the claim: ${namesOf(classes)}`,
       ],
     };
   if (warning)
@@ -175,7 +185,7 @@ function resizeFindings({ metadata, status }: ReadableClaim): DiagnosisFinding[]
 function deletionOf(claim: ReadableClaim, snapshot: Snapshot): DiagnosisFinding[] {
   const users = usersOf(claim, snapshot);
   const { deletionTimestamp: since, finalizers = [], namespace } = claim.metadata;
-  if (since === undefined || !finalizers.includes(PROTECTION) || users.length === 0)
+  if (since === undefined || !finalizers.includes(CLAIM_PROTECTION) || users.length === 0)
     return deletionFindings(claim);
   const names = users.map(({ metadata }) => metadata.name);
   return [
@@ -197,17 +207,7 @@ function deletionOf(claim: ReadableClaim, snapshot: Snapshot): DiagnosisFinding[
 function usersOf({ metadata }: ReadableClaim, snapshot: Snapshot): readonly DeepReadonly<Pod>[] {
   return snapshot
     .list<Pod>(PODS, metadata.namespace)
-    .filter(({ spec, status }) =>
-      status?.phase === 'Succeeded' || status?.phase === 'Failed'
-        ? false
-        : (spec.volumes ?? []).some(
-            ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === metadata.name,
-          ),
-    );
-}
-
-function isDefault({ metadata }: DeepReadonly<StorageClass>): boolean {
-  return metadata.annotations?.[DEFAULT_CLASS] === 'true';
+    .filter((pod) => !isPodFinished(pod) && claimNamesOf(pod).includes(metadata.name));
 }
 
 function namesOf(classes: readonly DeepReadonly<StorageClass>[]): string {

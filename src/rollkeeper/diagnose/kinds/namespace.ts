@@ -17,6 +17,7 @@ export const namespaceDiagnosis: KindDiagnosis<Namespace> = {
   type: NAMESPACES,
   aliases: ['ns'],
   needs: (namespace) => inNamespace([ResourceQuota], namespace),
+  scopeOf: ({ metadata }) => metadata.name,
   alsoNeeds: (object) =>
     object.metadata.deletionTimestamp === undefined
       ? []

@@ -12,6 +12,7 @@ import type { DiagnosisFinding, NamedObject, Verdict } from '../diagnosis.js';
 import { count, countIs, deletionFindings, listed } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
+import { isMovedByDrain } from '../../drained-pods.js';
 import { budgetsOver, whyBudgetRefuses } from './disruption-budget.js';
 
 type ReadableNode = DeepReadonly<Node>;
@@ -121,7 +122,7 @@ function cordonFindings(
   if (node.spec?.unschedulable !== true) return [];
   const { name } = node.metadata;
   const since = node.spec.taints?.find(({ key }) => key === CORDON_TAINT)?.timeAdded;
-  const leaving = pods.filter((pod) => !isOfDaemonSet(pod) && !isStatic(pod));
+  const leaving = pods.filter(isMovedByDrain);
   const cordoned: DiagnosisFinding = {
     cause: 'node-cordoned',
     severity: 'note',
@@ -197,12 +198,3 @@ function ownersOf(pods: readonly ReadablePod[]): readonly NamedObject[] {
 }
 
 const MOST_OWNERS = 10;
-
-function isOfDaemonSet(pod: ReadablePod): boolean {
-  return controllerOf(pod)?.kind === 'DaemonSet';
-}
-
-/** The kubelet's own pods, which an eviction does not move. */
-function isStatic({ metadata }: ReadablePod): boolean {
-  return metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;
-}

@@ -34,7 +34,7 @@ export const podDiagnosis: KindDiagnosis<Pod> = {
     if (isPodReady(pod)) return { findings: restartNote(pod), good };
     return {
       good,
-      findings: [...trouble, ...volumeFindings(pod, snapshot, nowMs), ...warnings(pod, snapshot, nowMs)],
+      findings: [...trouble, ...claimFindingsOf([pod], snapshot, nowMs), ...warnings(pod, snapshot, nowMs)],
     };
   },
 };
@@ -83,20 +83,6 @@ function restartNote({ status }: ReadablePod): DiagnosisFinding[] {
       ];
     },
   );
-}
-
-function volumeFindings(
-  { metadata, spec }: ReadablePod,
-  snapshot: Snapshot,
-  nowMs: number,
-): DiagnosisFinding[] {
-  const names = (spec.volumes ?? []).flatMap(
-    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
-  );
-  const claims = snapshot
-    .list<PersistentVolumeClaim>(PersistentVolumeClaim, metadata.namespace)
-    .filter((claim) => names.includes(claim.metadata.name));
-  return claimFindingsOf(claims, snapshot, nowMs);
 }
 
 function warnings(pod: ReadablePod, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {

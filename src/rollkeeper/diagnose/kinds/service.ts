@@ -3,16 +3,13 @@ import { Service } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { NODES, PODS, isPodFinished, isPodReady } from '@rollkeeper/machinery/kubernetes';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count, deletionFindings, findingsOfPods, listed } from '../findings.js';
+import { count, deletionFindings, findingsOfPods, listed, readyEndpoints } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import { inNamespace } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 
 type ReadableService = DeepReadonly<Service>;
 type ReadablePod = DeepReadonly<Pod>;
-
-/** The label of an EndpointSlice that names its Service. */
-const SERVICE_NAME = 'kubernetes.io/service-name';
 
 /** Services: why one has no endpoints, or no address outside. */
 export const serviceDiagnosis: KindDiagnosis<Service> = {
@@ -39,15 +36,7 @@ export const serviceDiagnosis: KindDiagnosis<Service> = {
 
 function sentenceOf(service: ReadableService, snapshot: Snapshot): string {
   if (service.spec.type === 'ExternalName') return `another name for ${service.spec.externalName ?? ''}`;
-  return `${count(readyEndpoints(service, snapshot), 'ready endpoint')}`;
-}
-
-function readyEndpoints({ metadata }: ReadableService, snapshot: Snapshot): number {
-  return snapshot
-    .list<EndpointSlice>(EndpointSlice, metadata.namespace)
-    .filter((slice) => slice.metadata.labels?.[SERVICE_NAME] === metadata.name)
-    .flatMap(({ endpoints = [] }) => endpoints)
-    .filter(({ conditions }) => conditions?.ready !== false).length;
+  return `${count(readyEndpoints(snapshot, service.metadata), 'ready endpoint')}`;
 }
 
 function endpointFindings(service: ReadableService, snapshot: Snapshot, nowMs: number): DiagnosisFinding[] {

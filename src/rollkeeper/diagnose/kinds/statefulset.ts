@@ -7,6 +7,7 @@ import {
 } from '@rollkeeper/runtime';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import { EVENTS, NODES, PODS, isPodReady, isPodTerminating } from '@rollkeeper/machinery/kubernetes';
+import { REVISION_LABEL } from '@rollkeeper/controllers/shared';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import {
   count,
@@ -24,9 +25,6 @@ import { claimFindingsOf } from './claim.js';
 
 type ReadableSet = DeepReadonly<StatefulSet>;
 type ReadablePod = DeepReadonly<Pod>;
-
-/** The label that a StatefulSet gives each pod: the name of the revision that it was made from. */
-const REVISION = 'controller-revision-hash';
 
 /** StatefulSets: pods, their order, their claims. */
 export const statefulSetDiagnosis: KindDiagnosis<StatefulSet> = {
@@ -53,7 +51,7 @@ function judge(set: ReadableSet, snapshot: Snapshot, nowMs: number): Verdict {
     ...unobservedFindings(set, set.status?.observedGeneration, 'StatefulSet'),
     ...(short ? creationFindings(warningsAbout(snapshot, set, nowMs)) : []),
     ...forcedRollback(set, pods),
-    ...claimsOf(set, pods, snapshot, nowMs),
+    ...claimFindingsOf(pods, snapshot, nowMs),
     ...trouble,
     ...orderFindings(set, pods, wanted),
     ...revisionFindings(set, pods),
@@ -96,8 +94,8 @@ function forcedRollback(set: ReadableSet, pods: readonly ReadablePod[]): Diagnos
     (pod) =>
       !isPodReady(pod) &&
       !isPodTerminating(pod) &&
-      pod.metadata.labels?.[REVISION] !== updateRevision &&
-      pod.metadata.labels?.[REVISION] !== currentRevision,
+      pod.metadata.labels?.[REVISION_LABEL] !== updateRevision &&
+      pod.metadata.labels?.[REVISION_LABEL] !== currentRevision,
   );
   if (!stuck) return [];
   const { name, namespace = 'default' } = stuck.metadata;
@@ -133,7 +131,7 @@ function orderFindings(
 
 function revisionFindings({ spec, status }: ReadableSet, pods: readonly ReadablePod[]): DiagnosisFinding[] {
   const { updateRevision } = status ?? {};
-  const old = pods.filter(({ metadata }) => metadata.labels?.[REVISION] !== updateRevision);
+  const old = pods.filter(({ metadata }) => metadata.labels?.[REVISION_LABEL] !== updateRevision);
   if (updateRevision === undefined || old.length === 0) return [];
   if (spec.updateStrategy?.type === 'OnDelete')
     return [
@@ -171,23 +169,6 @@ function serviceFinding({ metadata, spec }: ReadableSet, snapshot: Snapshot): Di
       unblockedBy: [`a headless Service ${serviceName} (clusterIP: None)`],
     },
   ];
-}
-
-function claimsOf(
-  { metadata }: ReadableSet,
-  pods: readonly ReadablePod[],
-  snapshot: Snapshot,
-  nowMs: number,
-): DiagnosisFinding[] {
-  const names = new Set(
-    pods.flatMap(({ spec }) =>
-      (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []),
-    ),
-  );
-  const claims = snapshot
-    .list<PersistentVolumeClaim>(PersistentVolumeClaim, metadata.namespace)
-    .filter((claim) => names.has(claim.metadata.name));
-  return claimFindingsOf(claims, snapshot, nowMs);
 }
 
 function ordinalOf({ metadata }: ReadablePod): number {

@@ -3,7 +3,7 @@ import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kuber
 import { EndpointSlice } from '@rollkeeper/controllers/shared';
 import { Service, defineKind } from '@rollkeeper/runtime';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
-import { count } from '../findings.js';
+import { count, readyEndpoints } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 import type { Snapshot } from '../snapshot.js';
 
@@ -11,7 +11,6 @@ type Configuration = KubernetesObject & Pick<admissionV1.ValidatingWebhookConfig
 type Webhook = DeepReadonly<NonNullable<Configuration['webhooks']>[number]>;
 
 const GROUP = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-const SERVICE_NAME = 'kubernetes.io/service-name';
 
 /** Webhook configurations: those whose server is not there, so that what they match cannot be written. */
 export const validatingWebhookDiagnosis = webhookDiagnosis('ValidatingWebhookConfiguration');
@@ -56,11 +55,9 @@ function problemOf(namespace: string, name: string, snapshot: Snapshot): string 
   if (!snapshot.isKnown(Service) || !snapshot.isKnown(EndpointSlice)) return undefined;
   const exists = snapshot.list<Service>(Service, namespace).some(({ metadata }) => metadata.name === name);
   if (!exists) return `there is no Service ${namespace}/${name}`;
-  const isBacked = snapshot
-    .list<EndpointSlice>(EndpointSlice, namespace)
-    .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === name)
-    .some(({ endpoints }) => (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false));
-  return isBacked ? undefined : `Service ${namespace}/${name} has no ready endpoints`;
+  return readyEndpoints(snapshot, { name, namespace }) > 0
+    ? undefined
+    : `Service ${namespace}/${name} has no ready endpoints`;
 }
 
 /** `pods, deployments`: what the rules match. */

@@ -1,4 +1,5 @@
 import type { Container, EnvFromSource, EnvVar, Volume } from '@rollkeeper/machinery/types/core-v1';
+import { isMirrorPod } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject, Pod } from '@rollkeeper/machinery/kubernetes';
 
 /** An object that a pod names, in its namespace. */
@@ -12,14 +13,12 @@ export interface PodReference {
   readonly name: string;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-
 /**
  * What the kubelet of a pod's node has to read. A mirror pod names nothing: a node could make one to read what it names. Source:
  * AddPod in plugin/pkg/auth/authorizer/node/graph.go, VisitPodSecretNames and VisitPodConfigmapNames in pkg/api/v1/pod/util.go.
  */
 export function referencesOf({ metadata, spec = {}, status }: DecodedObject<Pod>): readonly PodReference[] {
-  if (metadata.annotations?.[MIRROR] !== undefined) return [];
+  if (isMirrorPod({ metadata })) return [];
   const { containers = [], ephemeralContainers = [], initContainers = [] } = spec;
   const all: readonly Decoded<Container>[] = [
     ...initContainers,

@@ -1,6 +1,6 @@
 import type { Container, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
 import type { Amounts, Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { isMirrorPod, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
 import { isResizable } from './pod.subresources.js';
@@ -11,17 +11,11 @@ type Resources = Decoded<ResourceRequirements>;
 type List = 'containers' | 'initContainers';
 
 const LISTS: readonly List[] = ['containers', 'initContainers'];
-const MIRROR = 'kubernetes.io/config.mirror';
 const ONLY_CPU_AND_MEMORY = 'only cpu and memory resources are mutable';
-
-/** Whether the pod is the image of one that a node runs from a file. */
-export function isMirror({ metadata }: AnyPod): boolean {
-  return metadata.annotations?.[MIRROR] !== undefined;
-}
 
 /** Why a pod cannot be resized at all. */
 export function resizeObstacleOf(old: AnyPod): string | undefined {
-  if (isMirror(old)) return 'static pods cannot be resized';
+  if (isMirrorPod(old)) return 'static pods cannot be resized';
   return old.spec?.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
 }
 

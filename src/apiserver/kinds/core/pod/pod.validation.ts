@@ -1,9 +1,9 @@
 import type { Container, NodeSelectorTerm, Toleration } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { isMirrorPod, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateAddedContainers } from './ephemeral-containers.validation.js';
-import { isMirror, resizeObstacleOf, validateResize } from './pod-resize.validation.js';
+import { resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
@@ -43,7 +43,7 @@ export function validatePodUpdate(
     return;
   }
   if (subresource === 'ephemeralcontainers') {
-    if (isMirror(old)) errors.push(forbidden('', 'static pods do not support ephemeral containers'));
+    if (isMirrorPod(old)) errors.push(forbidden('', 'static pods do not support ephemeral containers'));
     else {
       validatePod(pod, errors, old);
       validateAddedContainers(pod, old, errors);
