@@ -1,19 +1,14 @@
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { renderDuration } from '@rollkeeper/controllers/deployment';
+import type { RecordEntry, RecordKind } from '@rollkeeper/controllers/deployment';
+import { meansOfRevision, renderDuration } from '@rollkeeper/controllers/deployment';
 import type { Style } from '../terminal/index.js';
 import { renderTable } from '../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
 
-/** Something that happened to a Deployment. */
-export interface TimelineEntry {
-  /** RFC 3339. */
-  readonly at: string;
-  readonly kind: 'created' | 'asked' | 'approved' | 'ended' | 'good' | 'failed' | 'paused' | 'event';
-  readonly revision?: string;
-  /** Who did it, as far as the API knows. */
-  readonly by?: string;
-  /** By which means: a field manager, or the component of an Event. */
-  readonly with?: string;
+/** Something that happened to a Deployment, or the sum of what happened in a time. */
+export interface TimelineEntry extends Omit<RecordEntry, 'kind' | 'what'> {
+  readonly kind: RecordKind | 'event';
+  /** In words, for people. */
   readonly what: string;
 }
 
@@ -87,8 +82,11 @@ function askedEntry(report: RevisionReport, at: string): TimelineEntry {
     ...(why === undefined ? [] : [`because: ${why}`]),
   ];
   const who = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+  const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision: String(revision), what: said.join('; ') },
+    ...(means !== undefined && { means }),
+    ...(why !== undefined && { why }),
     ...(who !== undefined && { by: who }),
     ...(tool !== undefined && { with: tool }),
   };
@@ -100,6 +98,8 @@ function endEntry({ cause, result, revision, tookMs }: RevisionReport, at: strin
   const why = cause === undefined ? '' : `: ${cause}`;
   return {
     ...{ at, revision: String(revision), kind: hasFailed ? 'failed' : 'ended' },
+    result: hasFailed ? 'failed' : 'complete',
+    ...(tookMs !== undefined && { tookMs }),
     what: `${hasFailed ? 'failed' : 'complete'}${took}${hasFailed ? why : ''}`,
   };
 }
