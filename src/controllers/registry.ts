@@ -136,7 +136,7 @@ export function forDeploymentApis(
           neighbours: apis.filter((other) => other !== api),
         }),
       );
-      if (lastingHistory) controllers.push(...apis.map(createRecordController));
+      if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }

@@ -132,8 +132,14 @@ export function renderTimeline(entries: readonly TimelineEntry[], style: Style):
   };
   return renderTable([
     ['TIME', 'REVISION', 'WHAT', 'BY', 'WITH', 'DETAILS'],
-    ...entries.map(({ at, by, kind, revision, what, with: means }) => [
-      ...[at, revision ?? '', colour(kind)(kind), by ?? '', means ?? '', what.replaceAll(/\s+/g, ' ')],
+    ...entries.map(({ at, by, kind, means, revision, what, with: tool }) => [
+      ...[at, revision ?? '', colour(kind)(kind), by ?? '', renderMeans(tool, means)],
+      what.replaceAll(/\s+/g, ' '),
     ]),
   ]);
+}
+
+/** `kubectl (kubectl-scale)`; that a person used a tool goes without saying. */
+function renderMeans(tool: string | undefined, means: TimelineEntry['means']): string {
+  return [tool, ...(means === undefined || means === 'user' ? [] : [`(${means})`])].join(' ').trim();
 }

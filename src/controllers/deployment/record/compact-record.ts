@@ -3,6 +3,7 @@ import { shortenedTo } from '../../shared/index.js';
 import type { DeploymentRecord, Level } from './deployment-record.js';
 import { renderLines } from './deployment-record.js';
 import type { RecordCounts, RecordEntry, RecordSizes } from './record-entry.js';
+import { byTime } from './record-entry.js';
 
 /**
  * The most that each level holds, in characters. Together with the state a record stays below 130 KiB, where the API takes 1 MiB. Two
@@ -48,12 +49,21 @@ interface Overflow {
 
 function overflowOf(level: Level, entries: readonly RecordEntry[]): Overflow {
   const size = LEVEL_SIZES[level];
-  const lengths = entries.map((entry) => renderLines([entry]).length);
-  let total = lengths.reduce((sum, length) => sum + length, 0);
+  const each = entries.map(lengthOf);
+  let total = each.reduce((sum, length) => sum + length, 0);
   if (total <= size) return { kept: entries, moved: [] };
   let first = 0;
-  while (total > size * KEPT_SHARE) total -= lengths[first++] ?? total;
+  while (total > size * KEPT_SHARE) total -= each[first++] ?? total;
   return { kept: entries.slice(first), moved: entries.slice(0, first) };
+}
+
+const lengths = new WeakMap<RecordEntry, number>();
+
+/** Of its line. Entries never change, and most stay for many writes. */
+function lengthOf(entry: RecordEntry): number {
+  const length = lengths.get(entry) ?? renderLines([entry]).length;
+  lengths.set(entry, length);
+  return length;
 }
 
 /** What was asked and how it ended become one entry per revision; steps are counted in it. */
@@ -71,7 +81,7 @@ function addChanges(changes: readonly RecordEntry[], moved: readonly RecordEntry
     } else if (entry.kind === 'sized') countStep(all, entry);
     else if (entry.kind !== 'good') all.push(entry);
   }
-  return all.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  return all.toSorted(byTime);
 }
 
 function isFor({ revision }: RecordEntry, other: string | undefined): boolean {

@@ -11,6 +11,7 @@ import type { RecordState } from './deployment-record.js';
 import type { FieldWriter } from './means.js';
 import { meansOf, meansOfRevision } from './means.js';
 import type { RecordEntry } from './record-entry.js';
+import { byTime } from './record-entry.js';
 
 /** A Deployment as it is now. */
 export interface RecordedView {
@@ -65,10 +66,6 @@ export function decideEntries(state: RecordState, view: RecordedView): NewEntrie
       steps: stepsOf(state, view),
     },
   };
-}
-
-function byTime(a: RecordEntry, b: RecordEntry): number {
-  return Date.parse(a.at) - Date.parse(b.at);
 }
 
 /** Those that are shown last: they are the last to be forgotten. */

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { readJson } from '../../shared/index.js';
 import type { RecordEntry } from './record-entry.js';
-import { RECORD_KINDS } from './record-entry.js';
+import { RECORD_KINDS, byTime } from './record-entry.js';
 
 /** From the finest to the coarsest: older entries go from one to the next. */
 export const LEVELS = ['recent', 'changes', 'hours', 'days'] as const;
@@ -39,9 +39,7 @@ export function recordNameOf(uid: string): string {
 
 /** All entries, oldest first. */
 export function entriesOf(record: DeploymentRecord): readonly RecordEntry[] {
-  return [...record.days, ...record.hours, ...record.changes, ...record.recent].toSorted(
-    (a, b) => Date.parse(a.at) - Date.parse(b.at),
-  );
+  return [...record.days, ...record.hours, ...record.changes, ...record.recent].toSorted(byTime);
 }
 
 /** What a ConfigMap has. Lines that cannot be read are left out: another hand wrote them. */

@@ -23,8 +23,13 @@ import { decideEntries } from './decide-entries.js';
 import { readRecord, recordNameOf, renderRecord } from './deployment-record.js';
 import type { DeploymentRecord } from './deployment-record.js';
 import { lastWriterOfSize } from './means.js';
+import { byTime } from './record-entry.js';
 
-/** Changes within this time are one write: a rollout takes many steps. */
+export interface RecordControllerOptions {
+  /** Changes within this time are one write: a rollout takes many steps. Milliseconds. @default 3000 */
+  readonly gatherMs?: number;
+}
+
 const GATHER_MS = 3000;
 const NAMES: Readonly<Record<DeploymentApi, string>> = {
   'apps/v1': 'rollout-history',
@@ -49,7 +54,10 @@ interface RecordPlan {
  * Keeps the history of Deployments that ask for it for a time, each in a ConfigMap that the Deployment owns. It compares states, so a
  * replica that ends in the middle loses nothing, and the API's own versions keep two replicas from writing over each other.
  */
-export function createRecordController(api: DeploymentApi): ControllerDefinition {
+export function createRecordController(
+  api: DeploymentApi,
+  { gatherMs: delayMs = GATHER_MS }: RecordControllerOptions = {},
+): ControllerDefinition {
   const kind = deploymentTypeOf(api);
   return defineController<Deployment, SeenRecord, RecordPlan>(
     {
@@ -63,7 +71,7 @@ export function createRecordController(api: DeploymentApi): ControllerDefinition
       const defaultsOf = namespaceDefaults(informers);
       const keptForMs = ({ metadata }: DeepReadonly<Deployment>): number | undefined =>
         historyKeptForMs(metadata.annotations, defaultsOf(metadata.namespace ?? ''));
-      const delayed = { delayMs: GATHER_MS, onlyIfNeeded: true, priority: 'low' } as const;
+      const delayed = { delayMs, onlyIfNeeded: true, priority: 'low' } as const;
       return {
         urgency: (event) => (isWorthALook(event) ? delayed : undefined),
         owns: [own<ReplicaSet>(ReplicaSet, { predicates: [isWorthALook], urgency: () => delayed })],
@@ -138,7 +146,7 @@ export function decideRecord(seen: SeenRecord): RecordPlan {
   const { entries, state } = decideEntries(before.state, view);
   const isNew = configMap === undefined || !semanticEqual(state, before.state) || entries.length > 0;
   if (!isNew) return { seen };
-  const added = [...before.recent, ...entries].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const added = [...before.recent, ...entries].toSorted(byTime);
   const record = compactRecord({ ...before, recent: added, state }, { keptForMs, nowMs });
   return { seen, configMap: configMapOf(seen, record) };
 }
