@@ -57,7 +57,7 @@
 {{- /* What is looked at for problems, besides what the informers read. */}}
 {{- define "rollkeeper.rules.problems" -}}
 - apiGroups: [""]
-  resources: [events, pods, services, persistentvolumeclaims, resourcequotas]
+  resources: [events, pods, services, persistentvolumeclaims, replicationcontrollers, resourcequotas]
   verbs: [list]
 - apiGroups: [apps]
   resources: [replicasets, statefulsets, daemonsets]

@@ -81,7 +81,11 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
 /** Lists of what `findProblems` looks at; a test compares them with what the kinds say that they need. */
 function problemRights(isWhole: boolean): readonly NeededRight[] {
   return [
-    ...rights('list', '', 'events pods services persistentvolumeclaims resourcequotas'),
+    ...rights(
+      'list',
+      '',
+      'events pods services persistentvolumeclaims replicationcontrollers resourcequotas',
+    ),
     ...rights('list', 'apps', 'replicasets statefulsets daemonsets'),
     ...rights('list', 'batch', 'jobs cronjobs'),
     ...rights('list', 'autoscaling', 'horizontalpodautoscalers'),
