@@ -214,8 +214,8 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'lastingHistory' },
   }),
-  problems: oneOf(['off', 'deployments', 'all'], {
-    help: 'what the leader looks at for problems, each of which becomes an Event on its object and counts in a metric (docs/SITUATIONS.md): nothing; Deployments, from its caches; or all kinds, which needs the rights to list them',
+  problems: oneOf(['none', 'deployments', 'all'], {
+    help: 'what the leader looks at for problems, each of which becomes an Event on its object and counts in a metric (docs/SITUATIONS.md): none; Deployments, from its caches; or all kinds, which needs the rights to list them',
     value: 'what',
     shownDefault: 'all with --standalone, otherwise deployments',
     chart: { path: 'problems.lookAt', default: 'deployments' },

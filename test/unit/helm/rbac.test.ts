@@ -280,7 +280,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       expect(text([...ask, ...events].filter((right) => !isGiven(given, right)))).toEqual([]);
       const wanted = new Set(text([...ask, ...events, ...rightsGivenBy(without)]));
       expect(text(rightsGivenBy(given)).filter((right) => !wanted.has(right))).toEqual([]);
-      for (const lookAt of ['off', 'deployments'])
+      for (const lookAt of ['none', 'deployments'])
         expect(text(rightsGivenBy(rulesWith({ namespaces, problems: { lookAt } })))).toEqual(
           text(rightsGivenBy(without)),
         );
