@@ -72,7 +72,7 @@ describe('a leader that is killed', () => {
     // Of what was before the first look, the sizes that were asked for are not known.
     await waitFor(async () => (await kept()).includes('"asked"'), { what: 'the history to begin' });
     for (let change = 1; change <= CHANGES; change++) {
-      await rollouts.setImage('web', `web:${change}`);
+      await rollouts.setImage('web', `web:${change + 1}`);
       // In the middle: some pods of the new version are there.
       if (KILLED_AFTER.has(change)) await killLeader();
       await rollouts.rolledOut('web');
