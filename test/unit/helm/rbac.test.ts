@@ -332,6 +332,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       values: { problems: { lookAt: 'all' }, namespaces: ['ops'], redis: { clusterIdentity: 'east' } },
       changes: { looksAtAllKinds: true, namespaces: ['ops'], hasClusterIdentity: true },
     },
+    {
+      values: { evictionWebhook: { enabled: true } },
+      changes: { evictionWebhook: { configuration: 'rk-rollkeeper-evictions', namespace: 'ops' } },
+    },
     { values: { redis: { clusterIdentity: 'east' } }, changes: { hasClusterIdentity: true } },
   ];
 
