@@ -100,6 +100,7 @@ export default tseslint.config(
       'coverage/**',
       'docs/api/**',
       'src/**/generated/**',
+      'src/rollkeeper/generate/operator/template/**',
     ],
   },
   js.configs.recommended,
