@@ -1,9 +1,12 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { PackedProject } from '../e2e/support/packed-project.js';
+import { startTestCluster } from '../../src/testing/cluster/index.js';
+import { freePort } from '../../src/testing/free-port.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { PackedProject, StartedProgram } from '../e2e/support/packed-project.js';
 import { helm, helmEnv } from '../unit/support/helm.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -101,6 +104,32 @@ describe.each([
       /^(Deployment|Service|ServiceAccount|Role|RoleBinding)$/.test(kind),
     );
     expect(placed.map(({ metadata }) => metadata.namespace)).toEqual(placed.map(() => 'ops'));
+  });
+
+  it('runs as the bundle that its image has', async () => {
+    run('npm', 'run', 'bundle');
+    await using cluster = await startTestCluster({
+      ...{ controllers: [], nodes: 0 },
+      manifests: { file: join(operator, 'chart', 'crds') },
+    });
+    const port = await freePort();
+    const child = spawn(process.execPath, ['dist/main.mjs'], {
+      cwd: operator,
+      env: { ...env, ...cluster.env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const program = new StartedProgram(child);
+    const isReady = async (): Promise<boolean> => {
+      if (program.exitCode !== null) throw new Error(`it has ended: ${program.output}`);
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      return answer?.status === 200;
+    };
+    try {
+      await waitFor(isReady, { what: 'the operator to be ready', timeoutMs: 60_000, intervalMs: 50 });
+    } finally {
+      await program.end('SIGTERM');
+    }
+    expect(program.exitCode).toBe(0);
   });
 
   it('is not written over what is there', () => {

@@ -51,13 +51,14 @@ export function operatorPackage({ names, parts, product, vendored }: OperatorPac
       start: 'node src/main.ts',
       test: 'vitest run',
       typecheck: 'tsc',
+      bundle: 'node bundle.mjs',
       generate: [
         `rollkeeper generate crd src/kinds.ts -o chart/crds/${plural}.yaml`,
         `rollkeeper generate rbac src/controller.ts --name ${name} --namespace '{{ .Release.Namespace }}' -o chart/templates/rbac.yaml`,
       ].join(' && '),
     },
     dependencies: sorted([...ofOurs(running), ...foreign('zod')]),
-    devDependencies: sorted([...ofOurs(rest), ...foreign('@types/node', 'typescript', 'vitest')]),
+    devDependencies: sorted([...ofOurs(rest), ...foreign('@types/node', 'esbuild', 'typescript', 'vitest')]),
   };
 }
 
