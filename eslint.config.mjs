@@ -99,6 +99,8 @@ export default tseslint.config(
       '.rollkeeper/**',
       'coverage/**',
       'docs/api/**',
+      'docs/site/{pages,dist,node_modules}/**',
+      'docs/site/.vitepress/{cache,dist}/**',
       'src/**/generated/**',
       'src/rollkeeper/generate/operator/template/**',
     ],
