@@ -91,6 +91,12 @@
   resources: [deployments]
   verbs: [patch]
 {{- end }}
+{{- if .Values.evictionWebhook.enabled }}
+{{- /* Pods that are to be evicted are marked. */}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [patch]
+{{- end }}
 {{- if .Values.rolloutChecks.enabled }}
 {{- /* The definitions of checks are read where one is open, and not watched. */}}
 - apiGroups: [""]

@@ -16,6 +16,7 @@ import {
   describeFinding,
   normalizeObject,
   problemOf,
+  typeFieldProblem,
 } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 import { handleApply } from './apply.js';
@@ -107,7 +108,12 @@ function checkPatchedType(
   refuse: (problem: string) => StatusError,
   { group }: ResourceType,
 ): void {
-  const { apiVersion = current.apiVersion, kind = current.kind }: NamedType = patched;
+  const unreadable = typeFieldProblem(patched);
+  if (unreadable !== undefined) throw refuse(unreadable);
+  // A patch may set them to null, which leaves them out.
+  const named: { readonly [Field in keyof NamedType]?: string | null } = patched;
+  const apiVersion = named.apiVersion ?? current.apiVersion;
+  const kind = named.kind ?? current.kind;
   if (apiVersion !== current.apiVersion || kind !== current.kind)
     throw refuse(notRegistered({ apiVersion, kind }, group));
 }

@@ -13,6 +13,9 @@ export interface ReplicaConfig {
   readonly 'rollout-checks'?: boolean;
   readonly 'blue-green'?: boolean;
   readonly zones?: boolean;
+  readonly 'eviction-webhook'?: string;
+  readonly 'eviction-webhook-configuration'?: string;
+  readonly 'eviction-webhook-tls-cert-file'?: string;
   readonly 'leader-elect-resource-lock'?: string;
   readonly 'leader-elect-resource-name'?: string;
   readonly 'leader-elect-resource-namespace'?: string;
@@ -37,6 +40,7 @@ export function installationOf(
     rolloutChecks: config?.['rollout-checks'] === true,
     blueGreen: config?.['blue-green'] === true,
     zones: config?.zones === true,
+    ...evictionWebhookOf(config),
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {
       lease: {
         namespace: config['leader-elect-resource-namespace'] ?? 'kube-system',
@@ -44,6 +48,15 @@ export function installationOf(
       },
     }),
   };
+}
+
+/** One that makes its own configuration, or has a certificate from elsewhere, is not the chart's. */
+function evictionWebhookOf(config: ReplicaConfig | undefined): Pick<Installation, 'evictionWebhook'> {
+  const { 'eviction-webhook': address, 'eviction-webhook-configuration': configuration } = config ?? {};
+  const namespace = /^([^/:]+)\//.exec(address ?? '')?.[1];
+  if (namespace === undefined || configuration === undefined) return {};
+  if (config?.['eviction-webhook-tls-cert-file'] !== undefined) return {};
+  return { evictionWebhook: { configuration, namespace } };
 }
 
 function apisIn(option: unknown): readonly string[] {

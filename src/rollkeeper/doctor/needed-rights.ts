@@ -24,6 +24,8 @@ export interface Installation {
   readonly rolloutChecks: boolean;
   readonly blueGreen: boolean;
   readonly zones: boolean;
+  /** Where evictions are held, and the certificate is made here. */
+  readonly evictionWebhook?: { readonly configuration: string; readonly namespace: string };
   /** Where the Lease is, with `--leader-elect-resource-lock leases`. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
@@ -70,7 +72,20 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
       ? rights('get', '', 'namespaces').map((right) => ({ ...right, name: 'kube-system' }))
       : []),
     ...rights('create patch', '', 'events'),
+    ...(installation.evictionWebhook ? webhookRights(installation.evictionWebhook) : []),
     ...(lease ? leaseRights(lease) : []),
+  ];
+}
+
+function webhookRights({
+  configuration: name,
+  namespace,
+}: NonNullable<Installation['evictionWebhook']>): readonly NeededRight[] {
+  const group = 'admissionregistration.k8s.io';
+  return [
+    ...rights('get update', group, 'validatingwebhookconfigurations').map((right) => ({ ...right, name })),
+    ...rights('create', '', 'secrets').map((right) => ({ ...right, namespace })),
+    ...rights('get update', '', 'secrets').map((right) => ({ ...right, namespace, name: `${name}-tls` })),
   ];
 }
 
@@ -121,6 +136,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
       : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
     ...(blueGreen ? rights('get patch', '', 'services') : []),
+    ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),
   ];
 }
 

@@ -288,6 +288,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },
     { values: { blueGreen: true }, changes: { blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
+    {
+      values: { evictionWebhook: { enabled: true } },
+      changes: { evictionWebhook: { configuration: 'rk-rollkeeper-evictions', namespace: 'ops' } },
+    },
     { values: { redis: { clusterIdentity: 'east' } }, changes: { hasClusterIdentity: true } },
   ];
 

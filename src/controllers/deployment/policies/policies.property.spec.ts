@@ -48,7 +48,7 @@ import { readRevisionEntries } from './history.js';
  *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  * 12. Pods have the resources that are asked for in the end, whether they were resized or replaced.
  */
-const runs = propertyRuns({ gate: 40 });
+const runs = propertyRuns({ gate: 15 });
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
 
