@@ -13,6 +13,8 @@ export interface ReplicaConfig {
   readonly 'rollout-checks'?: boolean;
   readonly 'blue-green'?: boolean;
   readonly zones?: boolean;
+  readonly 'lasting-history'?: boolean;
+  readonly problems?: string;
   readonly 'eviction-webhook'?: string;
   readonly 'eviction-webhook-configuration'?: string;
   readonly 'eviction-webhook-tls-cert-file'?: string;
@@ -40,6 +42,8 @@ export function installationOf(
     rolloutChecks: config?.['rollout-checks'] === true,
     blueGreen: config?.['blue-green'] === true,
     zones: config?.zones === true,
+    lastingHistory: config?.['lasting-history'] === true,
+    looksAtAllKinds: config?.problems === 'all',
     ...evictionWebhookOf(config),
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {
       lease: {

@@ -288,6 +288,7 @@ export class Supervisor {
       LOOPBACK_HOSTS,
       '--blue-green',
       '--zones',
+      '--lasting-history',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];
