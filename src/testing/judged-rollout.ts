@@ -13,7 +13,7 @@ import { RolloutWorld } from './rollout-world.js';
  *
  * - The floor: no write reduces the remaining available pods below the current `spec.replicas - maxUnavailable` or, if
  *   fewer were known to be available when the pass began, below that number. (Pods that became ready without any status
- *   update cannot be counted.)
+ *   update cannot be counted, and that others were evicted meanwhile cannot be known.)
  * - The ceiling: no write raises the sum of sizes above `spec.replicas + maxSurge`, and if it is above already, no
  *   write raises it further.
  */
@@ -34,7 +34,7 @@ export class JudgedRollout extends RolloutWorld {
   }
 
   override async sync(): Promise<void> {
-    this.known = sum(this.replicaSets, (replicaSet) => Math.min(availableIn(replicaSet), sizeOf(replicaSet)));
+    this.known = known(this.replicaSets);
     await super.sync();
   }
 
@@ -46,7 +46,8 @@ export class JudgedRollout extends RolloutWorld {
     const others = before.filter(({ metadata }) => metadata.name !== ref.name);
     const after = [...others, object as ReplicaSet];
     const [staying, floor] = [this.staying(after), minAvailable(spec)];
-    if (staying < this.staying(before) && staying < Math.min(floor, this.known))
+    const least = Math.min(floor, this.known);
+    if (staying < this.staying(before) && staying < least && known(after) < least)
       throw new IllegalStateError(
         `${ref.name}: ${staying} available pods stay, the floor is ${floor}, known were ${this.known}`,
       );
@@ -70,6 +71,11 @@ export class JudgedRollout extends RolloutWorld {
 function availableIn({ metadata, status }: ReplicaSet): number {
   const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
   return isObserved ? (status?.availableReplicas ?? 0) : 0;
+}
+
+/** Pods that are available and stay, by what the ReplicaSets say. */
+function known(replicaSets: readonly ReplicaSet[]): number {
+  return sum(replicaSets, (replicaSet) => Math.min(availableIn(replicaSet), sizeOf(replicaSet)));
 }
 
 function sizeOf({ spec }: ReplicaSet): number {
