@@ -7,6 +7,7 @@ import { HealthController } from './health.controller.js';
 import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
 import { ActsController } from './acts.controller.js';
 import { AdminPorts } from './admin-ports.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { CallerClient } from './caller-client.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
@@ -16,10 +17,13 @@ import { DebugController } from './debug.controller.js';
 import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
+import { ObjectsController } from './objects.controller.js';
+import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
+import { SignInController } from './sign-in.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
 import { StatusSource } from './status-source.js';
@@ -59,7 +63,10 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     ExplainController,
     RolloutsController,
     ProblemsController,
+    SignInController,
     ActsController,
+    ObjectsController,
+    PodLogController,
     DebugController,
     ConsoleController,
     OpenApiController,
@@ -74,6 +81,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     StoreWatch,
     ClusterView,
     ExplainSource,
+    BrowserSessions,
     CallerClient,
     ConsoleFeed,
   ],

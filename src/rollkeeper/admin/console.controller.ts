@@ -10,6 +10,8 @@ import { EventStreams } from './event-streams.js';
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
 const LIT = join(dirname(createRequire(import.meta.url).resolve('lit-html')), '..');
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
 
 /** The console's files by the name under which they are served; no other files can be requested. */
 type ServedFile = readonly [path: string, type: string];
@@ -17,20 +19,37 @@ type ServedFile = readonly [path: string, type: string];
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
     'acts.js',
+    'address.js',
+    'bar.js',
+    'cluster-news.js',
     'console.js',
-    'rollouts.js',
     'detail.js',
-    'rollout.js',
-    'replicas.js',
+    'dialogs.js',
+    'feed.js',
+    'find.js',
+    'findings.js',
+    'object.js',
+    'objects.js',
+    'palette.js',
+    'parts.js',
+    'placement.js',
+    'pod-log.js',
     'problems.js',
     'queues.js',
-    'feed.js',
-    'parts.js',
+    'replicas.js',
+    'rollout.js',
+    'rollouts.js',
+    'session.js',
     'trace.js',
-  ].map((name) => [name, [join(PUBLIC, name), 'text/javascript; charset=utf-8']] as const),
-  ['console.css', [join(PUBLIC, 'console.css'), 'text/css; charset=utf-8']],
+  ].map((name) => [name, [join(PUBLIC, name), SCRIPT]] as const),
+  ...['console.css', 'objects.css', 'palette.css'].map(
+    (name) => [name, [join(PUBLIC, name), STYLE]] as const,
+  ),
   ['icon.svg', [join(PUBLIC, 'icon.svg'), 'image/svg+xml']],
-  ['lit-html.js', [join(LIT, 'lit-html.js'), 'text/javascript; charset=utf-8']],
+  // The directive imports the others from the folder above it.
+  ...['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'].map(
+    (name) => [name, [join(LIT, name), SCRIPT]] as const,
+  ),
 ]);
 
 /** The console: a page, its files, and the events that keep it live. */
@@ -54,9 +73,12 @@ export class ConsoleController {
 
   @Get('console/:file')
   file(@Param('file') name: string, @Res() response: Response): void {
-    const file = FILES.get(name);
-    if (!file) throw new NotFoundException({ error: 'no such file' });
-    sendFile(response, ...file);
+    sendNamed(response, name);
+  }
+
+  @Get('console/directives/:file')
+  directive(@Param('file') name: string, @Res() response: Response): void {
+    sendNamed(response, `directives/${name}`);
   }
 
   @Get('admin/events')
@@ -68,6 +90,13 @@ export class ConsoleController {
       stream.end();
     }
   }
+}
+
+/** @throws NotFoundException */
+function sendNamed(response: Response, name: string): void {
+  const file = FILES.get(name);
+  if (!file) throw new NotFoundException({ error: 'no such file' });
+  sendFile(response, ...file);
 }
 
 function sendFile(response: Response, path: string, type: string): void {

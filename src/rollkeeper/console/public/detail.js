@@ -12,8 +12,8 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
-import { rolloutActs } from '/console/acts.js';
-import { podLine } from '/console/problems.js';
+import { pathOfRollout, rolloutActs } from '/console/acts.js';
+import { linkTo, objectLink, podLine } from '/console/findings.js';
 import { checks, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
@@ -30,7 +30,7 @@ export function detail(state, actions) {
       <p class="ns">${namespace}</p>
       <h2>${name} ${chip(item.state)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
-      ${rolloutActs(item, why, actions)}
+      ${rolloutActs(item, actions)} ${ways(item, state, actions)}
     </header>
     ${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>
@@ -42,6 +42,19 @@ export function detail(state, actions) {
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;
+}
+
+/** Where else to look: the object itself, its pods, its owner. */
+function ways(item, state, actions) {
+  const [namespace, name] = nameOf(item);
+  const [kind, ownerName] = item.owner?.split('/') ?? [];
+  return html`<p class="ways-on">
+    ${linkTo(pathOfRollout(item), 'Events and YAML', actions)}
+    <button class="plain link" @click=${() => actions.listAs({ kind: 'pods', namespace, find: `${name}-` })}>
+      Its pods
+    </button>
+    ${kind ? html`<span>owned by ${objectLink({ kind, name: ownerName, namespace }, state, actions)}</span>` : nothing}
+  </p>`;
 }
 
 function gauges({ counts, limits, sets }) {
