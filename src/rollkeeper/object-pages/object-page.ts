@@ -3,7 +3,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { KubernetesObject, ObjectRef, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { PODS } from '@rollkeeper/machinery/kubernetes';
-import { withoutValues } from './hide-values.js';
+import { HiddenValues, withoutMarks } from '../rollout/index.js';
 import type { ShownEvent } from './object-events.js';
 import { eventsAbout } from './object-events.js';
 import type { ObjectLink } from './related-objects.js';
@@ -63,7 +63,7 @@ export async function readObjectPage(
   const { name, namespace } = metadata;
   return {
     ...{ word: wordOf(type), kind: type.kind, name, ...(namespace !== undefined && { namespace }) },
-    yaml: yamlOf(hidesValues ? withoutValues(shown) : shown),
+    yaml: hidesValues ? withoutMarks(yamlOf(new HiddenValues().hide(shown))) : yamlOf(shown),
     ...(managedFields && { managedFields: yamlOf(managedFields) }),
     events,
     owners: ownersOf(object),
