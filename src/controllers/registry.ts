@@ -25,6 +25,7 @@ import { daemonSetController } from './daemonset/daemonset-controller.js';
 import type { DeploymentApi, DeploymentControllerOptions } from './deployment/index.js';
 import {
   createDeploymentController,
+  createRecordController,
   createTurnsController,
   deploymentController,
   deploymentTypeOf,
@@ -119,14 +120,23 @@ export function forDeploymentApis(
   options: Pick<
     DeploymentControllerOptions,
     'blueGreen' | 'checks' | 'maxRollouts' | 'respectDisruptionBudgets' | 'restartOnConfig' | 'zones'
-  > = {},
+  > & {
+    /** Whether histories are kept for Deployments that ask for it. @default false */
+    readonly lastingHistory?: boolean;
+  } = {},
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
     if (definition === deploymentController) {
+      const { lastingHistory = false, ...deploymentOptions } = options;
+      const { maxRollouts = 'off' } = deploymentOptions;
       const controllers = apis.map((api) =>
-        createDeploymentController({ ...options, api, neighbours: apis.filter((other) => other !== api) }),
+        createDeploymentController({
+          ...deploymentOptions,
+          api,
+          neighbours: apis.filter((other) => other !== api),
+        }),
       );
-      const { maxRollouts = 'off' } = options;
+      if (lastingHistory) controllers.push(...apis.map((api) => createRecordController(api)));
       if (maxRollouts === 'off') return controllers;
       return [...controllers, createTurnsController({ apis, clusterLimit: maxRollouts || undefined })];
     }

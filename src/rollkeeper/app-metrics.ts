@@ -6,6 +6,7 @@ import type { Meter } from '@opentelemetry/api';
 import type { DeploymentState } from './deployment-states/deployment-states.js';
 import type { CheckResult } from './replica/check-result-feed.js';
 import type { SendResult } from './rollout-events/index.js';
+import type { LookResult, ProblemCount } from './problem-watch/index.js';
 import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 
 /** kube-apiserver's names for the same metrics, and our own for the store: there is no etcd here. */
@@ -223,4 +224,40 @@ export function createRolloutEventMetrics(meter: Meter): (result: SendResult) =>
     description: 'CloudEvents about rollouts, by what became of a try to send one',
   });
   return (result) => total.add(1, { result });
+}
+
+/** Problems by kind and cause, and how old the oldest is; `undefined` reports nothing. */
+export function observeProblems(meter: Meter, counts: () => readonly ProblemCount[] | undefined): void {
+  const report = (name: string, description: string, valueOf: (count: ProblemCount) => number): void =>
+    meter.createObservableGauge(name, { description }).addCallback((result) => {
+      for (const count of counts() ?? [])
+        result.observe(valueOf(count), { kind: count.kind, cause: count.cause });
+    });
+  report(METRICS.problems, 'Objects that something blocks, by kind and cause', ({ count }) => count);
+  report(
+    METRICS.oldestProblem,
+    'Seconds since the oldest of these problems began, by kind and cause',
+    ({ oldestSeconds }) => oldestSeconds,
+  );
+}
+
+/** What looking for problems costs. */
+export function createProblemMetrics(meter: Meter): (look: LookResult) => void {
+  const looks = meter.createCounter(METRICS.problemLooks, {
+    description: 'Looks for problems, by result',
+  });
+  const duration = meter.createHistogram(METRICS.problemLookDuration, {
+    description: 'Seconds that a look for problems took',
+    advice: { explicitBucketBoundaries: REQUEST_BUCKETS },
+  });
+  const reads = meter.createCounter(METRICS.problemReads, {
+    description: 'Lists that looks for problems read, by where they came from',
+  });
+  return (look) => {
+    looks.add(1, { result: look.result });
+    duration.record(look.tookMs / 1000);
+    if (look.result === 'failed') return;
+    reads.add(look.reads.api, { source: 'api' });
+    reads.add(look.reads.caches, { source: 'cache' });
+  };
 }

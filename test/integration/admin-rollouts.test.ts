@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ConfigMap } from '../../src/runtime/index.js';
+import type { Timeline } from '../../src/rollkeeper/rollout/index.js';
 import type { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../src/machinery/kubernetes/index.js';
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  REPLICA_SETS,
+  newControllerRef,
+} from '../../src/machinery/kubernetes/index.js';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
@@ -93,6 +100,41 @@ describe('the rollouts of the admin API', () => {
       hasFailed: false,
     });
     expect((await get('/admin/rollouts/default/other')).status).toBe(404);
+  });
+
+  it('has a time line from the kept history and what is live, and says what is wrong with its query', async () => {
+    const web = await cluster.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    const kept = {
+      at: '2025-12-30T00:00:00Z',
+      kind: 'scaled',
+      sizes: { from: 3, to: 5 },
+      means: 'autoscaler',
+    };
+    const name = `rollkeeper-history-${web.metadata.uid}`;
+    cluster.seed<ConfigMap>(CONFIG_MAPS, {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
+      data: { recent: `${JSON.stringify(kept)}\n` },
+    });
+    cluster.seed(DEPLOYMENTS, {
+      ...web,
+      metadata: { ...web.metadata, annotations: { ...web.metadata.annotations, [`${P}history`]: '14d' } },
+    });
+    const { status, text } = await get(`${PATH}/timeline`);
+    expect(status).toBe(200);
+    const timeline = JSON.parse(text) as Timeline;
+    expect(timeline).toMatchObject({
+      ...{ namespace: 'default', name: 'web', api: 'apps/v1', keptFor: '14d', since: kept.at, notes: [] },
+      entries: [{ ...kept, what: 'scaled 3 → 5' }, ...timeline.entries.slice(1)],
+    });
+    expect(timeline.entries.filter(({ kind }) => kind === 'asked')).toHaveLength(2);
+    expect((await get(`${PATH}/timeline?since=2025-12-31T00:00:00Z&events=false`)).text).not.toContain(
+      'scaled',
+    );
+    expect(await get(`${PATH}/timeline?since=soon`)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('since must be a duration') as string,
+    });
+    expect((await get('/admin/rollouts/default/other/timeline')).status).toBe(404);
   });
 
   it('shows what a way back would change, without values that may be secret', async () => {

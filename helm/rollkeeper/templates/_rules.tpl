@@ -54,6 +54,42 @@
   verbs: [get]
 {{- end }}
 
+{{- /* What is looked at for problems, besides what the informers read. */}}
+{{- define "rollkeeper.rules.problems" -}}
+- apiGroups: [""]
+  resources: [events, pods, services, persistentvolumeclaims, resourcequotas]
+  verbs: [list]
+- apiGroups: [apps]
+  resources: [replicasets, statefulsets, daemonsets]
+  verbs: [list]
+- apiGroups: [batch]
+  resources: [jobs, cronjobs]
+  verbs: [list]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [list]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
+{{- if not .Values.namespaces }}
+- apiGroups: [""]
+  resources: [nodes, namespaces, persistentvolumes]
+  verbs: [list]
+- apiGroups: [storage.k8s.io]
+  resources: [storageclasses]
+  verbs: [list]
+- apiGroups: [apiregistration.k8s.io]
+  resources: [apiservices]
+  verbs: [list]
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [validatingwebhookconfigurations, mutatingwebhookconfigurations]
+  verbs: [list]
+{{- end }}
+{{- end }}
+
 {{- define "rollkeeper.rules.events" -}}
 - apiGroups: [""]
   resources: [events]
@@ -105,6 +141,12 @@
 - apiGroups: [""]
   resources: [services]
   verbs: [get, patch]
+{{- end }}
+{{- if .Values.lastingHistory }}
+{{- /* Each Deployment's history, in its namespace. */}}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, create, update]
 {{- end }}
 {{- end }}
 

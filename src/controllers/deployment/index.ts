@@ -24,6 +24,16 @@ export {
   replicasOf,
   validateDeployment,
 } from './limits.js';
+export {
+  createRecordController,
+  entriesOf,
+  meansOfRevision,
+  readRecord,
+  recordNameOf,
+  wordsOf,
+} from './record/index.js';
+export type { Means, RecordCounts, RecordEntry, RecordKind, RecordSizes } from './record/index.js';
+export { historyKeptForMs } from './policies/history-setting.js';
 export { createTurnsController } from './turns-controller.js';
 export { placeInQueue, queuedRollout } from './policies/turns.js';
 export type { QueuedRollout } from './policies/turns.js';

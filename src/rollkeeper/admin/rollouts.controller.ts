@@ -15,12 +15,24 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { deploymentTypeOf, readFailures, withoutSecrets } from '@rollkeeper/controllers/deployment';
+import {
+  deploymentTypeOf,
+  parseDuration,
+  readFailures,
+  withoutSecrets,
+} from '@rollkeeper/controllers/deployment';
 import type { Deployment } from '@rollkeeper/machinery/kubernetes';
-import type { RevisionReport, RolloutRequest, RolloutTarget, RolloutTrack } from '../rollout/index.js';
+import type {
+  RevisionReport,
+  RolloutRequest,
+  RolloutTarget,
+  RolloutTrack,
+  Timeline,
+} from '../rollout/index.js';
 import {
   diffRevisions,
   prepareUndo,
+  readWholeTimeline,
   requestOfRollout,
   rolloutHistory,
   rolloutTrack,
@@ -73,6 +85,22 @@ export class RolloutsController {
       history: rolloutHistory(deployment, replicaSets).toReversed(),
       hasFailed: readFailures(deployment.metadata.annotations ?? {}).length > 0,
     };
+  }
+
+  /** What was asked of it, how it ended and its sizes over time, with the rights of the one who asks. */
+  @Get('timeline')
+  async timeline(
+    @Param() { name, namespace }: Params,
+    @Query() { api, events, since }: Readonly<Record<'api' | 'events' | 'since', unknown>>,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Timeline> {
+    const nowMs = this.ports.clock.now();
+    const query = { withEvents: events !== 'false', sinceMs: parseSince(since, nowMs) };
+    const caller = this.callers.of(request, response);
+    const target = await this.target({ namespace, name }, api, caller);
+    const reader = caller.user === undefined ? 'This replica' : undefined;
+    return answered(readWholeTimeline(target, { ...query, reader }));
   }
 
   /** What going back to a revision would change: from what runs to what ran then. */
@@ -172,6 +200,17 @@ export class RolloutsController {
     const type = deploymentTypeOf(caches.apiVersion);
     return { client, type, deployment: await answered(client.get<Deployment>(type, { namespace, name })) };
   }
+}
+
+/** `24h` ago, or a time. @throws BadRequestException */
+function parseSince(since: unknown, nowMs: number): number | undefined {
+  if (since === undefined || since === '') return undefined;
+  const text = typeof since === 'string' ? since : '';
+  const ago = parseDuration(text);
+  const ms = ago === undefined ? Date.parse(text) : nowMs - ago;
+  if (Number.isNaN(ms))
+    throw new BadRequestException({ error: 'since must be a duration, such as 24h, or an RFC 3339 time' });
+  return ms;
 }
 
 interface Params {

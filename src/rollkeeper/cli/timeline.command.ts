@@ -22,7 +22,7 @@ export function registerTimelineCommand(program: Command): void {
   const command = addNamespaceOption(addApiOptions(program.command('timeline')));
   addWatchOption(addOutputOptions(command, FORMS), 'it')
     .description(
-      'show what was asked of a Deployment, by whom, when and by which means, and how it ended, from the history that the API keeps',
+      'show what was asked of a Deployment, by whom, when and by which means, and how it ended, with its sizes over time where its history is kept (rollkeeper.dev/history: 14d)',
     )
     .argument('<name...>', TARGET_HELP)
     .option('--api <api>', 'apps/v1 or rollkeeper.dev/v1 (default: the one that has it)')
@@ -36,17 +36,17 @@ export function registerTimelineCommand(program: Command): void {
 async function timelineText(words: readonly string[], flags: TimelineFlags): Promise<string> {
   const form = outputForm(flags, FORMS);
   const { api, ref } = parseTarget(words, flags);
-  const sinceMs = flags.since === undefined ? undefined : await readDuration('since', flags.since);
+  const agoMs = flags.since === undefined ? undefined : await readDuration('since', flags.since);
   // Imported lazily to keep other commands small.
   const { findDeployment, withApi } = await import('./live-deployment.js');
-  const { readTimeline, renderTimeline } = await import('../rollout/index.js');
+  const { readWholeTimeline, renderTimeline } = await import('../rollout/index.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
-  const entries = await withApi(flags, async (client) => {
+  const since = agoMs === undefined ? {} : { sinceMs: new SystemClock().now() - agoMs };
+  const { entries, notes } = await withApi(flags, async (client) => {
     const target = { client, ...(await findDeployment(client, ref, api)) };
-    return readTimeline(target, { withEvents: flags.events });
+    return readWholeTimeline(target, { withEvents: flags.events, ...since });
   });
-  const after = sinceMs === undefined ? Number.NEGATIVE_INFINITY : new SystemClock().now() - sinceMs;
-  const shown = entries.filter(({ at }) => Date.parse(at) >= after);
-  if (form !== 'text') return printable(form, shown, flags.watch);
-  return renderTimeline(shown, styleFor(process.stdout, process.env));
+  if (form !== 'text') return printable(form, entries, flags.watch);
+  const style = styleFor(process.stdout, process.env);
+  return [renderTimeline(entries, style), ...notes.map(style.faint)].join('\n');
 }

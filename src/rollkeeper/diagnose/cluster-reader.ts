@@ -6,18 +6,32 @@ import type { DiagnoseOptions } from './diagnose-options.js';
 import type { Need, Snapshot } from './snapshot.js';
 import { CONTENT, ListedSnapshot, needKey } from './snapshot.js';
 
+/** How many lists were read, by where they came from. */
+export interface ListReads {
+  readonly api: number;
+  readonly caches: number;
+}
+
 /**
  * Reads the lists that diagnoses need, each once, with the caller's own rights. What the caller may not list is left
  * out and noted.
  */
 export class ClusterReader {
-  private readonly reads = new Map<string, Promise<readonly KubernetesObject[] | undefined>>();
+  private readonly lists = new Map<string, Promise<readonly KubernetesObject[] | undefined>>();
   private readonly refused = new Set<string>();
+
+  private fromCaches = 0;
+  private fromApi = 0;
 
   constructor(
     private readonly client: Pick<ApiClient, 'discover' | 'list'>,
-    private readonly options: Pick<DiagnoseOptions, 'reader' | 'signal'> = {},
+    private readonly options: Pick<DiagnoseOptions, 'cached' | 'reader' | 'signal'> = {},
   ) {}
+
+  /** Where the lists so far came from. */
+  get reads(): ListReads {
+    return { api: this.fromApi, caches: this.fromCaches };
+  }
 
   /** @throws what the API answers, but for lists that are not served or not allowed */
   async snapshot(needs: readonly Need[]): Promise<Snapshot> {
@@ -39,9 +53,9 @@ export class ClusterReader {
 
   private read(need: Need): Promise<readonly KubernetesObject[] | undefined> {
     const key = needKey(need);
-    const all = this.reads.get(needKey({ type: need.type }));
-    const known = this.reads.get(key) ?? this.readAnew(need, all);
-    this.reads.set(key, known);
+    const all = this.lists.get(needKey({ type: need.type }));
+    const known = this.lists.get(key) ?? this.readAnew(need, all);
+    this.lists.set(key, known);
     return known;
   }
 
@@ -50,12 +64,18 @@ export class ClusterReader {
     need: Need,
     all: Promise<readonly KubernetesObject[] | undefined> | undefined,
   ): Promise<readonly KubernetesObject[] | undefined> {
-    const known = await all;
+    const known = (await all) ?? this.cached(need);
     if (known)
       return known.filter(
         ({ metadata }) => need.namespace === undefined || metadata.namespace === need.namespace,
       );
     return need.type === CONTENT ? this.contentOf(need.namespace) : this.readable(need);
+  }
+
+  private cached({ type }: Need): readonly KubernetesObject[] | undefined {
+    const objects = type === CONTENT ? undefined : this.options.cached?.(type);
+    if (objects) this.fromCaches += 1;
+    return objects as readonly KubernetesObject[] | undefined;
   }
 
   /** Every object of a namespace. What cannot be listed is left out, as the namespace controller says it itself. */
@@ -80,6 +100,7 @@ export class ClusterReader {
     metadataOnly = false,
   ): Promise<readonly KubernetesObject[] | undefined> {
     const { signal } = this.options;
+    this.fromApi += 1;
     try {
       return await listAll(this.client, type, {
         ...(namespace !== undefined && { namespace }),

@@ -1,4 +1,5 @@
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { Diagnosis, DiagnosisFinding, DiagnosisState, Verdict } from './diagnosis.js';
 
 const RANK = { blocked: 0, waits: 1, note: 2 } as const;
@@ -16,8 +17,8 @@ const WORDS: Readonly<Record<DiagnosisState, string>> = {
 
 /** The diagnosis that follows of a verdict: the worst finding decides the state and the sentence. */
 export function conclude(
-  kind: string,
-  { metadata }: { readonly metadata: Pick<KubernetesObject['metadata'], 'name' | 'namespace'> },
+  type: ResourceType,
+  { metadata }: { readonly metadata: Pick<KubernetesObject['metadata'], 'name' | 'namespace' | 'uid'> },
   { bad = 'blocked', findings, good, progress }: Verdict,
 ): Diagnosis {
   const waitsFor = findings.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
@@ -26,9 +27,11 @@ export function conclude(
   const isGood = first === undefined || first.severity === 'note';
   const figures = progress === undefined || isGood ? '' : `${progress}; `;
   return {
-    kind,
+    kind: type.kind,
+    apiVersion: apiVersionOf(type),
     ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
     name: metadata.name,
+    ...(metadata.uid !== undefined && { uid: metadata.uid }),
     state,
     cause: isGood ? (first?.cause ?? causeOf(good.state)) : first.cause,
     sentence: isGood

@@ -38,5 +38,5 @@ export async function judged(
   const scope = kind.scopeOf?.(object) ?? object.metadata.namespace;
   const needs = [...kind.needs(scope), ...(kind.alsoNeeds?.(object) ?? [])];
   const snapshot = await reader.snapshot(needs);
-  return conclude(kind.type.kind, object, kind.judge(object, snapshot, nowMs));
+  return conclude(kind.type, object, kind.judge(object, snapshot, nowMs));
 }

@@ -78,9 +78,12 @@ export interface DiagnosisFinding {
 /** The explanation of an object of any kind but a Deployment, which has sums and decisions besides. */
 export interface Diagnosis {
   readonly kind: string;
+  /** Absent: not an object of the API, such as a registry of images. */
+  readonly apiVersion?: string;
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string;
   readonly name: string;
+  readonly uid?: string;
   readonly state: DiagnosisState;
   /** Of the first of `waitsFor`, or why there is none. */
   readonly cause: DiagnosisCause;

@@ -1,7 +1,23 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { Deployment, KubernetesObject, Node, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS, controllerOf } from '@rollkeeper/machinery/kubernetes';
+import { completeDeployment, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import type {
+  Deployment,
+  KubernetesObject,
+  Node,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '@rollkeeper/machinery/kubernetes';
+import {
+  DEPLOYMENTS,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  apiVersionOf,
+  controllerOf,
+} from '@rollkeeper/machinery/kubernetes';
 import { explainDeployment, notReadyNodes } from '../explain/index.js';
+import type { ListReads } from './cluster-reader.js';
 import { ClusterReader } from './cluster-reader.js';
 import { conclude } from './conclude.js';
 import type { DiagnoseOptions } from './diagnose-options.js';
@@ -14,6 +30,10 @@ import type { Snapshot } from './snapshot.js';
 export interface FindProblemsOptions extends DiagnoseOptions {
   /** @default all namespaces, and the objects of the cluster */
   readonly namespace?: string;
+  /** Kinds that are looked at besides Deployments. @default all that can be diagnosed */
+  readonly kinds?: readonly KindDiagnosis[];
+  /** Which Deployments are looked at. @default those of apps/v1 */
+  readonly deploymentTypes?: readonly ResourceType[];
 }
 
 /** What is wrong, the worst first. */
@@ -22,6 +42,8 @@ export interface Problems {
   /** Objects that were looked at. */
   readonly looked: number;
   readonly notes: readonly string[];
+  /** The lists that it took. */
+  readonly reads: ListReads;
 }
 
 /** Kinds whose owner tells of them. */
@@ -33,12 +55,15 @@ const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job'])
  * @throws what the API answers, but for lists that are not served or not allowed: those are in the notes
  */
 export async function findProblems(client: ApiClient, options: FindProblemsOptions): Promise<Problems> {
-  const { namespace, nowMs } = options;
+  const { deploymentTypes = [DEPLOYMENTS], namespace, nowMs } = options;
   const reader = new ClusterReader(client, options);
-  const kinds = KIND_DIAGNOSES.filter(({ type }) => namespace === undefined || type.namespaced);
+  const kinds = (options.kinds ?? KIND_DIAGNOSES).filter(
+    ({ type }) => namespace === undefined || type.namespaced,
+  );
   const needs = [
     ...kinds.flatMap((kind) => [{ type: kind.type, ...scope(namespace) }, ...kind.needs(namespace)]),
-    ...[DEPLOYMENTS, REPLICA_SETS, PODS].map((type) => ({ type, ...scope(namespace) })),
+    ...[...deploymentTypes, REPLICA_SETS, PODS].map((type) => ({ type, ...scope(namespace) })),
+    ...(options.cached?.(NODES) ? [{ type: NODES }] : []),
   ];
   const snapshot = await reader.snapshot(needs);
   let looked = 0;
@@ -51,15 +76,16 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
     for (const object of objects) {
       const also = kind.alsoNeeds?.(object) ?? [];
       const seen = also.length === 0 ? snapshot : await reader.snapshot([...kind.needs(namespace), ...also]);
-      problems.push(conclude(kind.type.kind, object, kind.judge(object, seen, nowMs)));
+      problems.push(conclude(kind.type, object, kind.judge(object, seen, nowMs)));
     }
   }
-  const deployments = deploymentsOf(snapshot, namespace, nowMs);
+  const deployments = deploymentTypes.flatMap((type) => deploymentsOf(type, snapshot, namespace, nowMs));
   const all = [...deployments, ...problems].filter(isProblem);
   return {
     problems: [...groupByRegistry(all), ...all.toSorted(worstFirst)],
     looked: looked + deployments.length,
     notes: reader.notes(),
+    reads: reader.reads,
   };
 }
 
@@ -71,9 +97,18 @@ function isToldByOwner({ type }: KindDiagnosis, object: Parameters<typeof contro
   return TOLD_BY_OWNER.has(type.kind) && controllerOf(object) !== undefined;
 }
 
-function deploymentsOf(snapshot: Snapshot, namespace: string | undefined, nowMs: number): Diagnosis[] {
+function deploymentsOf(
+  type: ResourceType,
+  snapshot: Snapshot,
+  namespace: string | undefined,
+  nowMs: number,
+): Diagnosis[] {
   const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
-  return snapshot.list<Deployment>(DEPLOYMENTS, namespace).map((deployment) => {
+  return snapshot.list<Deployment>(type, namespace).map((listed) => {
+    const deployment = isCustomDeployment(listed)
+      ? completeDeployment(structuredClone(listed) as Deployment)
+      : listed;
+    const { uid } = deployment.metadata;
     const replicaSets = snapshot.controlledBy<ReplicaSet>(REPLICA_SETS, deployment);
     const pods = replicaSets.flatMap((set) => snapshot.controlledBy<Pod>(PODS, set));
     const explained = explainDeployment({
@@ -82,7 +117,9 @@ function deploymentsOf(snapshot: Snapshot, namespace: string | undefined, nowMs:
     });
     const { cause, name, namespace: of, sentence, state, unblockedBy, waitsFor } = explained;
     return {
-      ...{ kind: 'Deployment', namespace: of, name, state, cause, sentence, waitsFor, unblockedBy },
+      ...{ kind: type.kind, apiVersion: apiVersionOf(type), namespace: of, name },
+      ...(uid !== undefined && { uid }),
+      ...{ state, cause, sentence, waitsFor, unblockedBy },
       notes: [],
     };
   });

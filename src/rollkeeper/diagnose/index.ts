@@ -1,3 +1,4 @@
+export type { ListReads } from './cluster-reader.js';
 export { diagnose } from './diagnose.js';
 export type { DiagnoseOptions } from './diagnose-options.js';
 export type {

@@ -13,6 +13,8 @@ export interface ReplicaConfig {
   readonly 'rollout-checks'?: boolean;
   readonly 'blue-green'?: boolean;
   readonly zones?: boolean;
+  readonly 'lasting-history'?: boolean;
+  readonly problems?: string;
   readonly 'leader-elect-resource-lock'?: string;
   readonly 'leader-elect-resource-name'?: string;
   readonly 'leader-elect-resource-namespace'?: string;
@@ -37,6 +39,8 @@ export function installationOf(
     rolloutChecks: config?.['rollout-checks'] === true,
     blueGreen: config?.['blue-green'] === true,
     zones: config?.zones === true,
+    lastingHistory: config?.['lasting-history'] === true,
+    looksAtAllKinds: config?.problems === 'all',
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {
       lease: {
         namespace: config['leader-elect-resource-namespace'] ?? 'kube-system',

@@ -24,6 +24,9 @@ export interface Installation {
   readonly rolloutChecks: boolean;
   readonly blueGreen: boolean;
   readonly zones: boolean;
+  readonly lastingHistory: boolean;
+  /** Whether all kinds are looked at for problems. */
+  readonly looksAtAllKinds: boolean;
   /** Where the Lease is, with `--leader-elect-resource-lock leases`. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
@@ -69,8 +72,32 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
     ...(isWhole && !hasClusterIdentity
       ? rights('get', '', 'namespaces').map((right) => ({ ...right, name: 'kube-system' }))
       : []),
+    ...(installation.looksAtAllKinds ? problemRights(isWhole) : []),
     ...rights('create patch', '', 'events'),
     ...(lease ? leaseRights(lease) : []),
+  ];
+}
+
+/** Lists of what `findProblems` looks at; a test compares them with what the kinds say that they need. */
+function problemRights(isWhole: boolean): readonly NeededRight[] {
+  return [
+    ...rights('list', '', 'events pods services persistentvolumeclaims resourcequotas'),
+    ...rights('list', 'apps', 'replicasets statefulsets daemonsets'),
+    ...rights('list', 'batch', 'jobs cronjobs'),
+    ...rights('list', 'autoscaling', 'horizontalpodautoscalers'),
+    ...rights('list', 'policy', 'poddisruptionbudgets'),
+    ...rights('list', 'discovery.k8s.io', 'endpointslices'),
+    ...(isWhole ? problemRightsOfCluster() : []),
+  ];
+}
+
+function problemRightsOfCluster(): readonly NeededRight[] {
+  const admission = 'validatingwebhookconfigurations mutatingwebhookconfigurations';
+  return [
+    ...rights('list', '', 'nodes namespaces persistentvolumes'),
+    ...rights('list', 'storage.k8s.io', 'storageclasses'),
+    ...rights('list', 'apiregistration.k8s.io', 'apiservices'),
+    ...rights('list', 'admissionregistration.k8s.io', admission),
   ];
 }
 
@@ -106,7 +133,8 @@ function controllerRights(owner: RightsOwner, installation: Installation): reado
 }
 
 function deploymentRights(installation: Installation): readonly NeededRight[] {
-  const { blueGreen, deploymentGroups, respectDisruptionBudgets, rolloutChecks } = installation;
+  const { blueGreen, deploymentGroups, lastingHistory, respectDisruptionBudgets, rolloutChecks } =
+    installation;
   return [
     ...deploymentGroups.flatMap((group) => [
       ...rights('get update', group, 'deployments'),
@@ -121,6 +149,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
       : []),
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
     ...(blueGreen ? rights('get patch', '', 'services') : []),
+    ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
   ];
 }
 

@@ -6,11 +6,12 @@ import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
+import { ProblemWatching } from './problem-watching.service.js';
 import { RolloutEventSending } from './rollout-events.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 
 /** The replica's manager with its controllers, created with the public kit. */
-@Module({ imports: [KubernetesApiModule], providers: [RolloutTiming, RolloutEventSending] })
+@Module({ imports: [KubernetesApiModule], providers: [RolloutTiming, RolloutEventSending, ProblemWatching] })
 export class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
     return {

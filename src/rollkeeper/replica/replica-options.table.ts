@@ -208,6 +208,24 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'zones' },
   }),
+  'lasting-history': onOrOff({
+    help: 'keep the history of Deployments that ask for it for so many days, each in a ConfigMap of its namespace (docs/ROLLOUTS.md); needs the rights to get, create and update ConfigMaps, and to get Deployments',
+    default: false,
+    shownDefault: 'false',
+    chart: { path: 'lastingHistory' },
+  }),
+  problems: oneOf(['off', 'deployments', 'all'], {
+    help: 'what the leader looks at for problems, each of which becomes an Event on its object and counts in a metric (docs/SITUATIONS.md): nothing; Deployments, from its caches; or all kinds, which needs the rights to list them',
+    value: 'what',
+    shownDefault: 'all with --standalone, otherwise deployments',
+    chart: { path: 'problems.lookAt', default: 'deployments' },
+  }),
+  'problems-interval-ms': milliseconds({
+    help: 'how often it looks; less often where a look takes longer than a tenth of this',
+    least: 1000,
+    default: 30_000,
+    chart: { path: 'problems.intervalMs' },
+  }),
   standalone: flag({
     help: 'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
   }),

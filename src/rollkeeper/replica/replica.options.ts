@@ -38,8 +38,10 @@ const MOST_WORKERS = 10_000;
 const AFTER_DRAIN_MS = 1200;
 
 export type CompiledReplicaOptions = Readonly<
-  Omit<CheckedReplicaOptions, keyof LeadershipOptions | 'redis-url'> & LeadershipOptions
+  Omit<CheckedReplicaOptions, keyof LeadershipOptions | 'problems' | 'redis-url'> & LeadershipOptions
 > & {
+  /** What the leader looks at for problems. */
+  readonly problems: NonNullable<CheckedReplicaOptions['problems']>;
   /** Undefined: there is no Redis. */
   readonly 'redis-url': string | undefined;
   readonly definitions: readonly ControllerDefinition[];
@@ -75,6 +77,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
       maxRollouts: compiled['max-rollouts'] === 'off' ? 'off' : Number(compiled['max-rollouts']),
       respectDisruptionBudgets: compiled['respect-disruption-budgets'],
       restartOnConfig: compiled['restart-on-config'],
+      lastingHistory: compiled['lasting-history'],
       checks: rolloutChecksOf(compiled, checkResults),
     }),
     signingAuthorityOf(compiled),
@@ -93,6 +96,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
   return Object.freeze({
     ...compiled,
     'redis-url': redisUrl,
+    problems: compiled.problems ?? (compiled.standalone ? 'all' : 'deployments'),
     ...decideLeadershipOptions(compiled, migration, LEADERSHIP_DEFAULTS.name + suffix),
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,

@@ -33,4 +33,6 @@ export {
 export type { RolloutTarget, Undo } from './rollout-verbs.js';
 export { SCALE_EXIT_CODES, scaleDeployment, scaleReplicaSet } from './scale.js';
 export type { ScaleEnd, ScaleRequest } from './scale.js';
+export { readWholeTimeline } from './whole-timeline.js';
+export type { Timeline } from './whole-timeline.js';
 export { WatchedRollout } from './watched-rollout.js';

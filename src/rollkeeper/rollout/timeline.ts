@@ -1,19 +1,14 @@
 import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
-import { renderDuration } from '@rollkeeper/controllers/deployment';
+import type { RecordEntry, RecordKind } from '@rollkeeper/controllers/deployment';
+import { meansOfRevision, renderDuration } from '@rollkeeper/controllers/deployment';
 import type { Style } from '../terminal/index.js';
 import { renderTable } from '../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
 
-/** Something that happened to a Deployment. */
-export interface TimelineEntry {
-  /** RFC 3339. */
-  readonly at: string;
-  readonly kind: 'created' | 'asked' | 'approved' | 'ended' | 'good' | 'failed' | 'paused' | 'event';
-  readonly revision?: string;
-  /** Who did it, as far as the API knows. */
-  readonly by?: string;
-  /** By which means: a field manager, or the component of an Event. */
-  readonly with?: string;
+/** Something that happened to a Deployment, or the sum of what happened in a time. */
+export interface TimelineEntry extends Omit<RecordEntry, 'kind' | 'what'> {
+  readonly kind: RecordKind | 'event';
+  /** In words, for people. */
   readonly what: string;
 }
 
@@ -87,8 +82,11 @@ function askedEntry(report: RevisionReport, at: string): TimelineEntry {
     ...(why === undefined ? [] : [`because: ${why}`]),
   ];
   const who = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+  const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision: String(revision), what: said.join('; ') },
+    ...(means !== undefined && { means }),
+    ...(why !== undefined && { why }),
     ...(who !== undefined && { by: who }),
     ...(tool !== undefined && { with: tool }),
   };
@@ -100,6 +98,8 @@ function endEntry({ cause, result, revision, tookMs }: RevisionReport, at: strin
   const why = cause === undefined ? '' : `: ${cause}`;
   return {
     ...{ at, revision: String(revision), kind: hasFailed ? 'failed' : 'ended' },
+    result: hasFailed ? 'failed' : 'complete',
+    ...(tookMs !== undefined && { tookMs }),
     what: `${hasFailed ? 'failed' : 'complete'}${took}${hasFailed ? why : ''}`,
   };
 }
@@ -132,8 +132,14 @@ export function renderTimeline(entries: readonly TimelineEntry[], style: Style):
   };
   return renderTable([
     ['TIME', 'REVISION', 'WHAT', 'BY', 'WITH', 'DETAILS'],
-    ...entries.map(({ at, by, kind, revision, what, with: means }) => [
-      ...[at, revision ?? '', colour(kind)(kind), by ?? '', means ?? '', what.replaceAll(/\s+/g, ' ')],
+    ...entries.map(({ at, by, kind, means, revision, what, with: tool }) => [
+      ...[at, revision ?? '', colour(kind)(kind), by ?? '', renderMeans(tool, means)],
+      what.replaceAll(/\s+/g, ' '),
     ]),
   ]);
+}
+
+/** `kubectl (kubectl-scale)`; that a person used a tool goes without saying. */
+function renderMeans(tool: string | undefined, means: TimelineEntry['means']): string {
+  return [tool, ...(means === undefined || means === 'user' ? [] : [`(${means})`])].join(' ').trim();
 }

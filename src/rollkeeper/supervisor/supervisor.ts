@@ -314,6 +314,7 @@ export class Supervisor {
       LOOPBACK_HOSTS,
       '--blue-green',
       '--zones',
+      '--lasting-history',
       ...Object.entries({
         ...flags,
         '--admin-port': await adminPortAgain(former?.adminUrl, firstPort),

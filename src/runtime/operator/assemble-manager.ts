@@ -3,6 +3,7 @@ import { VERSION } from '@rollkeeper/machinery/version';
 import { LeaseLostError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition } from '../controller/index.js';
+import type { EventRecorder } from '@rollkeeper/client/events';
 import { ApiEventRecorder } from '@rollkeeper/client/events';
 import type { HealthRegistry } from '../health/index.js';
 import { EventLoopMonitor } from '../health/index.js';
@@ -50,6 +51,8 @@ export interface Assembly {
   /** Absent: the coordination has no cluster claims. */
   readonly guard: ClusterGuard | undefined;
   readonly election: Election;
+  /** The recorder of a component. */
+  eventsOf(component: string): EventRecorder;
   /** Closes its own connections. */
   close(): Promise<void>;
 }
@@ -135,7 +138,7 @@ export function assembleManager(
     await Promise.all(controllers.map(({ queue }) => queue.close()));
     await coordination.close();
   };
-  return { manager, controllers, coordination, guard, election, close };
+  return { manager, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
 }
 
 type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | 'leaseObject'> & {

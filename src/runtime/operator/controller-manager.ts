@@ -5,6 +5,7 @@ import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
 import type { ApiClient } from '@rollkeeper/client/api-client';
+import type { EventRecorder } from '@rollkeeper/client/events';
 import type { ControllerDefinition } from '../controller/index.js';
 import { HealthRegistry } from '../health/index.js';
 import type { Lister } from '@rollkeeper/client/informer';
@@ -158,6 +159,14 @@ export class ControllerManager {
   /** The lease and its history, as this replica sees them; no controller can be added after this. */
   get election(): Election {
     return this.assembled().election;
+  }
+
+  /**
+   * Records Events about what no sync sees, in the name of a component: written in the background while the manager runs. No
+   * controller can be added after this.
+   */
+  eventsOf(component: string): EventRecorder {
+    return this.assembled().eventsOf(component);
   }
 
   /** The coordination, to check whether it answers; no controller can be added after this. */

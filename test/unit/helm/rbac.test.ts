@@ -288,6 +288,12 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { values: { rolloutChecks: { enabled: true } }, changes: { rolloutChecks: true } },
     { values: { blueGreen: true }, changes: { blueGreen: true } },
     { values: { zones: true }, changes: { zones: true } },
+    { values: { lastingHistory: true }, changes: { lastingHistory: true } },
+    { values: { problems: { lookAt: 'all' } }, changes: { looksAtAllKinds: true } },
+    {
+      values: { problems: { lookAt: 'all' }, namespaces: ['ops'], redis: { clusterIdentity: 'east' } },
+      changes: { looksAtAllKinds: true, namespaces: ['ops'], hasClusterIdentity: true },
+    },
     { values: { redis: { clusterIdentity: 'east' } }, changes: { hasClusterIdentity: true } },
   ];
 
@@ -296,6 +302,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
       ...{ controllers: ['deployment', 'replicaset'], deploymentGroups: ['apps'], namespaces: [] },
       ...{ hasClusterIdentity: false, restartOnConfig: false, respectDisruptionBudgets: false },
       ...{ rolloutChecks: false, blueGreen: false, zones: false },
+      ...{ lastingHistory: false, looksAtAllKinds: false },
       ...changes,
     };
     const looked = neededRights(installation).flatMap(({ rights }) => rights);

@@ -7,6 +7,8 @@ export const HISTORY = 'rollkeeper.dev/history';
 /** Who changed the pod template last. */
 export const CHANGED_BY = 'rollkeeper.dev/changed-by';
 
+const NOT_ASKED: ReadonlySet<string> = new Set(['', 'off']);
+
 /**
  * Names the user who changes the pod template of a Deployment whose history is kept. What the request itself says in that place is
  * overruled, so that the name is that of the authenticated user.
@@ -17,7 +19,8 @@ export function nameChangeAuthor(
 ): void {
   const { metadata } = object;
   const asked = metadata.annotations?.[HISTORY] ?? namespace?.metadata.annotations?.[HISTORY];
-  if (asked?.trim() !== 'on') return;
+  // Also a duration: whether it is a valid one is the controller's to say.
+  if (NOT_ASKED.has(asked?.trim() ?? '')) return;
   const isSame = oldObject !== undefined && semanticEqual(templateOf(object), templateOf(oldObject));
   const before = oldObject?.metadata.annotations?.[CHANGED_BY];
   const author = isSame ? before : caller.user.username;

@@ -80,6 +80,9 @@ export const CHANGED_BY = `${PREFIX}changed-by`;
 /** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
 export const REVISIONS = `${PREFIX}revisions`;
 
+/** On a ReplicaSet: its last changes of size with the sums of their decisions, for a history that lasts. */
+export const SIZES = `${PREFIX}sizes`;
+
 /** On a ReplicaSet: since when its pods have been given other resources than they were started with, until all of them have those of its template. */
 export const RESIZING = `${PREFIX}resizing`;
 /** On a Deployment: the hash of a template whose resources the API did not let its pods have, a colon, and why. */
@@ -89,7 +92,7 @@ const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
   ...[POD_REPLACEMENT_OF_OWNER, SCALE_DOWN_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
-  ...[CHANGE, CHANGED_BY, REVISIONS, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
+  ...[CHANGE, CHANGED_BY, REVISIONS, SIZES, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 

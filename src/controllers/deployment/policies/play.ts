@@ -18,6 +18,7 @@ import { capUnder, openGates, tellGates } from './checks/gates.js';
 import { checkProblem } from './checks/check-problem.js';
 import type { Configuration } from './config-digests.js';
 import { configurationTrouble, forgetConfiguration, restartOnChange } from './config-restart.js';
+import { noteSizeSteps } from './size-steps.js';
 import { OURS, noteHistory, withNotedChange } from './history.js';
 import { holdOfStart, tellHeld } from './hold-start.js';
 import { ABORT, APPROVE, FAILED, RETRY } from './names.js';
@@ -127,6 +128,7 @@ export function playUnderPolicies(draft: RolloutDraft, context: PolicyContext, p
   }
   if (!policy && turns !== undefined) giveTurnBack(draft);
   if (policy?.history && draft.observed.metadata.deletionTimestamp === undefined) noteHistory(draft);
+  if (policy?.notesSizes) noteSizeSteps(draft);
   const isForgotten = compiled.kind !== 'invalid' && !policy?.restartOn;
   if (configuration === 'off' || (configuration && isForgotten)) forgetConfiguration(draft);
   tellProblem(draft, problemOf(draft, compiled, context), outcome);

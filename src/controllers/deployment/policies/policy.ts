@@ -4,6 +4,7 @@ import { DEFAULT_ZONE_LABEL, KEEP_SPREAD, POD_REPLACEMENTS } from '../../shared/
 import { SURGE } from '@rollkeeper/machinery/kubernetes';
 import { MAX_INT32 } from '../int32.js';
 import { isConfigMapName, parseCheckNames } from './checks/check-names.js';
+import { parseHistory } from './history-setting.js';
 import { parseDuration } from './durations.js';
 import type { FailureCause } from './failure-causes.js';
 import { FAILURE_CAUSES, VERSIONS_OWN, parseFailureCauses } from './failure-causes.js';
@@ -63,6 +64,8 @@ export interface RolloutPolicy {
   readonly podReplacement?: PodReplacement;
   /** Whether it is kept who asked for a revision, why, and how it ended. */
   readonly history: boolean;
+  /** Whether each change of size is noted on its ReplicaSet, for a history that lasts. */
+  readonly notesSizes: boolean;
   /** Pods of which only cpu and memory change are resized, and not replaced. */
   readonly resizesInPlace: boolean;
   /** A way back to one of so many revisions before passes the steps by. */
@@ -205,6 +208,7 @@ export const NO_POLICY: RolloutPolicy = {
   windows: [],
   respectsBudgets: false,
   history: false,
+  notesSizes: false,
   resizesInPlace: false,
   fastTrack: 0,
   surgesOnEviction: false,
@@ -305,8 +309,10 @@ const READERS: Readonly<Record<Exclude<Setting, BlueGreenSetting>, Read>> = {
   'rollout-priority': (text) =>
     parsePriority(text) === undefined ? 'is not a whole number from -1000000 to 1000000' : undefined,
   history: (text, fields) => {
-    if (text !== 'on' && text !== 'off') return 'is neither on nor off';
-    fields.history = text === 'on';
+    const setting = parseHistory(text);
+    if (!setting) return 'is neither on nor off nor a duration from 1h to 90d';
+    fields.history = setting.isOn;
+    fields.notesSizes = setting.keptForMs !== undefined;
     return undefined;
   },
   'on-eviction': (text, fields) => {

@@ -1,0 +1,72 @@
+import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { readJson } from '../../shared/index.js';
+import type { Annotations } from '../annotations.js';
+import { OWN_RULES } from '../deployment.options.js';
+import type { ReplicaSetDraft, RolloutDraft } from '../draft.js';
+import { sumAvailable, totalReplicas } from '../draft.js';
+import { maxTotalReplicas, minAvailable } from '../limits.js';
+import { SIZES } from './names.js';
+
+/** One change of a ReplicaSet's size, and the sums of the decision. */
+export interface SizeStep {
+  /** Counts the changes of this ReplicaSet, so that each is recorded once. */
+  readonly n: number;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly from: number;
+  readonly to: number;
+  /** Pods that all ReplicaSets ask for after the decision, and the most that they may. */
+  readonly total: number;
+  readonly most: number;
+  /** Pods that were available, and the least that must be. */
+  readonly available: number;
+  readonly least: number;
+  /** What a policy waits for, if it limits the size. */
+  readonly policy?: string;
+}
+
+/** Who records them is seldom so far behind. */
+const MOST_KEPT = 8;
+
+/** The steps on a ReplicaSet, newest first. What cannot be read is no step: another hand wrote it. */
+export function readSizeSteps(annotations: Annotations | undefined): readonly SizeStep[] {
+  const read = readJson(annotations?.[SIZES]);
+  return Array.isArray(read) ? read.filter(isStep) : [];
+}
+
+/**
+ * Notes each new size on its ReplicaSet, in the write that sets the size: so a decision is noted exactly if it was carried out, and no
+ * write is added.
+ */
+export function noteSizeSteps(draft: RolloutDraft): void {
+  for (const replicaSet of draft.living) {
+    const from = replicaSet.observed ? (replicaSet.observed.spec.replicas ?? 1) : 0;
+    if (from !== replicaSet.replicas) noteStep(draft, replicaSet, from);
+  }
+}
+
+function noteStep(draft: RolloutDraft, replicaSet: ReplicaSetDraft, from: number): void {
+  // Of what was observed, so that a pass that is played again notes the same.
+  const before = readSizeSteps(replicaSet.observed?.metadata.annotations);
+  const policy = draft.policy?.standing?.code;
+  const step: SizeStep = {
+    n: (before[0]?.n ?? 0) + 1,
+    at: draft.now,
+    ...{ from, to: replicaSet.replicas },
+    ...{ total: totalReplicas(draft.living), most: maxTotalReplicas(draft.spec) },
+    ...{ available: sumAvailable(draft.living, OWN_RULES), least: minAvailable(draft.spec) },
+    ...(policy !== undefined && { policy }),
+  };
+  const steps = [step, ...before].slice(0, MOST_KEPT);
+  draft.annotate(replicaSet, { ...replicaSet.annotations, [SIZES]: stringifyJson(steps) });
+}
+
+function isStep(value: unknown): value is SizeStep {
+  if (!isJsonObject(value)) return false;
+  const { at, available, from, least, most, n, policy, to, total } = value;
+  return (
+    [available, from, least, most, n, to, total].every((field) => typeof field === 'number') &&
+    typeof at === 'string' &&
+    (policy === undefined || typeof policy === 'string')
+  );
+}

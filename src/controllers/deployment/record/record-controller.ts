@@ -1,0 +1,187 @@
+import type { ApiClient, ConfigMap, ControllerDefinition, ReconcileContext } from '@rollkeeper/runtime';
+import {
+  ReplicaSet,
+  defineController,
+  isAlreadyExists,
+  isConflict,
+  own,
+  unlessGone,
+} from '@rollkeeper/runtime';
+import type { ResourceEvent } from '@rollkeeper/runtime';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { CONFIG_MAPS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import type { DeploymentApi } from '../deployment-api.js';
+import { deploymentTypeOf, typeOfDeployment } from '../deployment-api.js';
+import { replicasOf } from '../limits.js';
+import { historyKeptForMs } from '../policies/history-setting.js';
+import { annotationOf } from '../policies/names.js';
+import { namespaceDefaults, watchNamespaceDefaults } from '../policies/namespace-defaults.js';
+import { compactRecord } from './compact-record.js';
+import type { RecordedView } from './decide-entries.js';
+import { decideEntries } from './decide-entries.js';
+import { readRecord, recordNameOf, renderRecord } from './deployment-record.js';
+import type { DeploymentRecord } from './deployment-record.js';
+import { lastWriterOfSize } from './means.js';
+import { byTime } from './record-entry.js';
+
+export interface RecordControllerOptions {
+  /** Changes within this time are one write: a rollout takes many steps. Milliseconds. @default 3000 */
+  readonly gatherMs?: number;
+}
+
+const GATHER_MS = 3000;
+const NAMES: Readonly<Record<DeploymentApi, string>> = {
+  'apps/v1': 'rollout-history',
+  'rollkeeper.dev/v1': 'rollkeeper-rollout-history',
+};
+
+interface SeenRecord {
+  readonly view: RecordedView;
+  readonly keptForMs: number;
+  readonly nowMs: number;
+  /** Absent: there is none yet. */
+  readonly configMap?: DeepReadonly<ConfigMap> | undefined;
+}
+
+interface RecordPlan {
+  readonly seen: SeenRecord;
+  /** What is written. Absent: nothing. */
+  readonly configMap?: ConfigMap;
+}
+
+/**
+ * Keeps the history of Deployments that ask for it for a time, each in a ConfigMap that the Deployment owns. It compares states, so a
+ * replica that ends in the middle loses nothing, and the API's own versions keep two replicas from writing over each other.
+ */
+export function createRecordController(
+  api: DeploymentApi,
+  { gatherMs: delayMs = GATHER_MS }: RecordControllerOptions = {},
+): ControllerDefinition {
+  const kind = deploymentTypeOf(api);
+  return defineController<Deployment, SeenRecord, RecordPlan>(
+    {
+      name: NAMES[api],
+      for: kind,
+      workers: 2,
+      serviceAccount: 'deployment-controller',
+    },
+    ({ informers }) => {
+      const deployments = informers.informerFor<Deployment>(kind).lister;
+      const defaultsOf = namespaceDefaults(informers);
+      const keptForMs = ({ metadata }: DeepReadonly<Deployment>): number | undefined =>
+        historyKeptForMs(metadata.annotations, defaultsOf(metadata.namespace ?? ''));
+      const delayed = { delayMs, onlyIfNeeded: true, priority: 'low' } as const;
+      return {
+        urgency: (event) => (isWorthALook(event) ? delayed : undefined),
+        owns: [own<ReplicaSet>(ReplicaSet, { predicates: [isWorthALook], urgency: () => delayed })],
+        watches: [watchNamespaceDefaults(kind)],
+        needsSync: (key) => {
+          const deployment = deployments.get(key);
+          return deployment !== undefined && keptForMs(deployment) !== undefined;
+        },
+        async observe(_request, context) {
+          const kept = context.object && keptForMs(context.object);
+          return kept === undefined ? undefined : observe(kept, context);
+        },
+        decide: (seen) => {
+          const plan = decideRecord(seen);
+          const what = plan.configMap
+            ? `record its history in ConfigMap ${plan.configMap.metadata.name}`
+            : '';
+          const changes = what !== '';
+          return { plan, decision: { branch: 'record', summary: what, changes, routine: true } };
+        },
+        act: (plan, context) => act(plan, context),
+      };
+    },
+  );
+}
+
+/** What is recorded is in annotations and the spec; a status alone never is. */
+function isWorthALook(event: ResourceEvent<KubernetesObject>): boolean {
+  if (event.type === 'deleted') return false;
+  if (event.type === 'added') return true;
+  const [before, after] = [event.old.metadata, event.object.metadata];
+  return before.generation !== after.generation || !semanticEqual(before.annotations, after.annotations);
+}
+
+async function observe(
+  keptForMs: number,
+  { client, clock, object, owned, signal }: ReconcileContext<Deployment>,
+): Promise<SeenRecord | undefined> {
+  if (!object || object.metadata.deletionTimestamp !== undefined) return undefined;
+  const { name, namespace } = { ...object.metadata, name: recordNameOf(object.metadata.uid ?? '') };
+  const configMap = await unlessGone(client.get<ConfigMap>(CONFIG_MAPS, { namespace, name }, { signal }));
+  const { replicas } = readRecord(configMap).state;
+  const isScaled = replicas !== undefined && replicas !== replicasOf(object.spec);
+  const nowMs = clock.now();
+  return {
+    ...{ keptForMs, nowMs, configMap },
+    view: {
+      deployment: object,
+      replicaSets: owned(ReplicaSet),
+      now: toRfc3339(nowMs),
+      ...(isScaled && { sizeWriter: await sizeWriterOf(object, client, signal) }),
+    },
+  };
+}
+
+/** From the API, because the caches keep no managedFields. */
+async function sizeWriterOf(
+  deployment: DeepReadonly<Deployment>,
+  client: Pick<ApiClient, 'get'>,
+  signal: AbortSignal,
+): Promise<RecordedView['sizeWriter']> {
+  const { metadata } = deployment;
+  const fresh = await unlessGone(client.get<Deployment>(typeOfDeployment(deployment), metadata, { signal }));
+  const isSame = fresh?.metadata.generation === metadata.generation;
+  return isSame ? lastWriterOfSize(fresh?.metadata.managedFields) : undefined;
+}
+
+/** The record with what is new, made as small as it must be. Pure. */
+export function decideRecord(seen: SeenRecord): RecordPlan {
+  const { configMap, keptForMs, nowMs, view } = seen;
+  const before = readRecord(configMap);
+  const { entries, state } = decideEntries(before.state, view);
+  const isNew = configMap === undefined || !semanticEqual(state, before.state) || entries.length > 0;
+  if (!isNew) return { seen };
+  const added = [...before.recent, ...entries].toSorted(byTime);
+  const record = compactRecord({ ...before, recent: added, state }, { keptForMs, nowMs });
+  return { seen, configMap: configMapOf(seen, record) };
+}
+
+function configMapOf({ configMap, view }: SeenRecord, record: DeploymentRecord): ConfigMap {
+  const { apiVersion, kind, metadata } = view.deployment;
+  const { name, namespace, uid = '' } = metadata;
+  const data = renderRecord(record);
+  if (configMap) return { ...configMap, data } as ConfigMap;
+  return {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    metadata: {
+      name: recordNameOf(uid),
+      ...(namespace !== undefined && { namespace }),
+      labels: { 'app.kubernetes.io/managed-by': 'rollkeeper' },
+      annotations: { [annotationOf('history')]: `${kind} ${name}` },
+      ownerReferences: [{ apiVersion, kind, name, uid }],
+    },
+    data,
+  };
+}
+
+async function act(
+  { configMap, seen }: RecordPlan,
+  context: ReconcileContext<Deployment>,
+): Promise<{ readonly seen?: SeenRecord | undefined }> {
+  if (!configMap) return {};
+  const { client, signal } = context;
+  try {
+    if (seen.configMap) await client.update(CONFIG_MAPS, configMap, { signal });
+    else await client.create(CONFIG_MAPS, configMap, { signal });
+    return {};
+  } catch (error) {
+    if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+    // Another replica was faster: what it has recorded is read, and the rest is decided anew.
+    return { seen: await observe(seen.keptForMs, context) };
+  }
+}

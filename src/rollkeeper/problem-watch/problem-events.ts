@@ -1,0 +1,106 @@
+import type { EventNote } from '@rollkeeper/client/events';
+import { parseTimeMs, shortenedTo } from '@rollkeeper/controllers/shared';
+import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { problemId } from './watched-problem.js';
+import type { WatchedProblem } from './watched-problem.js';
+
+/** Names the recorder of these Events. */
+export const PROBLEM_COMPONENT = 'rollkeeper-problems';
+/** Of the Event that says that a problem is gone. */
+export const PROBLEM_SOLVED = 'ProblemSolved';
+
+const HELP = '. What helps: ';
+/** The API takes a message of 1024 bytes; these texts are mostly ASCII. */
+const LONGEST_MESSAGE = 1000;
+
+/** `image-pull` is `ImagePull`, the reason of its Event. */
+export function reasonOf(cause: string): string {
+  return cause.replaceAll(/(?:^|-)([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** The Warning about a problem that has appeared: what is wrong, and what helps. */
+export function appearedNote({ cause, remedy, summary }: WatchedProblem): EventNote {
+  const help = remedy === undefined ? '' : `${HELP}${remedy}`;
+  return {
+    type: 'Warning',
+    reason: reasonOf(cause),
+    message: shortenedTo(LONGEST_MESSAGE, `${summary}${help}`),
+    action: cause,
+  };
+}
+
+/** The Normal Event about a problem that is gone. */
+export function goneNote({ cause, summary }: WatchedProblem): EventNote {
+  return {
+    type: 'Normal',
+    reason: PROBLEM_SOLVED,
+    message: shortenedTo(LONGEST_MESSAGE, `${reasonOf(cause)} is over: ${summary}`),
+    action: cause,
+  };
+}
+
+/** What an Event is about. Undefined: not an object of the API. */
+export function objectOf({
+  apiVersion,
+  kind,
+  name,
+  namespace,
+  uid,
+}: WatchedProblem): DeepReadonly<KubernetesObject> | undefined {
+  if (apiVersion === undefined || uid === undefined) return undefined;
+  return { apiVersion, kind, metadata: { name, uid, ...(namespace !== undefined && { namespace }) } };
+}
+
+/** The fields of a recorded Event that matter here. */
+export interface RecordedEvent extends KubernetesObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly action?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string;
+  readonly reportingComponent?: string;
+  readonly involvedObject?: {
+    readonly apiVersion?: string;
+    readonly kind?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly uid?: string;
+  };
+}
+
+/**
+ * The problems that earlier leaders have reported and not reported as gone. The API's Events are the memory of this work: a new
+ * leader repeats no Warning, and reports what went while nothing led.
+ */
+export function reportedProblems(events: readonly RecordedEvent[]): readonly WatchedProblem[] {
+  const ours = events
+    .filter(({ reportingComponent }) => reportingComponent === PROBLEM_COMPONENT)
+    .toSorted((a, b) => timeOf(a) - timeOf(b));
+  const open = new Map<string, WatchedProblem>();
+  for (const event of ours) {
+    const problem = problemOf(event);
+    if (!problem) continue;
+    if (event.reason === PROBLEM_SOLVED) open.delete(problem.id);
+    else open.set(problem.id, problem);
+  }
+  return [...open.values()];
+}
+
+function problemOf(event: RecordedEvent): WatchedProblem | undefined {
+  const { action: cause, involvedObject = {}, message = '' } = event;
+  const { apiVersion, kind, name, namespace, uid } = involvedObject;
+  if (cause === undefined || kind === undefined || name === undefined) return undefined;
+  return {
+    id: problemId({ kind, namespace, name, uid, cause }),
+    ...{ kind, name, cause },
+    summary: message.split(HELP)[0] ?? message,
+    sinceMs: timeOf(event),
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+  };
+}
+
+function timeOf({ lastTimestamp }: RecordedEvent): number {
+  return parseTimeMs(lastTimestamp) ?? 0;
+}

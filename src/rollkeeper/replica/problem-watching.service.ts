@@ -1,0 +1,91 @@
+import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { deploymentTypeOf } from '@rollkeeper/controllers/deployment';
+import { DEFAULT_TRIMS, trimsFor } from '@rollkeeper/client/informer';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, PODS, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
+import { ControllerManager } from '@rollkeeper/runtime';
+import { createProblemMetrics, observeProblems } from '../app-metrics.js';
+import type { FindProblemsOptions } from '../diagnose/index.js';
+import {
+  PROBLEM_COMPONENT,
+  ProblemWatch,
+  lookForProblems,
+  readReportedProblems,
+} from '../problem-watch/index.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { REPLICA_OPTIONS } from './replica-options.module.js';
+import { ReplicaTelemetry } from './replica-telemetry.service.js';
+
+/** Looks for problems where the replica leads, as far as `problems` asks for it. */
+@Injectable()
+export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
+  private readonly stopper = new AbortController();
+  private ended: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    @Inject(REPLICA_OPTIONS) private readonly options: CompiledReplicaOptions,
+    @Inject(ControllerManager) private readonly manager: ControllerManager,
+    @Inject(SystemClock) private readonly clock: SystemClock,
+    @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
+  ) {}
+
+  onModuleInit(): void {
+    const { clock, manager, options } = this;
+    const { problems } = options;
+    const deploymentTypes = this.watchedDeployments();
+    if (problems === 'off' || (problems === 'deployments' && deploymentTypes.length === 0)) return;
+    const { meter } = this.telemetry.metrics;
+    const { client } = manager;
+    const { namespaces } = options.scope;
+    const cached = this.cacheOf(problems);
+    const look: Pick<FindProblemsOptions, 'cached' | 'deploymentTypes' | 'kinds' | 'reader'> = {
+      reader: 'This replica',
+      cached,
+      deploymentTypes: deploymentTypes.length > 0 ? deploymentTypes : [DEPLOYMENTS],
+      ...(problems === 'deployments' && { kinds: [] }),
+    };
+    const watch = new ProblemWatch({
+      look: (signal) => lookForProblems(client, namespaces, { ...look, nowMs: clock.now(), signal }),
+      // With Deployments alone, no right to list Events is asked for.
+      reported: async (signal) =>
+        problems === 'all' ? readReportedProblems(client, namespaces, signal) : [],
+      events: { record: (about, note) => manager.eventsOf(PROBLEM_COMPONENT).record(about, note) },
+      isLeader: () => manager.isLeader && manager.state === 'running',
+      intervalMs: options['problems-interval-ms'],
+      ...{ clock, logger: this.telemetry.logger, onLook: createProblemMetrics(meter) },
+    });
+    observeProblems(meter, () => watch.counts());
+    this.ended = watch.run(this.stopper.signal);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopper.abort();
+    await this.ended;
+  }
+
+  private watchedDeployments(): readonly ResourceType[] {
+    const { definitions, deploymentApis } = this.options;
+    return deploymentApis
+      .map(deploymentTypeOf)
+      .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
+  }
+
+  /**
+   * The caches that take the place of a list: those that are filled and keep what diagnoses read. Of pods the default cache keeps enough
+   * to explain a Deployment, and no more.
+   */
+  private cacheOf(
+    problems: 'deployments' | 'all',
+  ): (type: ResourceType) => readonly DeepReadonly<KubernetesObject>[] | undefined {
+    const pods = qualifiedResource(PODS);
+    const areScantPods = trimsFor(this.options.definitions).get(pods) === DEFAULT_TRIMS.get(pods);
+    return (type) => {
+      const name = qualifiedResource(type);
+      const informer = this.manager.informers.find(name);
+      if (!informer?.hasSynced || informer.type.version !== type.version) return undefined;
+      return name === pods && problems === 'all' && areScantPods ? undefined : informer.lister.list();
+    };
+  }
+}

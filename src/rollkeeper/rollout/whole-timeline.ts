@@ -1,0 +1,132 @@
+import type { ConfigMap } from '@rollkeeper/runtime';
+import {
+  NAMESPACE_POLICIES,
+  entriesOf,
+  historyKeptForMs,
+  readRecord,
+  recordNameOf,
+  renderDuration,
+  wordsOf,
+} from '@rollkeeper/controllers/deployment';
+import type { RecordEntry } from '@rollkeeper/controllers/deployment';
+import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
+import { CONFIG_MAPS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { RolloutTarget } from './rollout-verbs.js';
+import { readTimeline } from './rollout-verbs.js';
+import type { TimelineEntry } from './timeline.js';
+
+/** What happened to a Deployment, from its kept history and from what is live. */
+export interface Timeline {
+  readonly namespace: string;
+  readonly name: string;
+  readonly api: string;
+  /** How long its history is kept: `14d`. Absent: it asks for none beyond its revisions. */
+  readonly keptFor?: string;
+  /** The oldest moment that is known, RFC 3339. */
+  readonly since?: string;
+  /** Oldest first. */
+  readonly entries: readonly TimelineEntry[];
+  /** What could not be read, or is missing, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+export interface TimelineQuery {
+  readonly withEvents: boolean;
+  /** Epoch milliseconds. @default everything */
+  readonly sinceMs?: number | undefined;
+  /** Whose rights count, in the notes. @default 'You' */
+  readonly reader?: string | undefined;
+}
+
+interface Kept {
+  readonly entries: readonly TimelineEntry[];
+  readonly keptForMs?: number | undefined;
+  readonly notes: readonly string[];
+}
+
+/** Reads with the rights of the client. What it may not read, other than the Deployment's ReplicaSets, is left out and noted. */
+export async function readWholeTimeline(target: RolloutTarget, query: TimelineQuery): Promise<Timeline> {
+  const { sinceMs = Number.NEGATIVE_INFINITY, withEvents } = query;
+  const [live, kept] = await Promise.all([readTimeline(target, { withEvents }), readKept(target, query)]);
+  const all = joinTimelines(kept.entries, live);
+  const { name, namespace = '' } = target.deployment.metadata;
+  const [first] = all;
+  return {
+    ...{ namespace, name, api: apiVersionOf(target.type) },
+    ...(kept.keptForMs !== undefined && { keptFor: renderDuration(kept.keptForMs) }),
+    ...(first && { since: first.at }),
+    entries: all.filter(({ at, until }) => Date.parse(until ?? at) >= sinceMs),
+    notes: kept.notes,
+  };
+}
+
+/** The kept entries, and what is live beside them: of one thing the live entry, which says more. Oldest first. */
+export function joinTimelines(
+  kept: readonly TimelineEntry[],
+  live: readonly TimelineEntry[],
+): readonly TimelineEntry[] {
+  const shown = new Set(live.map(keyOfEntry));
+  const revisions = new Set(kept.flatMap(({ kind, revision }) => (kind === 'change' ? [revision] : [])));
+  const summed = kept.findLast(({ kind }) => kind === 'summary')?.until ?? '';
+  return [
+    ...kept.filter((entry) => !shown.has(keyOfEntry(entry)) || entry.kind === 'change'),
+    ...live.filter((entry) => !isInCoarser(entry, revisions, summed)),
+  ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+/** Whether a coarser entry tells of it already: counted twice, sums would not agree. */
+function isInCoarser(
+  { at, kind, revision }: TimelineEntry,
+  revisions: ReadonlySet<string | undefined>,
+  summedUntil: string,
+): boolean {
+  if (kind !== 'asked' && kind !== 'ended' && kind !== 'failed') return false;
+  return revisions.has(revision) || Date.parse(at) < Date.parse(summedUntil);
+}
+
+function keyOfEntry({ at, kind, revision }: TimelineEntry): string {
+  if (kind === 'created') return kind;
+  const isOfRevision = kind === 'asked' || kind === 'ended' || kind === 'failed';
+  return `${kind} ${revision ?? ''} ${isOfRevision && revision !== undefined ? '' : at}`;
+}
+
+async function readKept(
+  { client, deployment }: RolloutTarget,
+  { reader = 'You' }: TimelineQuery,
+): Promise<Kept> {
+  const { annotations, namespace = '', uid = '' } = deployment.metadata;
+  const keptForMs = historyKeptForMs(annotations, await defaultsOf(client, namespace));
+  const name = recordNameOf(uid);
+  try {
+    const configMap = await client.get<ConfigMap>(CONFIG_MAPS, { namespace, name });
+    return { entries: entriesOf(readRecord(configMap)).map(timelineEntry), keptForMs, notes: [] };
+  } catch (error) {
+    if (isForbidden(error))
+      return {
+        ...{ entries: [], keptForMs },
+        notes: [`${reader} may not get configmaps of ${namespace}: the kept history is not seen.`],
+      };
+    if (!isNotFound(error)) throw error;
+    const missing =
+      'Its history is to be kept, and nothing has been recorded yet: do the replicas run with --lasting-history?';
+    return { entries: [], keptForMs, notes: keptForMs === undefined ? [] : [missing] };
+  }
+}
+
+/** Many who may read a Deployment may not read its Namespace. */
+async function defaultsOf(
+  client: RolloutTarget['client'],
+  namespace: string,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  try {
+    return (await client.get<KubernetesObject>(NAMESPACE_POLICIES, { name: namespace })).metadata.annotations;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function timelineEntry(entry: RecordEntry): TimelineEntry {
+  return { ...entry, what: wordsOf(entry) };
+}
