@@ -28,7 +28,9 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'feed.js',
     'find.js',
     'findings.js',
+    'notices.js',
     'object.js',
+    'objectives.js',
     'objects.js',
     'palette.js',
     'parts.js',
@@ -40,9 +42,11 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'rollout.js',
     'rollouts.js',
     'session.js',
+    'timeline-at.js',
+    'timeline.js',
     'trace.js',
   ].map((name) => [name, [join(PUBLIC, name), SCRIPT]] as const),
-  ...['console.css', 'objects.css', 'palette.css'].map(
+  ...['console.css', 'objectives.css', 'objects.css', 'palette.css', 'timeline.css'].map(
     (name) => [name, [join(PUBLIC, name), STYLE]] as const,
   ),
   ['icon.svg', [join(PUBLIC, 'icon.svg'), 'image/svg+xml']],

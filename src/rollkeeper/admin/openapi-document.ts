@@ -182,6 +182,10 @@ export const OPENAPI_DOCUMENT = {
     ]),
     '/admin/local/traces/{id}': read('The spans of a trace that this replica still has', [inPath('id')]),
     '/admin/traces/{id}': read('The spans of a trace that the replicas still have', [inPath('id')]),
+    '/admin/local/objectives': read('How soon rollouts were answered and done while this replica led'),
+    '/admin/objectives': read(
+      'The objectives: their measurements of all replicas, and how much of the budget is burnt',
+    ),
     '/admin/replicas': read('Leader, lease, and every replica with its controllers and what it works on'),
     '/admin/controllers': read('The controllers of this replica, their workers and queues'),
     '/admin/config': read('The options in force, without secrets'),
@@ -211,7 +215,15 @@ export const OPENAPI_DOCUMENT = {
     ),
     '/admin/rollouts/{namespace}/{name}/changes': read(
       'What going back to a revision would change',
-      [...ofRollout, inQuery('revision', { type: 'integer', minimum: 1 }, 'the number of a revision')],
+      [
+        ...ofRollout,
+        inQuery('revision', { type: 'integer', minimum: 1 }, 'the number of a revision'),
+        inQuery(
+          'from',
+          { type: 'integer', minimum: 1 },
+          'what differs from this one to it; default: from what runs',
+        ),
+      ],
       NOT_FOUND,
     ),
     '/admin/rollouts/{namespace}/{name}/promote': onRollout('Approves of the step at which it waits'),

@@ -9,7 +9,8 @@ const KEY = /^[^\p{Cc}]{1,1000}$/u;
 const TEXT = /^[^\p{Cc}]{0,200}$/u;
 
 export function parseName(name: unknown, what: string): string {
-  if (typeof name !== 'string' || !NAME.test(name)) throw new BadRequestException({ error: `${what} is not a name` });
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw new BadRequestException({ error: `${what} is not a name` });
   return name;
 }
 

@@ -103,22 +103,24 @@ export class RolloutsController {
     return answered(readWholeTimeline(target, { ...query, reader }));
   }
 
-  /** What going back to a revision would change: from what runs to what ran then. */
+  /** What going back to a revision would change: from what runs to what ran then; or what differs from another one to it. */
   @Get('changes')
   async changes(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query('revision') revision: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, from, revision }: Readonly<Record<'api' | 'from' | 'revision', unknown>>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
-    if (typeof revision !== 'string' || !/^[1-9]\d{0,17}$/.test(revision))
-      throw new BadRequestException({ error: 'revision must be the number of one' });
+    const wanted = parseRevision(revision, 'revision');
+    const before = from === undefined ? undefined : parseRevision(from, 'from');
     const caller = this.callers.of(request, response);
     const target = await this.target({ namespace, name }, api, caller);
-    const changes = await answered(diffRevisions(target, BigInt(revision)));
-    return { changes: changes.map(withoutSecrets).map(reversed) };
+    if (before === undefined) {
+      const changes = await answered(diffRevisions(target, wanted));
+      return { changes: changes.map(withoutSecrets).map(reversed) };
+    }
+    return { changes: (await answered(diffRevisions(target, before, wanted))).map(withoutSecrets) };
   }
 
   @Post('promote')
@@ -221,6 +223,13 @@ interface Params {
 interface Done {
   /** For people. */
   readonly said: string;
+}
+
+/** @throws BadRequestException */
+function parseRevision(text: unknown, what: string): bigint {
+  if (typeof text !== 'string' || !/^[1-9]\d{0,17}$/.test(text))
+    throw new BadRequestException({ error: `${what} must be the number of a revision` });
+  return BigInt(text);
 }
 
 function reversed({ field, from, to }: TemplateChange): TemplateChange {

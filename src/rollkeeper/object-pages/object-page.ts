@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { KubernetesObject, ObjectRef, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { PODS } from '@rollkeeper/machinery/kubernetes';
+import { PODS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { HiddenValues, withoutMarks } from '../rollout/index.js';
 import type { ShownEvent } from './object-events.js';
 import { eventsAbout } from './object-events.js';
@@ -71,10 +71,6 @@ export async function readObjectPage(
     ...(type === PODS && { containers: containersOf(object as Pod) }),
     notes,
   };
-}
-
-function apiVersionOf({ group, version }: ResourceType): string {
-  return group === '' ? version : `${group}/${version}`;
 }
 
 function yamlOf(value: unknown): string {

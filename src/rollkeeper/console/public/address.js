@@ -5,6 +5,8 @@ const FIELDS = [
   ['deployment', 'selected', undefined, 'rollouts'],
   ['find', 'search', '', 'rollouts'],
   ['show', 'filter', 'all', 'rollouts'],
+  ['look', 'look', 'now', 'rollouts'],
+  ['at', 'at', undefined, 'rollouts'],
   ['problem', 'problemSearch', '', 'problems'],
   ['object', 'object', undefined, 'objects'],
   ['kind', 'objectKind', 'pods', 'objects'],

@@ -10,6 +10,7 @@ export const TABS = [
   ['objects', 'Objects'],
   ['replicas', 'Replicas'],
   ['queues', 'Queues'],
+  ['objectives', 'Objectives'],
 ];
 
 /** Without the rollouts if no controller watches Deployments. */
@@ -42,12 +43,11 @@ export function topBar(state, actions) {
         <button
           class="plain icon"
           id="open-palette"
-          title="Go to … (Ctrl+K)"
-          aria-label="Go to an object or a view, or act"
+          title="Goes to an object or a view, or acts"
           aria-keyshortcuts="Control+K"
           @click=${() => actions.openPalette()}
         >
-          ⌕
+          Go to <kbd>Ctrl K</kbd>
         </button>
         <button class="plain icon theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
       </div>

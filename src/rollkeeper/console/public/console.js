@@ -7,6 +7,8 @@ import { recall, takeInCluster } from '/console/cluster-news.js';
 import { detail } from '/console/detail.js';
 import { dialogKeys, focusSoon } from '/console/dialogs.js';
 import { call, follow, whenSessionEnds } from '/console/feed.js';
+import { noticeActions, noticeOf, noticesNow } from '/console/notices.js';
+import { objectivesActions, objectivesView } from '/console/objectives.js';
 import { objectActions } from '/console/object.js';
 import { objectsActions, objectsView } from '/console/objects.js';
 import { palette, paletteActions } from '/console/palette.js';
@@ -19,6 +21,7 @@ import { replicasView } from '/console/replicas.js';
 import { rolloutActions, rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
 import { learnWho, sessionActions, signInByLink, tokenDialog } from '/console/session.js';
+import { timelineActions } from '/console/timeline.js';
 import { traceActions, traceDialog } from '/console/trace.js';
 
 const TAB_IDS = TABS.map(([id]) => id);
@@ -49,7 +52,12 @@ const state = {
   objects: undefined,
   page: undefined,
   log: undefined,
+  timeline: undefined,
+  timelineDiff: undefined,
+  timelineHides: ['events'],
   palette: undefined,
+  objectives: undefined,
+  notices: noticesNow(),
   caller: undefined,
   who: undefined,
   queue: undefined,
@@ -121,7 +129,7 @@ const page = {
   },
   lookAround,
   openRollout(key) {
-    page.go({ tab: 'rollouts', selected: key });
+    page.go({ tab: 'rollouts', selected: key, look: 'now', at: undefined });
     void explain();
   },
 };
@@ -132,8 +140,9 @@ const actions = {
   amend: page.amend,
   /** @param walked with the keys: no step for the back button */
   select(key, walked = false) {
-    page[walked ? 'amend' : 'go']({ selected: key });
+    page[walked ? 'amend' : 'go']({ selected: key, at: undefined });
     void explain();
+    void actions.readTimeline();
   },
   tab(id) {
     page.go({ tab: id });
@@ -159,10 +168,13 @@ for (const more of [
   problemActions,
   placementActions,
   traceActions,
+  timelineActions,
   queueActions,
   objectsActions,
   objectActions,
   podLogActions,
+  objectivesActions,
+  noticeActions,
   paletteActions,
 ])
   Object.assign(actions, more(page));
@@ -178,6 +190,8 @@ function lookAround() {
   void actions.lookForProblems();
   void actions.listObjects();
   void actions.readObject();
+  void actions.readTimeline();
+  void actions.readObjectives();
 }
 
 function applyTheme() {
@@ -194,6 +208,7 @@ function wholePage() {
         ${state.tab === 'objects' ? objectsView(state, actions) : nothing}
         ${state.tab === 'replicas' ? replicasView(state) : nothing}
         ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+        ${state.tab === 'objectives' ? objectivesView(state, actions) : nothing}
       </div>
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
@@ -263,7 +278,10 @@ const HANDLERS = {
     if (state.history.length === 0) void recall(page);
   },
   deployments({ changed, gone }) {
-    for (const item of changed) state.deployments.set(item.key, item);
+    for (const item of changed) {
+      noticeOf(state.deployments.get(item.key), item, page.openRollout);
+      state.deployments.set(item.key, item);
+    }
     for (const key of gone) state.deployments.delete(key);
     if (changed.some(({ key }) => key === state.selected)) setTimeout(() => void explain(), EXPLAIN_SOON_MS);
   },
@@ -289,6 +307,7 @@ draw();
 whenSessionEnds(() => actions.sessionEnded());
 await signInByLink(page);
 void learnWho(page);
+void actions.learnKinds();
 openFromAddress();
 lookAround();
 setInterval(() => {
@@ -298,6 +317,8 @@ setInterval(() => {
 setInterval(() => {
   void actions.lookForProblems();
   void actions.readObject();
+  void actions.readTimeline();
+  void actions.readObjectives();
 }, LOOK_EVERY_MS);
 // The lease's countdown runs between events of the feed.
 setInterval(draw, 100);

@@ -25,7 +25,7 @@ export function track(item, view, why, actions) {
     ...(view.hasFailed ? ['retry'] : []),
   ];
   if (!view.track && offers.length === 0) return nothing;
-  return html`<div class="rollout-track">
+  return html`<div class=${view.track ? 'rollout-track' : 'rollout-offers'}>
     ${
       view.track
         ? html`<ol class="steps" aria-label="Steps of the rollout">

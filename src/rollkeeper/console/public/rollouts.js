@@ -47,7 +47,7 @@ export function rolloutList(state, actions) {
       <input
         type="search"
         id="find"
-        placeholder="Name, image:nginx, label:tier=web, state:stuck …"
+        placeholder="Name, image:…, node:…, label:…"
         title="Words that all have to fit, anywhere or as name: ns: image: label: owner: node: state: – with a minus before it, one that must not"
         aria-label="Find a Deployment: words anywhere, or name:, ns:, image:, label:, owner:, node:, state:"
         .value=${state.search}
