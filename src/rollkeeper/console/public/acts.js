@@ -89,67 +89,71 @@ export function actDialog({ acting, caller, deployments }, actions) {
       </section>
     </div>`;
   return html`<div class="veil">
-    <form
+    <section
       class="dialog"
       role="dialog"
       aria-modal="true"
       aria-labelledby="act-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        void actions.act(new FormData(event.target));
-      }}
       @keydown=${(event) => actions.dialogKeys(event, close)}
     >
-      <h2 id="act-title">${title}</h2>
-      <p><b>${object}</b>: ${does}</p>
-      ${
-        verb === 'scale'
-          ? html`<label
-              >Pods
-              <input
-                name="replicas"
-                type="number"
-                min="0"
-                step="1"
-                required
-                .value=${String(replicas ?? '')}
-                autofocus
-            /></label>`
-          : nothing
-      }
-      ${
-        verb === 'set-image'
-          ? html`<label
-                >Image
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          void actions.act(new FormData(event.target));
+        }}
+      >
+        <h2 id="act-title">${title}</h2>
+        <p><b>${object}</b>: ${does}</p>
+        ${
+          verb === 'scale'
+            ? html`<label
+                >Pods
                 <input
-                  name="image"
+                  name="replicas"
+                  type="number"
+                  min="0"
+                  step="1"
                   required
-                  maxlength="1000"
-                  autocomplete="off"
-                  .value=${image ?? ''}
+                  .value=${String(replicas ?? '')}
                   autofocus
-              /></label>
-              <label
-                >Container, where there are several <input name="container" maxlength="63" autocomplete="off"
               /></label>`
-          : nothing
-      }
-      ${verb === 'drain' ? leaving(changes) : nothing}
-      ${
-        caller
-          ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
-          : html`<label
-              >Your name
-              <input name="by" maxlength="100" required autocomplete="name" .value=${actions.personName()}
-            /></label>`
-      }
-      <label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>
-      ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
-      <div class="buttons">
-        <button type="submit">${button}</button>
-        <button type="button" class="plain" @click=${close}>Cancel</button>
-      </div>
-    </form>
+            : nothing
+        }
+        ${
+          verb === 'set-image'
+            ? html`<label
+                  >Image
+                  <input
+                    name="image"
+                    required
+                    maxlength="1000"
+                    autocomplete="off"
+                    .value=${image ?? ''}
+                    autofocus
+                /></label>
+                <label
+                  >Container, where there are several
+                  <input name="container" maxlength="63" autocomplete="off"
+                /></label>`
+            : nothing
+        }
+        ${verb === 'drain' ? leaving(changes) : nothing}
+        ${
+          caller
+            ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
+            : html`<label
+                >Your name
+                <input name="by" maxlength="100" required autocomplete="name" .value=${actions.personName()}
+              /></label>`
+        }
+        <label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>
+        ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
+        <div class="buttons">
+          <button type="submit">${button}</button>
+          <button type="button" class="plain" @click=${close}>Cancel</button>
+        </div>
+      </form>
+    </section>
   </div>`;
 }
 

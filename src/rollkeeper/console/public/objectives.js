@@ -10,6 +10,7 @@ export function objectivesView({ objectives, notices }, actions) {
   if (!objectives) return empty('Reading …', '');
   if (objectives.problem) return empty('Not shown', objectives.problem);
   return html`<section class="page" aria-label="Objectives">
+    <h2 class="unseen">Objectives</h2>
     ${objectives.reports.map(report)}
     <h3 class="title">Notices</h3>
     <p>

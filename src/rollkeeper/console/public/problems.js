@@ -14,6 +14,7 @@ export function problemsView(state, actions) {
   const wanted = problemSearch.trim().toLowerCase();
   const found = look.problems.filter((problem) => wanted === '' || textOf(problem).includes(wanted));
   return html`<section class="page problems" aria-label="Problems">
+    <h2 class="unseen">Problems</h2>
     <div class="problem-tools">
       <input
         type="search"

@@ -11,6 +11,7 @@ export function queuesView(state, actions) {
   );
   return html`<section class="page queues-page" aria-label="Queues">
     <div class="queues-table">
+      <h2 class="unseen">Queues</h2>
       <table>
         <caption class="unseen">
           Keys by queue

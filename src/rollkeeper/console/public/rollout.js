@@ -130,7 +130,7 @@ export function revisions(item, view, nowMs, actions) {
                       aria-label="Roll back to revision ${revision.revision}"
                       @click=${() => actions.askAbout({ verb: 'undo', item, revision: revision.revision })}
                     >
-                      Roll back to it
+                      Roll back
                     </button>`
               }
             </p>
@@ -162,42 +162,45 @@ export function rolloutDialog({ asked, caller }, actions) {
   const { button, does, title } = WORDS[verb];
   const [namespace, name] = nameOf(item);
   return html`<div class="veil">
-    <form
+    <section
       class="dialog"
       role="dialog"
       aria-modal="true"
       aria-labelledby="ask-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        const form = new FormData(event.target);
-        void actions.sayToRollout({ by: form.get('by'), reason: form.get('reason') });
-      }}
       @keydown=${(event) => actions.dialogKeys(event, () => actions.askAbout(undefined))}
     >
-      <h2 id="ask-title">${title}${revision === undefined ? '' : ` to revision ${revision}`}</h2>
-      <p><b>${namespace}/${name}</b>: ${does}</p>
-      ${verb === 'undo' ? changeList(changes) : nothing}
-      ${
-        caller
-          ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
-          : html`<label
-              >Your name
-              <input
-                name="by"
-                maxlength="100"
-                required
-                autocomplete="name"
-                .value=${actions.personName()}
-                autofocus
-            /></label>`
-      }
-      ${verb === 'undo' ? html`<label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>` : nothing}
-      ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
-      <div class="buttons">
-        <button type="submit">${button}</button>
-        <button type="button" class="plain" @click=${() => actions.askAbout(undefined)}>Cancel</button>
-      </div>
-    </form>
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          const form = new FormData(event.target);
+          void actions.sayToRollout({ by: form.get('by'), reason: form.get('reason') });
+        }}
+      >
+        <h2 id="ask-title">${title}${revision === undefined ? '' : ` to revision ${revision}`}</h2>
+        <p><b>${namespace}/${name}</b>: ${does}</p>
+        ${verb === 'undo' ? changeList(changes) : nothing}
+        ${
+          caller
+            ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
+            : html`<label
+                >Your name
+                <input
+                  name="by"
+                  maxlength="100"
+                  required
+                  autocomplete="name"
+                  .value=${actions.personName()}
+                  autofocus
+              /></label>`
+        }
+        ${verb === 'undo' ? html`<label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>` : nothing}
+        ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
+        <div class="buttons">
+          <button type="submit">${button}</button>
+          <button type="button" class="plain" @click=${() => actions.askAbout(undefined)}>Cancel</button>
+        </div>
+      </form>
+    </section>
   </div>`;
 }
 

@@ -70,7 +70,7 @@ export function rolloutList(state, actions) {
     <div
       class="scroller"
       id="rows"
-      role="listbox"
+      role=${items.length > 0 ? 'listbox' : 'region'}
       aria-label="${items.length} Deployments"
       aria-activedescendant=${selected >= first && selected < last ? `row-${selected}` : nothing}
       tabindex="0"

@@ -48,29 +48,32 @@ export function signInNotice({ notSignedIn }, actions) {
 export function tokenDialog(state, actions) {
   if (!state.asksToken) return nothing;
   return html`<div class="veil">
-    <form
+    <section
       class="dialog"
       role="dialog"
       aria-modal="true"
       aria-labelledby="token-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        actions.giveToken(new FormData(event.target).get('token'));
-      }}
       @keydown=${(event) => actions.dialogKeys(event, () => actions.giveToken(undefined))}
     >
-      <h2 id="token-title">A token is needed</h2>
-      <p>
-        <code>rollkeeper console</code> prints a link that signs this browser in. Or give a token: with
-        <code>--admin-auth=delegated</code> your own, otherwise the admin token, which
-        <code>rollkeeper up</code> keeps in the file <code>admin-token</code> of its data folder.
-      </p>
-      <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
-      <div class="buttons">
-        <button type="submit">Use it</button>
-        <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
-      </div>
-    </form>
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          actions.giveToken(new FormData(event.target).get('token'));
+        }}
+      >
+        <h2 id="token-title">A token is needed</h2>
+        <p>
+          <code>rollkeeper console</code> prints a link that signs this browser in. Or give a token: with
+          <code>--admin-auth=delegated</code> your own, otherwise the admin token, which
+          <code>rollkeeper up</code> keeps in the file <code>admin-token</code> of its data folder.
+        </p>
+        <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
+        <div class="buttons">
+          <button type="submit">Use it</button>
+          <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
+        </div>
+      </form>
+    </section>
   </div>`;
 }
 
