@@ -26,7 +26,9 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     origin = (await up.status()).replicas[0]?.adminUrl ?? '';
     const annotations = { 'node.rollkeeper.dev/logs.web': `first line\n${EVIL}\n` };
     await client.create(DEPLOYMENTS, aDeployment({ name: 'web', annotations }));
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'other' }));
+    const other = aDeployment({ name: 'other' });
+    other.metadata.annotations = { 'rollkeeper.dev/history': '14d' };
+    await client.create(DEPLOYMENTS, other);
     pod = await waitFor(
       async () => {
         const { items } = await client.list<Pod>(PODS, { namespace: 'default' });
@@ -185,7 +187,7 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
       involvedObject: { kind: 'Pod', namespace: 'default', name: pod, uid: metadata.uid },
       ...{ type: 'Warning', reason: 'Evil', message: EVIL, source: { component: EVIL } },
     };
-    await client.create(EVENTS, event as KubernetesObject);
+    await client.create(EVENTS, event);
     await open(`?object=pods/default/${pod}#objects`);
     await page.waitForSelector('.events >> text=onerror');
     const evil = encodeURIComponent(EVIL);
@@ -224,5 +226,35 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     await page.waitForSelector('.past-moment h3 >> text=ago');
     await page.click('.past-slider >> text=Now');
     await page.waitForSelector('.past-moment h3 >> text=Now');
+  });
+
+  it('are what notices of rollouts that got stuck lead to, for those who asked for them', async () => {
+    await page.addInitScript(`
+      window.told = [];
+      window.Notification = class {
+        static permission = 'default';
+        static async requestPermission() {
+          return (this.permission = 'granted');
+        }
+        constructor(title, options) {
+          window.told.push({ title, ...options, click: () => this.onclick() });
+        }
+        close() {}
+      };
+    `);
+    await open('#objectives');
+    await page.click('#notices');
+    await page.waitForSelector('#notices[aria-pressed=true]');
+    const containers = [{ name: 'web', image: 'other:3-missing' }];
+    const body = { spec: { template: { spec: { containers } } } };
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'other' }, { type: 'strategic', body });
+    await waitFor(async () => (await page.evaluate<number>('window.told.length')) > 0, {
+      what: 'the browser to be told',
+    });
+    expect(await page.evaluate<string>('window.told[0].title')).toBe('default/other is stuck');
+    expect(await page.evaluate<string>('window.told[0].body')).toContain('Stuck');
+    await page.evaluate('window.told[0].click()');
+    await page.waitForSelector('h2 >> text=other');
+    expect(await shown()).toContain('deployment=default%2Fother');
   });
 });

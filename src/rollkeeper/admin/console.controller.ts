@@ -46,9 +46,21 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'timeline.js',
     'trace.js',
   ].map((name) => [name, [join(PUBLIC, name), SCRIPT]] as const),
-  ...['console.css', 'objectives.css', 'objects.css', 'palette.css', 'timeline.css'].map(
-    (name) => [name, [join(PUBLIC, name), STYLE]] as const,
-  ),
+  ...[
+    'bar.css',
+    'base.css',
+    'detail.css',
+    'dialogs.css',
+    'narrow.css',
+    'objectives.css',
+    'objects.css',
+    'pages.css',
+    'palette.css',
+    'problems.css',
+    'rollouts.css',
+    'steps.css',
+    'timeline.css',
+  ].map((name) => [name, [join(PUBLIC, name), STYLE]] as const),
   ['icon.svg', [join(PUBLIC, 'icon.svg'), 'image/svg+xml']],
   // The directive imports the others from the folder above it.
   ...['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'].map(

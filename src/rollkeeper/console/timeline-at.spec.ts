@@ -10,11 +10,12 @@ interface Moment {
 }
 
 const PAGE_SCRIPT = new URL('public/timeline-at.js', import.meta.url).href;
-const { momentOf, revisionBefore, sizeSteps, stopsOf } = (await import(PAGE_SCRIPT)) as {
+const { momentOf, revisionBefore, sizeSteps, stopsOf, withSizesOfEvents } = (await import(PAGE_SCRIPT)) as {
   readonly momentOf: (entries: readonly Entry[], atMs: number) => Moment;
   readonly revisionBefore: (entries: readonly Entry[], entry: Entry) => string | undefined;
   readonly sizeSteps: (entries: readonly Entry[]) => readonly (readonly [number, number])[];
   readonly stopsOf: (entries: readonly Entry[]) => readonly number[];
+  readonly withSizesOfEvents: (entries: readonly Entry[]) => readonly Entry[];
 };
 
 const START_MS = Date.UTC(2026, 0, 1, 12);
@@ -67,6 +68,13 @@ describe('the line of sizes', () => {
       [61, 6],
       [62, 2],
     ]);
+  });
+
+  it('comes from Events where no history is kept, and only there', () => {
+    const what = 'ScalingReplicaSet: Scaled up replica set web-a from 0 to 3';
+    const event: Entry = { at: at(1), kind: 'event', what };
+    expect(sizeSteps(withSizesOfEvents([event])).map(([, size]) => size)).toEqual([0, 3]);
+    expect(withSizesOfEvents([...ENTRIES, event])).toEqual([...ENTRIES, event]);
   });
 
   it('begins with what a ReplicaSet had before its first known change', () => {

@@ -10,7 +10,10 @@ export async function furnish(client: HttpApiClient): Promise<void> {
   for (const name of ['shop', 'billing', 'media'])
     await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   for (const [namespace, name, replicas] of COMPLETE)
-    await client.create(DEPLOYMENTS, aDeployment({ namespace, name, replicas, image: `${name}:1.4.2` }));
+    await client.create(
+      DEPLOYMENTS,
+      recorded(aDeployment({ namespace, name, replicas, image: `${name}:1.4.2` })),
+    );
   await client.create(DEPLOYMENTS, canary());
   await client.create(StatefulSet, statefulSet());
   await client.create(CronJob, cronJob());
@@ -48,6 +51,11 @@ export async function rollOut(client: HttpApiClient): Promise<void> {
 
 /** A pod with a log of its own. */
 export const TALKING_POD = { namespace: 'billing', name: 'db-0' };
+
+function recorded(deployment: Deployment): Deployment {
+  const annotations = { ...deployment.metadata.annotations, 'rollkeeper.dev/history': '14d' };
+  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+}
 
 function canary(): Deployment {
   const deployment = aDeployment({
@@ -121,7 +129,7 @@ function merge(body: object) {
 }
 
 async function isPulling(client: HttpApiClient): Promise<boolean> {
-  const { items } = await client.list<KubernetesObject & { readonly status?: object }>(PODS as ResourceType, {
+  const { items } = await client.list<KubernetesObject & { readonly status?: object }>(PODS, {
     namespace: 'shop',
   });
   return items.some(({ status }) => JSON.stringify(status ?? {}).includes('ImagePullBackOff'));

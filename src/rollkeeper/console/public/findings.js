@@ -6,7 +6,8 @@ const NAMED = 5;
 
 /** Findings, and what would help. @param alone whether a single finding is told by the sentence above it */
 export function findingList({ namespace, unblockedBy, waitsFor }, state, actions, alone = false) {
-  const isTold = alone && waitsFor.length === 1;
+  // A note is not what the sentence is about.
+  const isTold = alone && waitsFor.length === 1 && waitsFor[0].severity !== 'note';
   return html`${
     waitsFor.length === 0
       ? nothing

@@ -2,6 +2,18 @@
 
 const STATES_OF = new Set(['asked', 'change', 'ended', 'failed', 'good']);
 
+const SCALED = /Scaled (?:up|down) replica set (\S+) from (\d+) to (\d+)/;
+
+/** Without a lasting history the Events of an hour say how sizes changed. */
+export function withSizesOfEvents(entries) {
+  if (entries.some(({ kind }) => kind === 'sized')) return entries;
+  return entries.map((entry) => {
+    const [, replicaSet, from, to] = (entry.kind === 'event' && SCALED.exec(entry.what)) || [];
+    if (replicaSet === undefined) return entry;
+    return { ...entry, kind: 'sized', replicaSet, sizes: { from: Number(from), to: Number(to) } };
+  });
+}
+
 export const atOf = ({ at }) => Date.parse(at);
 
 /** The last moment of an entry. */

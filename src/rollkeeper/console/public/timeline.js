@@ -3,7 +3,15 @@ import { html, nothing, svg } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
 import { ago, clockTime, empty } from '/console/parts.js';
 import { changeList } from '/console/rollout.js';
-import { atOf, endOf, momentOf, revisionBefore, sizeSteps, stopsOf } from '/console/timeline-at.js';
+import {
+  atOf,
+  endOf,
+  momentOf,
+  revisionBefore,
+  sizeSteps,
+  stopsOf,
+  withSizesOfEvents,
+} from '/console/timeline-at.js';
 
 const SPANS = [
   ['1h', 'Hour'],
@@ -231,7 +239,8 @@ export function timelineActions({ amend, go, set, state }) {
     if (span) search.set('since', span);
     try {
       const answer = await call('GET', `/admin/rollouts/${path}/timeline?${search}`);
-      if (state.selected === key) set({ timeline: { key, span, ...answer } });
+      const entries = withSizesOfEvents(answer.entries);
+      if (state.selected === key) set({ timeline: { key, span, ...answer, entries } });
     } catch (error) {
       // Without an answer the last look stays.
       if (error.status && state.selected === key) set({ timeline: { key, span, problem: error.message } });
