@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
+import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
-import { Up } from '../e2e/support/up.js';
+import { Up, rollkeeper } from '../e2e/support/up.js';
 import { TALKING_POD, furnish } from './support/console-world.js';
 
 const WIDTHS = [390, 768, 1024, 1440];
@@ -77,6 +77,14 @@ describe.skipIf(!chromiumPath)('what the console shows', () => {
     await page.waitForSelector(ready);
   };
 
+  /** Once; the session is that of the page. */
+  const signIn = async (): Promise<void> => {
+    if (page.url().startsWith(url) && (await page.locator('.who').count()) > 0) return;
+    await page.goto('about:blank');
+    await page.goto((await rollkeeper('console', '--data-dir', up.dataDir)).stdout.trim());
+    await page.waitForSelector('.who');
+  };
+
   const findings = async (): Promise<readonly string[]> => {
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
@@ -106,12 +114,16 @@ describe.skipIf(!chromiumPath)('what the console shows', () => {
     });
   });
 
-  it.each(VIEWS)('is within the window at every width: %s', async (_name, address, ready) => {
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await open(address, ready);
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth'), `${width}`).toBe(width);
-      expect(await page.evaluate<string[]>(OUTSIDE), `${width}`).toEqual([]);
-    }
-  });
+  it.each(VIEWS)(
+    'is within the window at every width for one who has signed in: %s',
+    async (_name, address, ready) => {
+      await signIn();
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        await open(address, ready);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth'), `${width}`).toBe(width);
+        expect(await page.evaluate<string[]>(OUTSIDE), `${width}`).toEqual([]);
+      }
+    },
+  );
 });

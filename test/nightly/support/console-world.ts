@@ -1,5 +1,5 @@
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import type { Deployment, KubernetesObject, ResourceType } from '../../../src/machinery/kubernetes/index.js';
+import type { Deployment, KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, NAMESPACES, PODS } from '../../../src/machinery/kubernetes/index.js';
 import { CronJob, StatefulSet } from '../../../src/runtime/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
