@@ -226,12 +226,16 @@ export function createRolloutEventMetrics(meter: Meter): (result: SendResult) =>
   return (result) => total.add(1, { result });
 }
 
-/** Problems by kind and cause, and how old the oldest is; `undefined` reports nothing. */
+/** Problems by kind and cause, and how old the oldest is; `undefined` reports nothing. Where there are none, one series says so. */
 export function observeProblems(meter: Meter, counts: () => readonly ProblemCount[] | undefined): void {
+  const none: ProblemCount = { kind: '', cause: '', count: 0, oldestSeconds: 0 };
+  const shown = (): readonly ProblemCount[] => {
+    const all = counts();
+    return all?.length === 0 ? [none] : (all ?? []);
+  };
   const report = (name: string, description: string, valueOf: (count: ProblemCount) => number): void =>
     meter.createObservableGauge(name, { description }).addCallback((result) => {
-      for (const count of counts() ?? [])
-        result.observe(valueOf(count), { kind: count.kind, cause: count.cause });
+      for (const count of shown()) result.observe(valueOf(count), { kind: count.kind, cause: count.cause });
     });
   report(METRICS.problems, 'Objects that something blocks, by kind and cause', ({ count }) => count);
   report(
@@ -253,6 +257,8 @@ export function createProblemMetrics(meter: Meter): (look: LookResult) => void {
   const reads = meter.createCounter(METRICS.problemReads, {
     description: 'Lists that looks for problems read, by where they came from',
   });
+  for (const result of ['done', 'failed']) looks.add(0, { result });
+  for (const source of ['api', 'cache']) reads.add(0, { source });
   return (look) => {
     looks.add(1, { result: look.result });
     duration.record(look.tookMs / 1000);

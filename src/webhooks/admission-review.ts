@@ -1,6 +1,12 @@
 import type { KubernetesObject } from '@rollkeeper/runtime';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
-import type { AdmissionOperation, FieldProblem, RequestUser, Verdict } from './define-webhook.js';
+import type {
+  AdmissionOperation,
+  FieldProblem,
+  RefusedWith,
+  RequestUser,
+  Verdict,
+} from './define-webhook.js';
 import type { JsonPatchOperation } from './json-patch.js';
 
 /** A request that is none of what a webhook is asked, and why: answered with 400. */
@@ -108,6 +114,7 @@ export function refusalOf(
   if (verdict === undefined) return undefined;
   if (typeof verdict === 'string')
     return verdict === '' ? undefined : { code: 403, reason: 'Forbidden', message: verdict };
+  if (isRefusedWith(verdict)) return { reason: REASONS.get(verdict.code) ?? '', ...verdict };
   const problems: readonly FieldProblem[] = isFieldProblem(verdict) ? [verdict] : verdict;
   if (problems.length === 0) return undefined;
   const texts = problems.map(({ field, message }) => `${field}: ${message}`);
@@ -122,6 +129,29 @@ export function refusalOf(
       causes: problems.map(({ field, message }) => ({ reason: 'FieldValueInvalid', field, message })),
     },
   };
+}
+
+/** Kubernetes' words for codes of HTTP. */
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [400, 'BadRequest'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [405, 'MethodNotAllowed'],
+  [409, 'Conflict'],
+  [410, 'Gone'],
+  [413, 'RequestEntityTooLarge'],
+  [422, 'Invalid'],
+  [429, 'TooManyRequests'],
+  [500, 'InternalError'],
+  [503, 'ServiceUnavailable'],
+  [504, 'Timeout'],
+]);
+
+function isRefusedWith(
+  verdict: FieldProblem | readonly FieldProblem[] | RefusedWith,
+): verdict is RefusedWith {
+  return 'code' in verdict;
 }
 
 function isFieldProblem(verdict: FieldProblem | readonly FieldProblem[]): verdict is FieldProblem {

@@ -41,11 +41,20 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** A refusal with a code of its own: 429, for example, makes a client try again. */
+export interface RefusedWith {
+  /** 400 to 599. */
+  readonly code: number;
+  /** @default the one that Kubernetes has for the code */
+  readonly reason?: string;
+  readonly message: string;
+}
+
 /**
  * Nothing: the request may go on. A text: it is forbidden, and why (403). Fields: the object is invalid (422), which
- * clients show field by field.
+ * clients show field by field. A code: any other refusal.
  */
-export type Verdict = void | undefined | string | FieldProblem | readonly FieldProblem[];
+export type Verdict = void | undefined | string | FieldProblem | readonly FieldProblem[] | RefusedWith;
 
 /** Converts between the stored version of a kind and another one: see {@link spoke}. */
 export interface Spoke<Hub extends KubernetesObject = KubernetesObject> {
@@ -102,7 +111,15 @@ export interface WebhookHandlers<T extends KubernetesObject> {
 }
 
 export interface WebhookSpec<T extends KubernetesObject> extends WebhookRules, WebhookHandlers<T> {
-  /** One more label for a name of its own: needed for a second webhook of a kind. @default the kind's resource */
+  /**
+   * Requests at this subresource of the kind, and not at the kind itself: `eviction` of pods, `scale` of Deployments. The object is
+   * the subresource's: an Eviction, a Scale.
+   */
+  readonly subresource?: string;
+  /**
+   * One more label for a name of its own: needed for a second webhook of a kind.
+   * @default the kind's resource, and after a hyphen the subresource
+   */
   readonly name?: string;
   /** The other versions of the kind; the webhook's own is the hub. @default one version, or the same schema in all */
   readonly convert?: readonly Spoke<T>[];
@@ -113,6 +130,8 @@ export interface WebhookDefinition {
   /** `websites.example.com` */
   readonly name: string;
   readonly kind: Kind;
+  /** Empty: the kind itself. */
+  readonly subresource: string;
   readonly rules: WebhookRules;
   readonly operations: readonly AdmissionOperation[];
   readonly default?: WebhookHandlers<KubernetesObject>['default'];
@@ -130,8 +149,19 @@ const LONGEST_TIMEOUT_S = 30;
  */
 export function defineWebhook<T extends KubernetesObject>(
   kind: Kind<T>,
-  { convert, default: fill, name = kind.resource, validate, ...rules }: WebhookSpec<T>,
+  { convert, default: fill, name: given, subresource = '', validate, ...rules }: WebhookSpec<T>,
 ): WebhookDefinition {
+  const name = given ?? (subresource === '' ? kind.resource : `${kind.resource}-${subresource}`);
+  if (!/^[a-z]*$/.test(subresource))
+    throw new InvalidOptionError(
+      'webhook.subresource',
+      `"${subresource}" must be one word of lower-case letters`,
+    );
+  if (subresource !== '' && convert?.length)
+    throw new InvalidOptionError(
+      'webhook.convert',
+      `a webhook of ${kind.resource}/${subresource} has no versions`,
+    );
   if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name))
     throw new InvalidOptionError('webhook.name', `"${name}" must be lower-case words with hyphens and dots`);
   if (!fill && !validate && !convert?.length)
@@ -146,6 +176,7 @@ export function defineWebhook<T extends KubernetesObject>(
   return Object.freeze({
     name: `${name}.${domainOf(kind)}`,
     kind,
+    subresource,
     rules,
     operations,
     default: fill,

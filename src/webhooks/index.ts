@@ -8,6 +8,7 @@ export type {
   AdmissionRequest,
   Convert,
   FieldProblem,
+  RefusedWith,
   RequestUser,
   Spoke,
   Verdict,

@@ -109,7 +109,7 @@ export function conversionsOf(
 }
 
 function entryOf(webhook: WebhookDefinition, verb: WebhookVerb, configOf: ClientConfigOf) {
-  const { kind, name, rules } = webhook;
+  const { kind, name, rules, subresource } = webhook;
   const { namespaceSelector, objectSelector, matchConditions } = rules;
   return {
     name,
@@ -118,7 +118,7 @@ function entryOf(webhook: WebhookDefinition, verb: WebhookVerb, configOf: Client
       {
         apiGroups: [kind.group],
         apiVersions: [kind.version],
-        resources: [kind.resource],
+        resources: [subresource === '' ? kind.resource : `${kind.resource}/${subresource}`],
         operations: operationsOf(webhook, verb),
         scope: kind.namespaced ? 'Namespaced' : 'Cluster',
       },

@@ -32,6 +32,8 @@ export interface WebhookServerOptions {
    * @default 'apply'
    */
   readonly configurations?: 'apply' | 'patch' | 'leave';
+  /** The name of the configurations. @default the operator's */
+  readonly configurationName?: string;
 }
 
 export interface WebhookCertificateFiles {
@@ -47,6 +49,7 @@ const schema = z.object({
   port: port.default(9443),
   host: word.default('0.0.0.0'),
   configurations: z.enum(['apply', 'patch', 'leave'], 'must be apply, patch or leave').default('apply'),
+  configurationName: word.optional(),
   secret: z.object({ namespace: word.optional(), name: word.optional() }).default({}),
   certificates: z
     .union(

@@ -52,7 +52,7 @@ class WebhookExtension implements ManagerExtension {
     const { name, options, webhooks } = this;
     const { client, clock, election, health, metrics, tracer } = manager;
     const logger = manager.logger.child({ component: 'webhooks' });
-    const { configurations: how, host, port, reachedAt } = options;
+    const { configurationName, configurations: how, host, port, reachedAt } = options;
     this.listener = new WebhookListener(webhooks, {
       ...{ clock, logger, tracer },
       metrics: createWebhookMetrics(metrics.meter),
@@ -61,7 +61,7 @@ class WebhookExtension implements ManagerExtension {
     this.keeper = new WebhookKeeper({
       listener: this.listener,
       certificates: this.certificatesOf(manager),
-      publication: { client, logger, name, webhooks, reachedAt, how },
+      publication: { client, logger, name: configurationName ?? name, webhooks, reachedAt, how },
       isInCharge: () => election.isLeader || election.leader === '',
       ...{ clock, logger },
     });

@@ -29,53 +29,15 @@ describe('a command line that is wrong', () => {
   const run = (args: readonly string[]) =>
     spawnSync(process.execPath, [MAIN, ...args], { cwd: folder, encoding: 'utf8', env: { PATH: '' } });
 
+  // Each way to be wrong is in test/unit/command-line.test.ts.
   it.each([
     [['nope'], "error: unknown command 'nope'"],
-    [
-      ['up', '--kubernetes-version=1.30'],
-      'error: there is no --kubernetes-version: the embedded API server is Kubernetes 1.36',
-    ],
-    [['nope', '--help'], "error: unknown command 'nope'"],
-    [['help', 'nope'], "error: unknown command 'nope'"],
-    [['explain'], "error: missing required argument 'name'"],
     [['controller', '--bad'], "error: unknown option '--bad'"],
     [
       ['controller', '--redis-url', 'redis://x', '--controllers=wrong'],
       'controllers: "wrong" is no controller',
     ],
     [['controller', '--redis-url', 'redis://x', '--leader-elect=no'], 'leader-elect: must be true or false'],
-    [['queue', 'nope', 'deployment'], 'verb: "nope" is none of'],
-    [['rollout', 'nope', 'web'], 'verb: "nope" is none of'],
-    [['rollout', 'wait', 'deployment'], 'name: is missing after deployment'],
-    [['rollout', 'wait', 'web', '--timeout', '5x'], 'timeout: "5x" is not a duration'],
-    [['rollout', 'wait', 'web', '--timeout', '0'], 'timeout: must be longer than 0s'],
-    [['rollout', 'wait', 'web', '--output', 'yaml'], 'output: "yaml" is neither text nor json'],
-    [['rollout', 'wait', 'web', '-o', 'json', '--github'], 'github: cannot be given with --output json'],
-    [
-      ['rollout', 'status', 'web', '--watch=false', '--until-held'],
-      'until-held: cannot be given with --watch=false',
-    ],
-    [['rollout', 'wait', 'web', '--watch=false'], 'watch: is of status'],
-    [
-      ['explain', 'secret', 'web'],
-      'kind: "secret" is none that this works on; only deployment and the kinds that --help names are',
-    ],
-    [['explain', 'pod', 'web', '--kubeconfig', '/nope'], 'kubeconfig /nope: ENOENT'],
-    [['plan', '-f', '/nope'], 'filename: ENOENT'],
-    [['plan', '-f', 'empty.yaml', '-o', 'wide'], 'output: "wide" is none of text, json, yaml'],
-    [['status', '--json', '-o', 'yaml'], 'output: "yaml" contradicts --json'],
-    [['rollout', 'undo', 'web', '-o', 'wide'], 'output: "wide" is none of text, json'],
-    [['completion', 'tcsh'], 'shell: "tcsh" is none of bash, zsh, fish'],
-    [['diff', '3'], 'name: is missing before the revisions'],
-    [['diff', 'web', '1', '2', '3'], 'revision: two at most'],
-    [['timeline', 'web', '--since', 'yesterday'], 'since: "yesterday" is not a duration'],
-    [['top', '--interval', '0'], 'interval: "0" is not a number of seconds'],
-    [['doctor', '-o', 'name'], 'output: "name" is none of text, json, yaml'],
-    [['doctor', '--service-account', 'a/b/c'], 'service-account: "a/b/c" is not namespace/name'],
-    [['doctor', '--controllers', 'deployment,job'], 'controllers: "job" is none of deployment,'],
-    [['queue', 'requeue', 'deployment', 'a/b', '--watch'], 'watch: is of show'],
-    [['plan', '-f', '.'], 'filename: EISDIR'],
-    [['plan', '-f', 'empty.yaml'], 'the Deployment has no metadata.name'],
     [['plan', '-f', 'broken.yaml'], 'filename: broken.yaml: '],
   ])('%j ends with 2 and says what is wrong, without a stack', (args, says) => {
     const { status, stderr } = run(args);

@@ -85,9 +85,11 @@ describe('the metrics', () => {
     await waitFor(
       async () => {
         await scrape();
-        return served.has('rollkeeper_rollout_duration_seconds');
+        return ['rollkeeper_rollout_duration_seconds', 'rollkeeper_problem_look_seconds'].every((name) =>
+          served.has(name),
+        );
       },
-      { intervalMs: 500, what: 'the rollout to be counted' },
+      { intervalMs: 500, what: 'the rollout to be counted, and a look for problems' },
     );
   });
 

@@ -5,7 +5,7 @@ import { runConformance } from '../../src/testing/conformance/run-conformance.js
 
 const RECORDED = fileURLToPath(new URL('../vectors/kubectl-1.36.jsonl.gz', import.meta.url));
 /** Of 270 commands. It only rises. */
-const FLOOR = 261;
+const FLOOR = 262;
 
 it(
   'all recorded commands of kubectl print what they printed against a genuine server, but for those that are documented',

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringifyJson } from '../../src/machinery/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { EventObject } from '../../src/client/events/event-object.js';
+import { EVENTS, stringifyJson } from '../../src/machinery/kubernetes/index.js';
 import type { Diagnosis, DiagnosisFinding } from '../../src/rollkeeper/diagnose/index.js';
+import { PROBLEM_COMPONENT, reasonOf } from '../../src/rollkeeper/problem-watch/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from '../e2e/support/kubectl.js';
 import type { Finished } from '../e2e/support/up.js';
@@ -15,12 +18,17 @@ const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'SITUATIONS.md');
 describe.skipIf(!anyKubectl())('what an operator meets', () => {
   let up: Up;
   let adminUrl: string;
+  let client: HttpApiClient;
 
   beforeAll(async () => {
-    up = await Up.start({ args: ['--nodes', '3'] });
+    up = await Up.start({ args: ['--nodes', '3', '--', '--problems-interval-ms', '1000'] });
     adminUrl = (await up.leader()).adminUrl;
+    client = await up.client();
   });
-  afterAll(() => up?.stopAndRemove());
+  afterAll(async () => {
+    await client?.close();
+    await up?.stopAndRemove();
+  });
 
   const kubectl = (args: readonly string[], input?: string): Promise<Finished> =>
     up.kubectl(anyKubectl()?.binary ?? '', args, input);
@@ -59,6 +67,23 @@ describe.skipIf(!anyKubectl())('what an operator meets', () => {
       .flatMap(({ waitsFor }) => waitsFor);
   };
 
+  /** The reasons of the Warnings about the object that the leader has written. */
+  const warned = async ({ namespace, object }: Situation): Promise<readonly string[]> => {
+    const [, name] = object.split('/');
+    const { items } = await client.list<EventObject>(EVENTS, {
+      fieldSelector: `reportingComponent=${PROBLEM_COMPONENT},involvedObject.name=${name}`,
+    });
+    return items
+      .filter(({ involvedObject }) => (involvedObject.namespace ?? namespace) === namespace)
+      .filter(({ type }) => type === 'Warning')
+      .map(({ reason }) => reason);
+  };
+
+  const isCounted = async ({ cause }: Situation): Promise<boolean> => {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    return new RegExp(`^rollkeeper_problems\\{kind="\\w+",cause="${cause}"\\} [1-9]`, 'm').test(metrics);
+  };
+
   it.each(SITUATIONS.map((situation) => [situation.what, situation] as const))('%s', async (_, situation) => {
     await create(situation);
     await waitFor(async () => isTold(situation, await explained(situation)), {
@@ -69,6 +94,25 @@ describe.skipIf(!anyKubectl())('what an operator meets', () => {
       intervalMs: 300,
       what: `the problems to ${situation.isProblem === false ? 'leave out' : 'name'} it`,
     });
+    if (situation.isProblem === false) return;
+    await waitFor(async () => (await warned(situation)).includes(reasonOf(situation.cause)), {
+      intervalMs: 300,
+      what: `an Event about ${situation.object}`,
+    });
+    await waitFor(() => isCounted(situation), { intervalMs: 300, what: `${situation.cause} to be counted` });
+  });
+
+  it('is no Event where it was asked for', async () => {
+    const asked = SITUATIONS.filter(({ isProblem }) => isProblem === false);
+    for (const situation of asked) expect(await warned(situation)).not.toContain(reasonOf(situation.cause));
+  });
+
+  it('is reported once: no Warning is written again while its problem stands', async () => {
+    const { items } = await client.list<EventObject>(EVENTS, {
+      fieldSelector: `reportingComponent=${PROBLEM_COMPONENT}`,
+    });
+    const texts = items.map(({ involvedObject, reason }) => `${reason} ${involvedObject.uid}`);
+    expect(new Set(texts).size).toBe(texts.length);
   });
 
   it('is in the documentation, each in a row', async () => {

@@ -83,6 +83,22 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
       series('rollkeeper_deployments{state="blocked",instance="a"}', '2x30'),
     ],
   },
+  RollkeeperProblemLasts: {
+    fires: [
+      series(
+        'rollkeeper_oldest_problem_seconds{kind="Deployment",cause="image-pull",instance="a"}',
+        '1860+60x30',
+      ),
+    ],
+    at: 5,
+    quiet: [
+      series(
+        'rollkeeper_oldest_problem_seconds{kind="Deployment",cause="image-pull",instance="a"}',
+        '600x30',
+      ),
+      series('rollkeeper_oldest_problem_seconds{kind="",cause="",instance="a"}', '0x30'),
+    ],
+  },
   RollkeeperKeysParked: {
     fires: [series('rollkeeper_workqueue_parked_keys{name="deployment"}', '1x30')],
     at: 5,

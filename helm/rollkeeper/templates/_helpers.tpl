@@ -153,3 +153,12 @@ podAntiAffinity:
 {{- with .rule.to }}{{ $rule = set $rule "to" . }}{{ end }}
 {{- list $rule | toYaml }}
 {{- end }}
+
+{{- /* The configuration and the rights of the webhook of evictions; some are the cluster's. */}}
+{{- define "rollkeeper.evictionsName" -}}
+{{- printf "%s-evictions" (include "rollkeeper.fullname" .) }}
+{{- end }}
+
+{{- define "rollkeeper.evictionsServiceName" -}}
+{{- printf "%s-evictions" (include "rollkeeper.fullname" . | trunc 53 | trimSuffix "-") }}
+{{- end }}

@@ -57,7 +57,7 @@
 {{- /* What is looked at for problems, besides what the informers read. */}}
 {{- define "rollkeeper.rules.problems" -}}
 - apiGroups: [""]
-  resources: [events, pods, services, persistentvolumeclaims, resourcequotas]
+  resources: [events, pods, services, persistentvolumeclaims, replicationcontrollers, resourcequotas]
   verbs: [list]
 - apiGroups: [apps]
   resources: [replicasets, statefulsets, daemonsets]
@@ -125,6 +125,12 @@
   verbs: [update]
 - apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
   resources: [deployments]
+  verbs: [patch]
+{{- end }}
+{{- if .Values.evictionWebhook.enabled }}
+{{- /* Pods that are to be evicted are marked. */}}
+- apiGroups: [""]
+  resources: [pods]
   verbs: [patch]
 {{- end }}
 {{- if .Values.rolloutChecks.enabled }}

@@ -49,8 +49,9 @@ export function openApiSchemas(
   };
   return {
     get(name) {
-      const made = make(name);
-      if (!made) return undefined;
+      const schema = make(name);
+      if (!schema) return undefined;
+      const made = describeTypeMeta(schema);
       const type = described.get(name)?.type;
       return withFacts(type ? { ...made, ...identity(type, type.kind) } : made, over[name], version);
     },
@@ -71,6 +72,28 @@ export function openApiSchemas(
 /** Whether a definition of a user's has made the kind: it comes and goes, and brings its own schema. */
 export function isUserDefined({ schema }: KindDefinition, schemas: SchemaRegistry): boolean {
   return schemas.get(schema)?.structural !== undefined;
+}
+
+const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+/** Kubernetes says the same of all types. */
+const API_VERSION =
+  'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas ' +
+  `to the latest internal value, and may reject unrecognized values. More info: ${CONVENTIONS}#resources`;
+const KIND =
+  'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint ' +
+  `the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`;
+
+/** What has apiVersion and kind without words of its own about them is a type, and not a reference to one. */
+function describeTypeMeta(schema: OpenApiSchema): OpenApiSchema {
+  const { apiVersion, kind } = schema.properties ?? {};
+  if (!apiVersion || !kind || apiVersion.description !== undefined || kind.description !== undefined)
+    return schema;
+  const properties = {
+    ...schema.properties,
+    apiVersion: { description: API_VERSION, ...apiVersion },
+    kind: { description: KIND, ...kind },
+  };
+  return { ...schema, properties };
 }
 
 function identity({ group, version }: Listed['type'], kind: string): OpenApiSchema {

@@ -1,13 +1,12 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import type { Deployment, KubernetesObject, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, KubernetesObject, Pod, Replacement } from '@rollkeeper/machinery/kubernetes';
 import {
   EVICTION_ASKED,
   cloneJson,
   controllerOf,
+  decideReplacement,
   isEvictionToBeNoted,
 } from '@rollkeeper/machinery/kubernetes';
-import type { Replacement } from './decide-replacement.js';
-import { decideReplacement } from './decide-replacement.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { contextOf, storageKeyOf } from './registry-context.js';
 import { updateObject } from './update-object.js';

@@ -7,6 +7,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { EventCorrelator } from './event-correlator.js';
 import type { EventSource } from './event-object.js';
 import { EventQueue } from './event-queue.js';
+import { EventNames } from './event-names.js';
 import type { EventNote, EventRecorder, EventRecorderMetrics } from './event-recorder.js';
 import { noEventRecorderMetrics } from './event-recorder.js';
 import type { CompiledEventRecorderOptions, EventRecorderOptions } from './event-recorder.options.js';
@@ -42,9 +43,10 @@ export class ApiEventRecorder implements EventRecorder {
   constructor(private readonly deps: ApiEventRecorderDependencies) {
     this.options = compileEventRecorderOptions(deps.options);
     const { component, host, clock, random } = deps;
-    this.correlator = new EventCorrelator({ component, host }, clock, random, this.options);
+    const names = new EventNames(clock, random);
+    this.correlator = new EventCorrelator({ component, host }, clock, names, this.options);
     this.queue = new EventQueue(this.options.maxQueued);
-    this.writer = new EventWriter(deps, this.options);
+    this.writer = new EventWriter(deps, names, this.options);
     this.metrics = deps.metrics ?? noEventRecorderMetrics;
   }
 

@@ -1,8 +1,9 @@
-import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { EventObject, EventSource } from './event-object.js';
 import { newEvent } from './event-object.js';
+import type { EventNames } from './event-names.js';
 import type { EventNote } from './event-recorder.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 import { EventSpamFilter } from './event-spam-filter.js';
@@ -31,7 +32,7 @@ export class EventCorrelator {
   constructor(
     private readonly source: EventSource,
     private readonly clock: Clock,
-    private readonly random: RandomSource,
+    private readonly names: EventNames,
     options: CompiledEventRecorderOptions,
   ) {
     this.similar = new SimilarEvents(options);
@@ -71,10 +72,10 @@ export class EventCorrelator {
     about: DeepReadonly<KubernetesObject>,
     note: EventNote,
   ): EventSeries {
-    const { random } = this;
+    const { names } = this;
     const { message } = note;
     const source = { ...this.source, component };
-    const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), random });
+    const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), names });
     const series = { event, isWritten: false, isQueued: false };
     this.series.set(key, series);
     return series;

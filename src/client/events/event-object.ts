@@ -1,6 +1,6 @@
-import type { RandomSource } from '@rollkeeper/machinery/clock';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { EventNames } from './event-names.js';
 import type { EventNote, EventType } from './event-recorder.js';
 
 /** The fields of `v1.Event` that we write. */
@@ -38,8 +38,6 @@ export interface EventSource {
 
 /** The namespace for events of cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
-/** Leaves room for a dot and 16 hexadecimal digits within the 253 characters of a name. */
-const MAX_NAME_PREFIX = 253 - 17;
 
 /** A first event about an object, with count 1. */
 export function newEvent(input: {
@@ -48,15 +46,15 @@ export function newEvent(input: {
   readonly message: string;
   readonly source: EventSource;
   readonly nowMs: number;
-  readonly random: RandomSource;
+  readonly names: EventNames;
 }): EventObject {
-  const { about, note, message, source, nowMs, random } = input;
+  const { about, names, note, message, source, nowMs } = input;
   const { namespace, name, uid, resourceVersion } = about.metadata;
   const time = toRfc3339(nowMs);
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: newEventName(name, nowMs, random), namespace: namespace ?? DEFAULT_NAMESPACE },
+    metadata: { name: names.next(name), namespace: namespace ?? DEFAULT_NAMESPACE },
     involvedObject: { apiVersion: about.apiVersion, kind: about.kind, namespace, name, uid, resourceVersion },
     type: note.type,
     reason: note.reason,
@@ -69,10 +67,4 @@ export function newEvent(input: {
     reportingComponent: source.component,
     reportingInstance: source.host ?? '',
   };
-}
-
-/** `<object>.<hex>`: nanoseconds as in client-go, with random digits below a millisecond. */
-export function newEventName(objectName: string, nowMs: number, random: RandomSource): string {
-  const nanoseconds = BigInt(Math.floor(nowMs)) * 1_000_000n + BigInt(Math.floor(random.next() * 1_000_000));
-  return `${objectName.slice(0, MAX_NAME_PREFIX)}.${nanoseconds.toString(16)}`;
 }

@@ -12,7 +12,7 @@ import { EVENTS } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { EventSeries } from './event-correlator.js';
 import type { EventObject } from './event-object.js';
-import { newEventName } from './event-object.js';
+import type { EventNames } from './event-names.js';
 import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
 
 export interface EventWriterDependencies {
@@ -34,6 +34,7 @@ export interface WriteLimits {
 export class EventWriter {
   constructor(
     private readonly deps: EventWriterDependencies,
+    private readonly names: EventNames,
     private readonly options: Pick<
       CompiledEventRecorderOptions,
       'retryBaseMs' | 'retryMaxMs' | 'maxAttempts'
@@ -74,7 +75,7 @@ export class EventWriter {
         return;
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        const name = newEventName(event.involvedObject.name, this.deps.clock.now(), this.deps.random);
+        const name = this.names.next(event.involvedObject.name);
         series.event = { ...event, metadata: { ...event.metadata, name } };
         series.isWritten = false;
       }

@@ -25,6 +25,7 @@ export {
   validateDeployment,
 } from './limits.js';
 export {
+  byTime,
   createRecordController,
   entriesOf,
   meansOfRevision,

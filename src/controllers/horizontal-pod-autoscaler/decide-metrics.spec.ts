@@ -95,6 +95,7 @@ describe('the number of pods that several metrics ask for', () => {
       metrics: { problem: 'the server could not find the requested resource' },
       failure: {
         reason: 'FailedGetResourceMetric',
+        value: 'cpu resource metric value',
         message:
           'failed to get cpu usage: unable to get metrics for resource cpu: the server could not find the requested resource',
       },
@@ -105,6 +106,7 @@ describe('the number of pods that several metrics ask for', () => {
       metrics: [],
       failure: {
         reason: 'FailedGetResourceMetric',
+        value: 'cpu resource metric value',
         message:
           'failed to get cpu usage: unable to get metrics for resource cpu: no metrics returned from resource metrics API',
       },
@@ -115,6 +117,7 @@ describe('the number of pods that several metrics ask for', () => {
       metrics: [METRICS],
       failure: {
         reason: 'FailedGetContainerResourceMetric',
+        value: 'cpu container metric value',
         message:
           'failed to get cpu utilization: unable to get metrics for resource cpu: container other not present in metrics for pod default/web-0',
       },

@@ -11,6 +11,7 @@ import {
   compileMetric,
   describeProblem,
   failureReason,
+  metricValueOf,
   metricStatus,
   nameOf,
   samplesOf,
@@ -22,6 +23,8 @@ export interface FailedMetric {
   readonly reason: string;
   /** For the Event and the condition. */
   readonly message: string;
+  /** What is missing: `cpu resource metric value`. */
+  readonly value: string;
 }
 
 export interface DecidedMetrics {
@@ -58,7 +61,7 @@ export function decideMetrics(
       if (!wanted || decided.replicas > wanted.replicas) wanted = decided;
     } else {
       statuses.push({ type: '' });
-      failures.push(decided);
+      failures.push({ ...decided, value: metricValueOf(spec) });
     }
   }
   const isHeldBack = failures.length > 0 && wanted !== undefined && wanted.replicas < facts.currentReplicas;
@@ -66,7 +69,8 @@ export function decideMetrics(
 }
 
 type DecidedMetric =
-  FailedMetric | { readonly replicas: number; readonly metric: string; readonly status: MetricStatus };
+  | Omit<FailedMetric, 'value'>
+  | { readonly replicas: number; readonly metric: string; readonly status: MetricStatus };
 
 function decideCustom(
   spec: DeepReadonly<MetricSpec>,

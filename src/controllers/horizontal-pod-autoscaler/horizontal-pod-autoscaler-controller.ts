@@ -224,7 +224,7 @@ class Look {
     );
     this.warn(
       'FailedComputeMetricsReplicas',
-      `invalid metrics (${failures.length} invalid out of ${metrics}), first error is: ${first.message}`,
+      `invalid metrics (${failures.length} invalid out of ${metrics}), first error is: failed to get ${first.value}: ${first.message}`,
     );
   }
 

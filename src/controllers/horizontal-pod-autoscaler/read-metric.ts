@@ -2,7 +2,7 @@ import type { MetricSpec, MetricStatus } from '@rollkeeper/machinery/types/autos
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { formatQuantity } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/runtime';
-import { defineKind } from '@rollkeeper/runtime';
+import { ApiStatusError, defineKind, isNotFound } from '@rollkeeper/runtime';
 import { parseTimeMs } from '../shared/index.js';
 import type { PodSample, Problem, Proposal, ResourceMetric } from './decide-replicas.js';
 import { milliOf } from './decide-replicas.js';
@@ -23,22 +23,27 @@ const PodMetrics = defineKind<PodMetrics>({
 /** metrics-server's default averaging window. */
 const DEFAULT_WINDOW_MS = 60_000;
 
-/** @throws ApiStatusError if no metrics server is installed */
+/** @throws ApiStatusError if no metrics server is installed, in the words of Kubernetes' client */
 export async function readPodMetrics(
   client: ApiClient,
   namespace: string,
   labelSelector: string,
 ): Promise<readonly PodMetrics[]> {
-  const { items } = await client.list<PodMetrics>(PodMetrics, { namespace, labelSelector });
-  return items;
+  try {
+    const { items } = await client.list<PodMetrics>(PodMetrics, { namespace, labelSelector });
+    return items;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new ApiStatusError({ code: 404, message: NOT_SERVED }, { cause: error });
+  }
 }
 
-const NOT_SERVED = 'the server could not find the requested resource';
+/** A server that does not serve a type answers with a text. */
+const NOT_SERVED = 'the server could not find the requested resource (get pods.metrics.k8s.io)';
 
-/** Why there are no usages, in the words of kube-controller-manager, whose client says what it asked a server for that does not serve it. */
+/** Why there are no usages, in the words of kube-controller-manager. */
 export function unfetched(problem: string): string {
-  const asked = problem === NOT_SERVED ? ' (get pods.metrics.k8s.io)' : '';
-  return `unable to fetch metrics from resource metrics API: ${problem}${asked}`;
+  return `unable to fetch metrics from resource metrics API: ${problem}`;
 }
 
 /** Compiles a metric of a spec; an unsupported type is a problem. */
@@ -107,6 +112,14 @@ export function failureReason({ type }: DeepReadonly<MetricSpec>): string {
   return type === 'Object' || type === 'Pods' || type === 'External' || type === 'ContainerResource'
     ? `FailedGet${type}Metric`
     : 'FailedGetResourceMetric';
+}
+
+/** Which value is missing, in the Event about the whole autoscaler. Source: `computeReplicasForMetric` in k/k pkg/controller/podautoscaler. */
+export function metricValueOf(metric: DeepReadonly<MetricSpec>): string {
+  if (metric.type === 'Resource') return `${metric.resource?.name} resource metric value`;
+  if (metric.type === 'ContainerResource') return `${metric.containerResource?.name} container metric value`;
+  if (metric.type === 'External') return `${metric.external?.metric.name} external metric value`;
+  return `${metric.type.toLowerCase()} metric value`;
 }
 
 /** The prefix of a problem, as in the genuine controller. */

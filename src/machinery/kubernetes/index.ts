@@ -99,6 +99,8 @@ export {
   evictionAskedForMs,
   isEvictionToBeNoted,
 } from './asked-eviction.js';
+export type { Replacement } from './decide-replacement.js';
+export { decideReplacement } from './decide-replacement.js';
 export { POD_DELETION_COST, parseDeletionCost } from './pod-deletion-cost.js';
 export {
   NANOS,

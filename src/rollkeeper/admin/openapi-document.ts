@@ -226,6 +226,15 @@ export const OPENAPI_DOCUMENT = {
       ],
       NOT_FOUND,
     ),
+    '/admin/rollouts/{namespace}/{name}/timeline': read(
+      'What was asked of a Deployment, by whom and by which means, how it ended, and its sizes over time; oldest first',
+      [
+        ...ofRollout,
+        inQuery('since', { type: 'string' }, 'a duration, 24h, or an RFC 3339 time; default: everything'),
+        inQuery('events', { type: 'boolean' }, 'false: without Events'),
+      ],
+      NOT_FOUND,
+    ),
     '/admin/rollouts/{namespace}/{name}/promote': onRollout('Approves of the step at which it waits'),
     '/admin/rollouts/{namespace}/{name}/abort': onRollout('Goes back to the last good revision'),
     '/admin/rollouts/{namespace}/{name}/retry': onRollout('Tries a template again that failed'),

@@ -25,13 +25,15 @@ import type { Diagnosis } from './diagnosis.js';
 import { KIND_DIAGNOSES } from './kind-diagnoses.js';
 import type { KindDiagnosis } from './kind-diagnosis.js';
 import { groupByRegistry } from './registry-problems.js';
-import type { Snapshot } from './snapshot.js';
+import type { Need, Snapshot } from './snapshot.js';
 
 export interface FindProblemsOptions extends DiagnoseOptions {
   /** @default all namespaces, and the objects of the cluster */
   readonly namespace?: string;
   /** Kinds that are looked at besides Deployments. @default all that can be diagnosed */
   readonly kinds?: readonly KindDiagnosis[];
+  /** Whether lists of the cluster, such as that of nodes, are left out where a namespace is given. @default false: they are tried */
+  readonly staysInNamespace?: boolean;
   /** Which Deployments are looked at. @default those of apps/v1 */
   readonly deploymentTypes?: readonly ResourceType[];
 }
@@ -65,7 +67,8 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
     ...[...deploymentTypes, REPLICA_SETS, PODS].map((type) => ({ type, ...scope(namespace) })),
     ...(options.cached?.(NODES) ? [{ type: NODES }] : []),
   ];
-  const snapshot = await reader.snapshot(needs);
+  const isWithin = ({ type }: Need): boolean => type.namespaced || options.staysInNamespace !== true;
+  const snapshot = await reader.snapshot(needs.filter(isWithin));
   let looked = 0;
   const problems: Diagnosis[] = [];
   for (const kind of kinds) {
@@ -75,7 +78,10 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
     looked += objects.length;
     for (const object of objects) {
       const also = kind.alsoNeeds?.(object) ?? [];
-      const seen = also.length === 0 ? snapshot : await reader.snapshot([...kind.needs(namespace), ...also]);
+      const seen =
+        also.length === 0
+          ? snapshot
+          : await reader.snapshot([...kind.needs(namespace), ...also].filter(isWithin));
       problems.push(conclude(kind.type, object, kind.judge(object, seen, nowMs)));
     }
   }

@@ -15,6 +15,9 @@ export interface ReplicaConfig {
   readonly zones?: boolean;
   readonly 'lasting-history'?: boolean;
   readonly problems?: string;
+  readonly 'eviction-webhook'?: string;
+  readonly 'eviction-webhook-configuration'?: string;
+  readonly 'eviction-webhook-tls-cert-file'?: string;
   readonly 'leader-elect-resource-lock'?: string;
   readonly 'leader-elect-resource-name'?: string;
   readonly 'leader-elect-resource-namespace'?: string;
@@ -41,6 +44,7 @@ export function installationOf(
     zones: config?.zones === true,
     lastingHistory: config?.['lasting-history'] === true,
     looksAtAllKinds: config?.problems === 'all',
+    ...evictionWebhookOf(config),
     ...(config?.['leader-elect-resource-lock'] === 'leases' && {
       lease: {
         namespace: config['leader-elect-resource-namespace'] ?? 'kube-system',
@@ -48,6 +52,15 @@ export function installationOf(
       },
     }),
   };
+}
+
+/** One that makes its own configuration, or has a certificate from elsewhere, is not the chart's. */
+function evictionWebhookOf(config: ReplicaConfig | undefined): Pick<Installation, 'evictionWebhook'> {
+  const { 'eviction-webhook': address, 'eviction-webhook-configuration': configuration } = config ?? {};
+  const namespace = /^([^/:]+)\//.exec(address ?? '')?.[1];
+  if (namespace === undefined || configuration === undefined) return {};
+  if (config?.['eviction-webhook-tls-cert-file'] !== undefined) return {};
+  return { evictionWebhook: { configuration, namespace } };
 }
 
 function apisIn(option: unknown): readonly string[] {

@@ -27,6 +27,8 @@ export interface Installation {
   readonly lastingHistory: boolean;
   /** Whether all kinds are looked at for problems. */
   readonly looksAtAllKinds: boolean;
+  /** Where evictions are held, and the certificate is made here. */
+  readonly evictionWebhook?: { readonly configuration: string; readonly namespace: string };
   /** Where the Lease is, with `--leader-elect-resource-lock leases`. */
   readonly lease?: { readonly namespace: string; readonly name: string };
 }
@@ -74,6 +76,7 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
       : []),
     ...(installation.looksAtAllKinds ? problemRights(isWhole) : []),
     ...rights('create patch', '', 'events'),
+    ...(installation.evictionWebhook ? webhookRights(installation.evictionWebhook) : []),
     ...(lease ? leaseRights(lease) : []),
   ];
 }
@@ -81,7 +84,11 @@ function replicaRights(installation: Installation): readonly NeededRight[] {
 /** Lists of what `findProblems` looks at; a test compares them with what the kinds say that they need. */
 function problemRights(isWhole: boolean): readonly NeededRight[] {
   return [
-    ...rights('list', '', 'events pods services persistentvolumeclaims resourcequotas'),
+    ...rights(
+      'list',
+      '',
+      'events pods services persistentvolumeclaims replicationcontrollers resourcequotas',
+    ),
     ...rights('list', 'apps', 'replicasets statefulsets daemonsets'),
     ...rights('list', 'batch', 'jobs cronjobs'),
     ...rights('list', 'autoscaling', 'horizontalpodautoscalers'),
@@ -98,6 +105,18 @@ function problemRightsOfCluster(): readonly NeededRight[] {
     ...rights('list', 'storage.k8s.io', 'storageclasses'),
     ...rights('list', 'apiregistration.k8s.io', 'apiservices'),
     ...rights('list', 'admissionregistration.k8s.io', admission),
+  ];
+}
+
+function webhookRights({
+  configuration: name,
+  namespace,
+}: NonNullable<Installation['evictionWebhook']>): readonly NeededRight[] {
+  const group = 'admissionregistration.k8s.io';
+  return [
+    ...rights('get update', group, 'validatingwebhookconfigurations').map((right) => ({ ...right, name })),
+    ...rights('create', '', 'secrets').map((right) => ({ ...right, namespace })),
+    ...rights('get update', '', 'secrets').map((right) => ({ ...right, namespace, name: `${name}-tls` })),
   ];
 }
 
@@ -150,6 +169,7 @@ function deploymentRights(installation: Installation): readonly NeededRight[] {
     ...(rolloutChecks ? [...rights('get', '', 'configmaps'), ...rights('get create', 'batch', 'jobs')] : []),
     ...(blueGreen ? rights('get patch', '', 'services') : []),
     ...(lastingHistory ? rights('get create update', '', 'configmaps') : []),
+    ...(installation.evictionWebhook ? rights('patch', '', 'pods') : []),
   ];
 }
 

@@ -16,7 +16,8 @@ export async function lookForProblems(
   if (namespaces.length === 0) return findProblems(client, options);
   const all: Problems[] = [];
   // One after the other: no list is asked for sooner than the one before has been answered.
-  for (const namespace of namespaces) all.push(await findProblems(client, { ...options, namespace }));
+  for (const namespace of namespaces)
+    all.push(await findProblems(client, { ...options, namespace, staysInNamespace: true }));
   return {
     problems: all.flatMap(({ problems }) => problems),
     looked: sum(all.map(({ looked }) => looked)),

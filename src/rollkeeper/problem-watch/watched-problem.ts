@@ -21,8 +21,10 @@ export interface WatchedProblem {
 
 /** The blocking causes in what was found, each once per object. */
 export function problemsIn(found: readonly Diagnosis[], nowMs: number): readonly WatchedProblem[] {
-  const all = found.flatMap((diagnosis) => problemsOf(diagnosis, nowMs));
-  return [...new Map(all.toReversed().map((problem) => [problem.id, problem])).values()].toReversed();
+  const byId = new Map<string, WatchedProblem>();
+  for (const problem of found.flatMap((diagnosis) => problemsOf(diagnosis, nowMs)))
+    if (!byId.has(problem.id)) byId.set(problem.id, problem);
+  return [...byId.values()];
 }
 
 function problemsOf(diagnosis: Diagnosis, nowMs: number): readonly WatchedProblem[] {

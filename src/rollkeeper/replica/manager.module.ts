@@ -2,6 +2,8 @@ import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import type { ControllerDefinition } from '@rollkeeper/runtime';
 import { RollkeeperModule } from '@rollkeeper/nest';
+import { webhookServer } from '@rollkeeper/webhooks';
+import { EvictionWebhook } from './eviction-webhook.service.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
@@ -17,6 +19,7 @@ import { RolloutTiming } from './rollout-timing.service.js';
 })
 export class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
+    const { evictionWebhook } = options;
     return {
       module: ManagerModule,
       imports: [
@@ -26,8 +29,10 @@ export class ManagerModule {
           // The admin port serves these, before the manager runs.
           probeRoutes: false,
           autoRun: false,
+          ...(evictionWebhook && { webhooks: webhookServer(evictionWebhook) }),
         }),
         RollkeeperModule.forFeature(tunedControllers(options)),
+        ...(evictionWebhook ? [RollkeeperModule.forFeature([EvictionWebhook], [KubernetesApiModule])] : []),
       ],
     };
   }

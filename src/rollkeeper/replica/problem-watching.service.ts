@@ -35,7 +35,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
     const { clock, manager, options } = this;
     const { problems } = options;
     const deploymentTypes = this.watchedDeployments();
-    if (problems === 'off' || (problems === 'deployments' && deploymentTypes.length === 0)) return;
+    if (problems === 'none' || (problems === 'deployments' && deploymentTypes.length === 0)) return;
     const { meter } = this.telemetry.metrics;
     const { client } = manager;
     const { namespaces } = options.scope;

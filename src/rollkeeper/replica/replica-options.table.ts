@@ -202,6 +202,30 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'blueGreen' },
   }),
+  'eviction-webhook': text({
+    help: 'answer the API server about evictions, for Deployments that replace a pod before it is evicted (docs/ROLLOUTS.md), and where it reaches this: NAMESPACE/SERVICE or an https URL; needs the rights to patch pods, to keep a Secret, and the configuration of the webhook',
+    value: 'address',
+    shownDefault: 'evictions are left to budgets',
+  }),
+  'eviction-webhook-port': wholeNumber({
+    help: 'the port that it is served at; 0 lets the system choose',
+    value: 'port',
+    least: 0,
+    most: 65_535,
+    default: 9443,
+    chart: { path: 'evictionWebhook.port', schema: { minimum: 1 } },
+  }),
+  'eviction-webhook-configuration': text({
+    help: 'the ValidatingWebhookConfiguration that someone else has installed, whose caBundle is kept',
+    value: 'name',
+    notEmpty: 'must name a configuration',
+    shownDefault: 'rollkeeper-evictions, which is made',
+  }),
+  'eviction-webhook-tls-cert-file': file({
+    help: 'its certificate, PEM; read again when it changes; caBundle is left to whoever makes it',
+    shownDefault: 'self-made, in a Secret named like the configuration, with -tls',
+  }),
+  'eviction-webhook-tls-private-key-file': file({ help: 'its private key, PEM' }),
   zones: onOrOff({
     help: 'watch the labels of nodes, for Deployments that are rolled out zone by zone (docs/ROLLOUTS.md); needs the rights to list and watch nodes',
     default: false,
@@ -214,8 +238,8 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'false',
     chart: { path: 'lastingHistory' },
   }),
-  problems: oneOf(['off', 'deployments', 'all'], {
-    help: 'what the leader looks at for problems, each of which becomes an Event on its object and counts in a metric (docs/SITUATIONS.md): nothing; Deployments, from its caches; or all kinds, which needs the rights to list them',
+  problems: oneOf(['none', 'deployments', 'all'], {
+    help: 'what the leader looks at for problems, each of which becomes an Event on its object and counts in a metric (docs/SITUATIONS.md): none; Deployments, from its caches; or all kinds, which needs the rights to list them',
     value: 'what',
     shownDefault: 'all with --standalone, otherwise deployments',
     chart: { path: 'problems.lookAt', default: 'deployments' },

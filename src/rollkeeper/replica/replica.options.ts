@@ -29,6 +29,8 @@ import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.ta
 import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
 import { compileScope } from './scope.js';
+import type { EvictionWebhookOptions } from './eviction-webhook-options.js';
+import { decideEvictionWebhook } from './eviction-webhook-options.js';
 
 const LONGEST_MS = 24 * 3_600_000;
 /** Far beyond what one process can use. */
@@ -61,6 +63,8 @@ export type CompiledReplicaOptions = Readonly<
   readonly checkResults: CheckResultFeed;
   /** Where CloudEvents are sent. */
   readonly eventSinks: readonly EventSink[];
+  /** Undefined: evictions are not held by this installation. */
+  readonly evictionWebhook: EvictionWebhookOptions | undefined;
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -106,6 +110,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
     adminTls: adminTlsOf(compiled),
     checkResults,
+    evictionWebhook: decideEvictionWebhook(compiled),
     eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
     scope,
   });

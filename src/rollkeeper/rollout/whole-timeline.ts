@@ -1,6 +1,7 @@
 import type { ConfigMap } from '@rollkeeper/runtime';
 import {
   NAMESPACE_POLICIES,
+  byTime,
   entriesOf,
   historyKeptForMs,
   readRecord,
@@ -72,7 +73,7 @@ export function joinTimelines(
   return [
     ...kept.filter((entry) => !shown.has(keyOfEntry(entry)) || entry.kind === 'change'),
     ...live.filter((entry) => !isInCoarser(entry, revisions, summed)),
-  ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  ].toSorted(byTime);
 }
 
 /** Whether a coarser entry tells of it already: counted twice, sums would not agree. */

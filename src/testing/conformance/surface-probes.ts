@@ -1,7 +1,7 @@
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { Json, JsonObject } from './conformance-format.js';
 import { differences } from './differences.js';
-import { get, listAt, objectAt, send, textAt } from './surface-requests.js';
+import { get, getHead, listAt, objectAt, send, textAt } from './surface-requests.js';
 import type { ReadAnswer, Target } from './surface-requests.js';
 import { CONFIG_MAPS, SurfaceScenario, aConfigMap } from './surface-scenario.js';
 import type { Answers } from './surface-scenario.js';
@@ -103,13 +103,13 @@ export class WireProbes {
     isWatch: boolean,
     expected: Json | undefined,
   ): Promise<readonly string[]> {
-    const query = isWatch ? '?watch=true&timeoutSeconds=1' : '';
-    const answer = await get(this.target, `${path}${query}`, {
-      accept: isWatch ? `${PROTOBUF};stream=watch` : PROTOBUF,
-    });
-    const type = answer.headers['content-type'] ?? null;
-    const magic = answer.text.startsWith('k8s\0');
-    return differences(expected, { code: answer.status, type, ...(!isWatch && { magic }) });
+    if (isWatch) {
+      const watch = await getHead(this.target, `${path}?watch=true`, { accept: `${PROTOBUF};stream=watch` });
+      return differences(expected, { code: watch.status, type: watch.headers['content-type'] ?? null });
+    }
+    const { headers, status, text } = await get(this.target, path, { accept: PROTOBUF });
+    const type = headers['content-type'] ?? null;
+    return differences(expected, { code: status, type, magic: text.startsWith('k8s\0') });
   }
 
   private async encoding(encoding: string, expected: Json | undefined): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { Json, JsonObject } from './conformance-format.js';
 import { isJsonObject } from './conformance-format.js';
@@ -32,45 +32,66 @@ export async function get(
   return send(target, 'GET', path, { headers });
 }
 
+/** The beginning of an answer that does not end by itself: the connection is closed when its headers are there. */
+export function getHead(
+  target: Target,
+  path: string,
+  headers: OutgoingHttpHeaders = {},
+): Promise<Pick<ReadAnswer, 'status' | 'headers'>> {
+  return new Promise((resolve, reject) => {
+    const sent = request(target, 'GET', path, headers, (response) => {
+      resolve({ status: response.statusCode ?? 0, headers: response.headers });
+      response.destroy();
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
 /** Sends a request as it is written: neither the path nor the method is tidied up. */
 export function send(
-  { token, url }: Target,
+  target: Target,
   method: string,
   path: string,
   { body, headers }: SentRequest = {},
 ): Promise<ReadAnswer> {
-  const { hostname, port } = new URL(url);
   const isObject = isJsonObject(body) && !Buffer.isBuffer(body);
   const bytes = isObject
     ? Buffer.from(stringifyJson(body))
     : body === undefined
       ? undefined
       : Buffer.from(body as Buffer);
+  const all: OutgoingHttpHeaders = {
+    ...(isObject && { 'content-type': 'application/json' }),
+    ...(bytes && { 'content-length': bytes.length }),
+    ...headers,
+  };
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(
-      {
-        ...{ hostname, port, method, path },
-        headers: {
-          ...(token !== '' && { authorization: `Bearer ${token}` }),
-          ...(isObject && { 'content-type': 'application/json' }),
-          ...(bytes && { 'content-length': bytes.length }),
-          ...headers,
-        },
-      },
-      (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', reject);
-        response.on('end', () => {
-          const all = Buffer.concat(parts);
-          const { headers: answered, statusCode = 0 } = response;
-          resolve({ status: statusCode, headers: answered, bytes: all, text: all.toString('utf8') });
-        });
-      },
-    );
+    const sent = request(target, method, path, all, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', reject);
+      response.on('end', () => {
+        const whole = Buffer.concat(parts);
+        const { headers: answered, statusCode = 0 } = response;
+        resolve({ status: statusCode, headers: answered, bytes: whole, text: whole.toString('utf8') });
+      });
+    });
     sent.on('error', reject);
     sent.end(bytes);
   });
+}
+
+function request(
+  { token, url }: Target,
+  method: string,
+  path: string,
+  headers: OutgoingHttpHeaders,
+  onAnswer: (response: IncomingMessage) => void,
+): ClientRequest {
+  const { hostname, port } = new URL(url);
+  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` };
+  return httpRequest({ hostname, port, method, path, headers: { ...authorization, ...headers } }, onAnswer);
 }
 
 /** An answer in the form of the recording: of objects that are no Status, only what they are. */

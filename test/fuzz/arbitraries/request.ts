@@ -92,6 +92,8 @@ const usualHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
           'application/json',
           '*/*',
           'application/json;as=Table;v=v1;g=meta.k8s.io,*/*',
+          'application/vnd.kubernetes.protobuf,application/json',
+          'application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json',
         ),
       },
       { weight: 1, arbitrary: fc.constantFrom(...ACCEPTS) },

@@ -9,6 +9,9 @@ import { parseRedisUrl } from '../../../src/redis/connection/index.js';
 import type { CompiledReplicaOptions } from '../../../src/rollkeeper/replica/replica.options.js';
 import { serviceAccountOf } from '../../../src/rollkeeper/replica/controller-clients.js';
 import { compileReplicaOptions, stopsWithinMs } from '../../../src/rollkeeper/replica/replica.options.js';
+import { EVICTION_WEBHOOK_RULES, EvictedPods } from '../../../src/rollkeeper/eviction-webhook/index.js';
+import { defineWebhook } from '../../../src/webhooks/index.js';
+import { validatingWebhooks } from '../../../src/webhooks/webhook-configurations.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
 import { deploymentDefinition } from '../../../src/testing/deployment-definition.js';
@@ -27,6 +30,24 @@ const ALWAYS = [
   'Pod/rk-rollkeeper-test',
   'Service/rk-rollkeeper-admin',
 ];
+
+const EVICTIONS = [
+  'Service/rk-rollkeeper-evictions',
+  'ValidatingWebhookConfiguration/rk-rollkeeper-evictions',
+];
+const EVICTION_RIGHTS = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'].map(
+  (kind) => `${kind}/rk-rollkeeper-evictions`,
+);
+
+/** A ValidatingWebhookConfiguration, as far as it matters here. */
+interface Configuration {
+  readonly webhooks: readonly {
+    readonly name: string;
+    readonly clientConfig: object;
+    readonly rules: unknown;
+    readonly namespaceSelector?: object;
+  }[];
+}
 
 /** A class of kubernetes-models. */
 type Model = new (data: unknown) => { validate(): void };
@@ -119,6 +140,18 @@ const SWITCHES: readonly Switch[] = [
     name: 'a network policy',
     values: { networkPolicy: { enabled: true } },
     makes: [...BY_DEFAULT, 'NetworkPolicy/rk-rollkeeper'],
+  },
+  {
+    name: 'a webhook of evictions',
+    values: { evictionWebhook: { enabled: true } },
+    makes: [...BY_DEFAULT, ...EVICTIONS, ...EVICTION_RIGHTS],
+  },
+  {
+    name: 'a webhook of evictions with a certificate from elsewhere',
+    values: {
+      evictionWebhook: { enabled: true, tls: { existingSecret: 'hooks', annotations: { a: 'b' } } },
+    },
+    makes: [...BY_DEFAULT, ...EVICTIONS],
   },
   {
     name: 'no wish where pods run',
@@ -229,13 +262,17 @@ describe.skipIf(!helm)('the chart', () => {
       expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds + 5);
     });
 
-    it('leads its Service to a port of the pods', () => {
+    it('leads its Services to ports of the pods', () => {
       const chart = chartOf(name);
-      const { spec } = chart.one<{ spec: { ports: { port: number; targetPort: string }[] } }>('Service');
-      for (const { port, targetPort } of spec.ports) {
-        const target = chart.container.ports?.find((each) => each.name === targetPort);
-        expect(target?.containerPort).toBe(port);
-      }
+      const services = chart.all<{
+        spec: { clusterIP?: string; ports: { port: number; targetPort: string }[] };
+      }>('Service');
+      for (const { clusterIP, ports } of services.map(({ spec }) => spec))
+        for (const { port, targetPort } of ports) {
+          const target = chart.container.ports?.find((each) => each.name === targetPort);
+          // A Service without an address changes no ports.
+          expect(target?.containerPort).toEqual(clusterIP === 'None' ? port : expect.any(Number));
+        }
     });
 
     it('mounts the token where the program looks for it, for the user that reads it', () => {
@@ -262,6 +299,8 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
+        options['eviction-webhook-tls-cert-file'],
+        options['eviction-webhook-tls-private-key-file'],
         ...Object.values(options['redis-url'] ? (parseRedisUrl(options['redis-url']).tls ?? {}) : {}),
       ];
       const mounted = (chart.container.volumeMounts ?? []).flatMap(
@@ -327,6 +366,7 @@ describe.skipIf(!helm)('the chart', () => {
       admin: { auth: 'delegated' },
       leaderElection: { resourceLock: 'leases' },
       metrics: { rules: { enabled: true }, dashboard: { enabled: true } },
+      evictionWebhook: { enabled: true },
     };
     const { names, objects } = new Chart(values, { name: release });
     expect(names).toContain(`Deployment/${fullname}`);
@@ -448,6 +488,25 @@ describe.skipIf(!helm)('the chart', () => {
     });
     expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
     expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
+  });
+
+  it('has a webhook of evictions that the API server finds, and the program knows', () => {
+    const chart = new Chart({ evictionWebhook: { enabled: true, port: 9000 }, namespaces: ['a'] });
+    const options = optionsOf(chart);
+    const { reachedAt, configurationName } = options.evictionWebhook ?? {};
+    const [webhook] = chart.one<Configuration>('ValidatingWebhookConfiguration', configurationName).webhooks;
+    expect(reachedAt).toEqual({ service: { namespace: 'ops', name: 'rk-rollkeeper-evictions', port: 443 } });
+    expect(webhook?.clientConfig).toEqual({
+      service: {
+        ...(reachedAt as object as { service: object }).service,
+        path: `/validate/${webhook?.name}`,
+      },
+    });
+    const known = defineWebhook(EvictedPods, { ...EVICTION_WEBHOOK_RULES, validate: () => undefined });
+    expect(webhook).toMatchObject(validatingWebhooks([known], () => webhook?.clientConfig ?? {})[0] ?? {});
+    expect(webhook?.namespaceSelector).toMatchObject({ matchExpressions: [{ values: ['a'] }] });
+    expect(chart.container.ports).toContainEqual({ name: 'evictions', containerPort: 9000 });
+    expect(options['eviction-webhook-port']).toBe(9000);
   });
 
   it('brings the definition where it is needed, and leaves it behind when it goes', () => {

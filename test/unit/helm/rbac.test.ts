@@ -21,6 +21,7 @@ import {
 } from '../../../src/controllers/deployment/index.js';
 import type { Installation } from '../../../src/rollkeeper/doctor/needed-rights.js';
 import { KNOWN_CONTROLLERS, neededRights } from '../../../src/rollkeeper/doctor/needed-rights.js';
+import { KIND_DIAGNOSES } from '../../../src/rollkeeper/diagnose/index.js';
 import { namespaceController } from '../../../src/controllers/namespace/namespace-definition.js';
 import {
   createReplicaSetController,
@@ -108,7 +109,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
   });
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
-    const lookedAt = ['events', 'leader-election'];
+    const lookedAt = ['events', 'leader-election', 'problem-watch'];
     // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
     // others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access', 'acts', 'diagnose'];
@@ -249,6 +250,43 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     }
   });
 
+  it('reach ConfigMaps to keep histories in only where that is asked for, and there to get, create and update', () => {
+    const ask = rightsNeededBy('controllers', 'deployment', 'record').filter(
+      ({ resource }) => resource === 'configmaps',
+    );
+    expect(text(ask)).toEqual(['create configmaps', 'get configmaps', 'update configmaps']);
+    for (const namespaces of [[], ['ops']]) {
+      const values = { controllers: 'deployment', namespaces };
+      const given = rightsGivenBy(rulesWith({ ...values, lastingHistory: true })).filter(isOfChecks);
+      expect(text(given)).toEqual(text(ask));
+      expect(rightsGivenBy(rulesWith(values)).filter(isOfChecks)).toEqual([]);
+    }
+  });
+
+  it('list all kinds only where these are looked at for problems, and are what their diagnoses say that they need', () => {
+    for (const namespaces of [[], ['ops']]) {
+      const [namespace] = namespaces;
+      const types = KIND_DIAGNOSES.flatMap((kind) => [
+        kind.type,
+        ...kind.needs(namespace).map((need) => need.type),
+      ]);
+      const ask = types
+        .filter(({ namespaced }) => namespaced || namespace === undefined)
+        .map(({ group, resource }) => ({ group, resource, verb: 'list' }));
+      const events = rightsNeededBy('rollkeeper', 'problem-watch');
+      expect(text(events)).toEqual(['list events']);
+      const without = rulesWith({ namespaces });
+      const given = rulesWith({ namespaces, problems: { lookAt: 'all' } });
+      expect(text([...ask, ...events].filter((right) => !isGiven(given, right)))).toEqual([]);
+      const wanted = new Set(text([...ask, ...events, ...rightsGivenBy(without)]));
+      expect(text(rightsGivenBy(given)).filter((right) => !wanted.has(right))).toEqual([]);
+      for (const lookAt of ['none', 'deployments'])
+        expect(text(rightsGivenBy(rulesWith({ namespaces, problems: { lookAt } })))).toEqual(
+          text(rightsGivenBy(without)),
+        );
+    }
+  });
+
   it('reach Services only where rollouts move them, and there to look and to move their selectors', () => {
     const watched = rightsToWatch(createDeploymentController({ blueGreen: true }));
     const ask = unique([...watched, ...ofDeployments].filter(isService));
@@ -293,6 +331,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     {
       values: { problems: { lookAt: 'all' }, namespaces: ['ops'], redis: { clusterIdentity: 'east' } },
       changes: { looksAtAllKinds: true, namespaces: ['ops'], hasClusterIdentity: true },
+    },
+    {
+      values: { evictionWebhook: { enabled: true } },
+      changes: { evictionWebhook: { configuration: 'rk-rollkeeper-evictions', namespace: 'ops' } },
     },
     { values: { redis: { clusterIdentity: 'east' } }, changes: { hasClusterIdentity: true } },
   ];

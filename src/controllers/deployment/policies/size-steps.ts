@@ -11,7 +11,7 @@ import { SIZES } from './names.js';
 export interface SizeStep {
   /** Counts the changes of this ReplicaSet, so that each is recorded once. */
   readonly n: number;
-  /** RFC 3339. */
+  /** RFC 3339, with milliseconds: several steps within a second are usual. */
   readonly at: string;
   readonly from: number;
   readonly to: number;
@@ -51,7 +51,7 @@ function noteStep(draft: RolloutDraft, replicaSet: ReplicaSetDraft, from: number
   const policy = draft.policy?.standing?.code;
   const step: SizeStep = {
     n: (before[0]?.n ?? 0) + 1,
-    at: draft.now,
+    at: new Date(draft.nowMs).toISOString(),
     ...{ from, to: replicaSet.replicas },
     ...{ total: totalReplicas(draft.living), most: maxTotalReplicas(draft.spec) },
     ...{ available: sumAvailable(draft.living, OWN_RULES), least: minAvailable(draft.spec) },

@@ -53,9 +53,14 @@ export interface RecordEntry {
 }
 
 /** Within a second: a failure comes before the way back that follows it, and sizes before the end that they lead to. */
-const RANKS: Readonly<Partial<Record<RecordKind, number>>> = { failed: 0, sized: 2, ended: 3, good: 4 };
+const RANKS: Readonly<Record<string, number>> = { failed: 0, sized: 2, ended: 3, good: 4 };
 
-/** Oldest first. */
-export function byTime(a: RecordEntry, b: RecordEntry): number {
-  return Date.parse(a.at) - Date.parse(b.at) || (RANKS[a.kind] ?? 1) - (RANKS[b.kind] ?? 1);
+/** Oldest first. Most times are whole seconds, and those of sizes are finer. */
+export function byTime(
+  a: Readonly<Record<'at' | 'kind', string>>,
+  b: Readonly<Record<'at' | 'kind', string>>,
+): number {
+  const [first, second] = [Date.parse(a.at), Date.parse(b.at)];
+  const seconds = Math.floor(first / 1000) - Math.floor(second / 1000);
+  return seconds || (RANKS[a.kind] ?? 1) - (RANKS[b.kind] ?? 1) || first - second;
 }

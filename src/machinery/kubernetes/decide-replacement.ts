@@ -1,5 +1,6 @@
-import type { DeepReadonly, Deployment, Pod } from '@rollkeeper/machinery/kubernetes';
-import { ON_EVICTION, SURGE, isPodReady } from '@rollkeeper/machinery/kubernetes';
+import { ON_EVICTION, SURGE } from './asked-eviction.js';
+import type { DeepReadonly, Deployment, Pod } from './objects.js';
+import { isPodReady } from './pods.js';
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../machinery/clock/index.js';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../machinery/kubernetes/index.js';
+import { silentLogger } from '../../machinery/logging/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { lookForProblems, readReportedProblems } from './look-for-problems.js';
+import type { LookResult } from './problem-watch.js';
+import { ProblemWatch } from './problem-watch.js';
+
+const INTERVAL_MS = 30_000;
+
+function aWatch(namespaces: readonly string[] = []) {
+  const clock = new FakeClock();
+  const cluster = new FakeCluster(clock);
+  const claim = (name: string, namespace: string, phase: string) =>
+    cluster.seed(PERSISTENT_VOLUME_CLAIMS, {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      metadata: { name, namespace, uid: `uid-${name}` },
+      ...{ spec: {}, status: { phase } },
+    });
+  let leads = true;
+  const events: string[] = [];
+  const looks: LookResult[] = [];
+  const stop = new AbortController();
+  const watch = new ProblemWatch({
+    look: (signal) => lookForProblems(cluster, namespaces, { nowMs: clock.now(), signal }),
+    reported: (signal) => readReportedProblems(cluster, namespaces, signal),
+    events: {
+      record: ({ kind, metadata }, { message, reason, type }) =>
+        void events.push(`${kind} ${metadata.name}: ${type} ${reason} ${message}`),
+    },
+    ...{ isLeader: () => leads, intervalMs: INTERVAL_MS, clock, logger: silentLogger },
+    onLook: (look) => void looks.push(look),
+  });
+  const running = watch.run(stop.signal);
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  return { clock, cluster, claim, watch, events, looks, end, lead: (now: boolean) => void (leads = now) };
+}
+
+describe('the watch for problems', () => {
+  it('reports a problem once, counts it while it stands, and reports its end', async () => {
+    const { claim, clock, end, events, watch } = aWatch();
+    claim('data', 'shop', 'Lost');
+    await clock.advance(INTERVAL_MS * 5);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatch(/^PersistentVolumeClaim data: Warning ClaimLost .*What helps: /);
+    expect(watch.counts()).toMatchObject([{ kind: 'PersistentVolumeClaim', cause: 'claim-lost', count: 1 }]);
+    claim('data', 'shop', 'Bound');
+    await clock.advance(INTERVAL_MS * 3);
+    expect(events[1]).toMatch(/^PersistentVolumeClaim data: Normal ProblemSolved ClaimLost is over/);
+    expect(watch.counts()).toEqual([]);
+    await end();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is the leader’s alone: another replica asks nothing and counts nothing', async () => {
+    const { claim, clock, cluster, end, events, lead, watch } = aWatch();
+    lead(false);
+    claim('data', 'shop', 'Lost');
+    await clock.advance(INTERVAL_MS * 3);
+    const before = cluster.requests.length;
+    await clock.advance(INTERVAL_MS * 3);
+    expect(cluster.requests.length).toBe(before);
+    expect({ counts: watch.counts(), events }).toEqual({ counts: undefined, events: [] });
+    lead(true);
+    await clock.advance(INTERVAL_MS * 2);
+    expect(events).toHaveLength(1);
+    await end();
+  });
+
+  it('looks at its namespaces alone, and lists nothing of the cluster', async () => {
+    const { claim, clock, cluster, end, events } = aWatch(['shop']);
+    claim('data', 'shop', 'Lost');
+    claim('other', 'secret', 'Lost');
+    await clock.advance(INTERVAL_MS * 3);
+    expect(new Set(cluster.requests.map(({ key }) => key))).toEqual(new Set(['shop']));
+    expect(events.map((event) => event.split(':')[0])).toEqual(['PersistentVolumeClaim data']);
+    await end();
+  });
+
+  it('goes on after a look that failed, and keeps what it knew', async () => {
+    const { claim, clock, cluster, end, events, looks } = aWatch();
+    claim('data', 'shop', 'Lost');
+    await clock.advance(INTERVAL_MS * 2);
+    cluster.intercept = () => new Error('connection refused');
+    await clock.advance(INTERVAL_MS * 3);
+    expect(looks.some(({ result }) => result === 'failed')).toBe(true);
+    cluster.intercept = () => undefined;
+    await clock.advance(INTERVAL_MS * 3);
+    expect(events).toHaveLength(1);
+    await end();
+  });
+
+  it('says what its looks cost, and looks less often where they take long', async () => {
+    const { clock, cluster, end, looks } = aWatch();
+    await clock.advance(0);
+    const [first] = looks;
+    expect(first).toMatchObject({ result: 'done', reads: { caches: 0 } });
+    expect(first?.result === 'done' && first.reads.api).toBeGreaterThan(10);
+    const list = cluster.list.bind(cluster);
+    cluster.list = async (...args: Parameters<typeof list>) => {
+      await clock.sleep(10_000);
+      return list(...args);
+    };
+    const before = looks.length;
+    await clock.advance(INTERVAL_MS * 10);
+    expect(looks.length - before).toBeLessThan(4);
+    await end();
+  });
+});

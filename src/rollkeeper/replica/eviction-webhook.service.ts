@@ -1,0 +1,96 @@
+import type { OnModuleInit } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
+import type { Informer } from '@rollkeeper/client/informer';
+import {
+  NAMESPACE_POLICIES,
+  completeDeployment,
+  deploymentTypeOf,
+  isCustomDeployment,
+} from '@rollkeeper/controllers/deployment';
+import { SystemClock } from '@rollkeeper/machinery/clock';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { PODS, REPLICA_SETS, apiVersionOf, controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { Webhook } from '@rollkeeper/nest';
+import { ControllerManager } from '@rollkeeper/runtime';
+import type { AdmissionRequest, Verdict, WebhookHandlers } from '@rollkeeper/webhooks';
+import type { EvictedPod, Eviction } from '../eviction-webhook/index.js';
+import { EVICTION_WEBHOOK_RULES, EvictedPods, holdEviction } from '../eviction-webhook/index.js';
+import { KubernetesApi } from './kubernetes-api.service.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { REPLICA_OPTIONS } from './replica-options.module.js';
+
+/**
+ * Beside a cluster's own API server: holds evictions as the embedded server does by itself. It is asked before the budgets are. Without an answer an
+ * eviction is the budgets' alone, as it is without the webhook.
+ */
+@Webhook(EvictedPods, EVICTION_WEBHOOK_RULES)
+export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit {
+  private caches: Caches | undefined;
+
+  constructor(
+    @Inject(REPLICA_OPTIONS) private readonly options: CompiledReplicaOptions,
+    @Inject(ControllerManager) private readonly manager: ControllerManager,
+    @Inject(SystemClock) private readonly clock: SystemClock,
+    @Inject(KubernetesApi) private readonly api: KubernetesApi,
+  ) {}
+
+  /** Before the application starts: the manager fills the caches requested by then. */
+  onModuleInit(): void {
+    const { informers } = this.manager;
+    this.caches = {
+      pods: informers.informerFor<Pod>(PODS),
+      replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
+      deployments: this.options.deploymentApis.map(deploymentTypeOf).map((deploymentType) => ({
+        type: deploymentType,
+        informer: informers.informerFor<Deployment>(deploymentType),
+      })),
+      namespaces: informers.partialInformerFor<KubernetesObject>(NAMESPACE_POLICIES),
+    };
+  }
+
+  async validate(eviction: DeepReadonly<Eviction>, request: AdmissionRequest<Eviction>): Promise<Verdict> {
+    const evicted = this.find(request.namespace ?? '', request.name || eviction.metadata.name);
+    if (!evicted) return undefined;
+    const dryRun = request.dryRun || (eviction.deleteOptions?.dryRun ?? []).length > 0;
+    return holdEviction(evicted, this.client(), { dryRun, nowMs: this.clock.now(), signal: request.signal });
+  }
+
+  /** As the Deployments' controller, whose pod it is. */
+  private client() {
+    const { clients, client } = this.api;
+    const types = this.options.deploymentApis.map(deploymentTypeOf);
+    const definition = this.options.definitions.find(({ type }) => types.some((each) => each === type));
+    return definition ? clients.clientFor(definition) : client;
+  }
+
+  /** By UIDs; undefined: no Deployment that is ours controls the pod, or the caches do not have it yet. */
+  private find(namespace: string, name: string): EvictedPod | undefined {
+    const { caches } = this;
+    const pod = caches?.pods.lister.get(keyOf({ namespace, name }));
+    const replicaSet = pod && caches?.replicaSets.lister.get(ownerKey(pod));
+    if (!caches || !replicaSet || controllerOf(pod)?.uid !== replicaSet.metadata.uid) return undefined;
+    const owner = controllerOf(replicaSet);
+    const watched = caches.deployments.find(
+      ({ type }) => owner?.kind === type.kind && owner.apiVersion === apiVersionOf(type),
+    );
+    const cached = watched?.informer.lister.get(ownerKey(replicaSet));
+    if (!cached || cached.metadata.uid !== owner?.uid) return undefined;
+    const deployment = isCustomDeployment(cached)
+      ? completeDeployment(structuredClone(cached) as Deployment)
+      : cached;
+    const { annotations } = caches.namespaces.lister.get(namespace)?.metadata ?? {};
+    return { pod, deployment, namespaceAnnotations: annotations };
+  }
+}
+
+interface Caches {
+  readonly pods: Informer<Pod>;
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly deployments: readonly { readonly type: ResourceType; readonly informer: Informer<Deployment> }[];
+  readonly namespaces: Pick<Informer<KubernetesObject>, 'lister'>;
+}
+
+function ownerKey(object: DeepReadonly<KubernetesObject>): string {
+  return keyOf({ namespace: object.metadata.namespace, name: controllerOf(object)?.name ?? '' });
+}
