@@ -127,3 +127,35 @@ describe('a collection', () => {
     ]);
   });
 });
+
+describe('a name', () => {
+  it('that a LimitRange does not have is given to it, and is what it is read by', async () => {
+    const path = '/api/v1/namespaces/meta/limitranges';
+    const { body } = await server.call('POST', path, { metadata: {}, spec: { limits: [] } });
+    const { name } = (body as KubernetesObject).metadata;
+    expect(name).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await server.call('GET', `${path}/${name}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['kind', 5, 'number'],
+    ['apiVersion', {}, 'object'],
+    ['kind', [true], 'array'],
+  ])('of its %s that is no text (%j) is refused in a patch', async (field, value, type) => {
+    const path = '/api/v1/namespaces/meta/serviceaccounts/default';
+    const answer = await server.call(
+      'PATCH',
+      path,
+      { [field]: value },
+      { 'content-type': 'application/merge-patch+json' },
+    );
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        message: expect.stringContaining(
+          `json: cannot unmarshal ${type} into Go struct field .${field} of type string`,
+        ) as string,
+      },
+    });
+  });
+});

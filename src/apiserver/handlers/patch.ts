@@ -16,6 +16,7 @@ import {
   describeFinding,
   normalizeObject,
   problemOf,
+  typeFieldProblem,
 } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 import { handleApply } from './apply.js';
@@ -107,6 +108,8 @@ function checkPatchedType(
   refuse: (problem: string) => StatusError,
   { group }: ResourceType,
 ): void {
+  const unreadable = typeFieldProblem(patched);
+  if (unreadable !== undefined) throw refuse(unreadable);
   const { apiVersion = current.apiVersion, kind = current.kind }: NamedType = patched;
   if (apiVersion !== current.apiVersion || kind !== current.kind)
     throw refuse(notRegistered({ apiVersion, kind }, group));

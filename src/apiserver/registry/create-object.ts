@@ -79,9 +79,10 @@ async function tryCreate(
 ): Promise<ObjectState> {
   const { kind, namespace, object } = attributes;
   applyGeneratedName(object, context.random);
+  // Some kinds name themselves.
+  kind.prepareForCreate(object);
   const { name = '' }: Partial<ObjectMeta> = object.metadata;
   const target: ObjectTarget = { kind, namespace, name };
-  kind.prepareForCreate(object);
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));

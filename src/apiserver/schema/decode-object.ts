@@ -137,13 +137,20 @@ function coerceDocument(
 
 /** What an object calls itself is read before anything else. */
 function checkTypeFields(object: object, text: string, decoder: FieldDecoder): void {
+  const problem = typeFieldProblem(object);
+  if (problem !== undefined) throw unrecognized(text, decoder, problem);
+}
+
+/** Why what an object calls itself cannot be read; undefined: it can, or is not there. */
+export function typeFieldProblem(object: object): string | undefined {
   for (const name in object) {
     if (name !== 'apiVersion' && name !== 'kind') continue;
     const value = (object as Record<string, unknown>)[name];
     if (value === undefined || value === null || typeof value === 'string') continue;
     const problem = `json: cannot unmarshal ${goTypeName(value)} into Go struct field .${name} of type string`;
-    throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${problem}`);
+    return `couldn't get version/kind; json parse error: ${problem}`;
   }
+  return undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ export {
   problemOf,
   readMessage,
   summaryOfBytes,
+  typeFieldProblem,
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';

@@ -33,30 +33,31 @@ function varint(value: number): Buffer {
   }
 }
 
-const refusedPatches: readonly (readonly [what: string, body: unknown, saying: string])[] = [
-  ['operations that are strings', ['add'], ''],
-  ['operations that are lists', [[]], ''],
-  ['an operation that is null', [null], ''],
-  ['a patch that is an object', { op: 'add' }, ''],
-  ['a path that is a number', [{ op: 'add', path: 1, value: 1 }], 'path'],
-  ['a path that is an object', [{ op: 'add', path: {}, value: 1 }], 'path'],
-  ['no path', [{ op: 'remove' }], 'path'],
-  ['a path without a slash', [{ op: 'add', path: 'spec/replicas', value: 1 }], 'spec/replicas'],
-  ['a source that is a list', [{ op: 'copy', from: [], path: '/spec/x' }], 'from'],
-  ['a source without a slash', [{ op: 'move', from: 'spec', path: '/x' }], 'spec'],
-  ['no source', [{ op: 'move', path: '/x' }], 'from'],
-  ['adding below a string', [{ op: 'add', path: '/kind/x', value: 1 }], '/kind/x'],
-  ['adding below a number', [{ op: 'add', path: '/spec/replicas/x/y', value: 1 }], '/spec/replicas/x/y'],
-  ['removing below a string', [{ op: 'remove', path: '/kind/0' }], '/kind/0'],
-  ['moving into itself', [{ op: 'move', from: '/spec', path: '/spec/template' }], ''],
-  ['an index that is none', [{ op: 'add', path: '/spec/template/spec/containers/x', value: {} }], 'x'],
-  ['an index far away', [{ op: 'add', path: '/spec/template/spec/containers/99999999999', value: {} }], ''],
-  ['the length of a list', [{ op: 'replace', path: '/spec/template/spec/containers/length', value: 0 }], ''],
-  ['an operation that nobody knows', [{ op: 'destroy', path: '/spec' }], 'destroy'],
-  ['replacing everything by a string', [{ op: 'replace', path: '', value: 'x' }], ''],
-  ['replacing everything by nothing', [{ op: 'replace', path: '', value: null }], ''],
-  ['removing everything', [{ op: 'remove', path: '' }], ''],
-  ['replacing metadata by a string', [{ op: 'replace', path: '/metadata', value: 'x' }], ''],
+/** Kubernetes says of none of them what is wrong with it. */
+const refusedPatches: readonly (readonly [what: string, body: unknown])[] = [
+  ['operations that are strings', ['add']],
+  ['operations that are lists', [[]]],
+  ['an operation that is null', [null]],
+  ['a patch that is an object', { op: 'add' }],
+  ['a path that is a number', [{ op: 'add', path: 1, value: 1 }]],
+  ['a path that is an object', [{ op: 'add', path: {}, value: 1 }]],
+  ['no path', [{ op: 'remove' }]],
+  ['a path without a slash', [{ op: 'add', path: 'spec/replicas', value: 1 }]],
+  ['a source that is a list', [{ op: 'copy', from: [], path: '/spec/x' }]],
+  ['a source without a slash', [{ op: 'move', from: 'spec', path: '/x' }]],
+  ['no source', [{ op: 'move', path: '/x' }]],
+  ['adding below a string', [{ op: 'add', path: '/kind/x', value: 1 }]],
+  ['adding below a number', [{ op: 'add', path: '/spec/replicas/x/y', value: 1 }]],
+  ['removing below a string', [{ op: 'remove', path: '/kind/0' }]],
+  ['moving into itself', [{ op: 'move', from: '/spec', path: '/spec/template' }]],
+  ['an index that is none', [{ op: 'add', path: '/spec/template/spec/containers/x', value: {} }]],
+  ['an index far away', [{ op: 'add', path: '/spec/template/spec/containers/99999999999', value: {} }]],
+  ['the length of a list', [{ op: 'replace', path: '/spec/template/spec/containers/length', value: 0 }]],
+  ['an operation that nobody knows', [{ op: 'destroy', path: '/spec' }]],
+  ['replacing everything by a string', [{ op: 'replace', path: '', value: 'x' }]],
+  ['replacing everything by nothing', [{ op: 'replace', path: '', value: null }]],
+  ['removing everything', [{ op: 'remove', path: '' }]],
+  ['replacing metadata by a string', [{ op: 'replace', path: '/metadata', value: 'x' }]],
 ];
 
 const deep: readonly (readonly [string, readonly [string, string, string]])[] = [
@@ -66,9 +67,9 @@ const deep: readonly (readonly [string, readonly [string, string, string]])[] = 
 ];
 
 export const MALFORMED_SEEDS: readonly Seed[] = [
-  ...refusedPatches.map(([what, body, saying]) => ({
+  ...refusedPatches.map(([what, body]) => ({
     name: `a JSON patch with ${what} is refused`,
-    run: (world: SeedWorld) => world.refuses(world.patch(JSON_PATCH, body), saying),
+    run: (world: SeedWorld) => world.refuses(world.patch(JSON_PATCH, body)),
   })),
   ...[MERGE_PATCH, STRATEGIC_PATCH, JSON_PATCH, APPLY_PATCH].flatMap((type) =>
     [

@@ -44,9 +44,10 @@ export function validateDeviceClaim(claim: Decoded<DeviceClaim>, path: string, e
   );
 }
 
-export function requestNamesOf({ requests = [] }: Decoded<DeviceClaim>): RequestNames {
+/** @param claim as it is stored, too: an empty list is null there */
+export function requestNamesOf({ requests }: Decoded<DeviceClaim>): RequestNames {
   return new Set(
-    requests.flatMap(({ name = '', firstAvailable = [] }) => [
+    (requests ?? []).flatMap(({ name = '', firstAvailable = [] }) => [
       name,
       ...firstAvailable.map((one) => `${name}/${one.name ?? ''}`),
     ]),

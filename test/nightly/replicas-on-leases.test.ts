@@ -10,9 +10,9 @@ import {
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { Program } from './support/program.js';
-import { Rollouts } from './support/rollouts.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { Program } from '../e2e/support/program.js';
+import { Rollouts } from '../e2e/support/rollouts.js';
 
 const LEASE = { namespace: 'kube-system', name: 'rollkeeper' };
 
