@@ -31,18 +31,19 @@ try {
   await take('steps');
   await open(`?object=pods%2F${TALKING_POD.namespace}%2F${TALKING_POD.name}#objects`, '#yaml');
   await take('object');
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await open('#problems', '.problem-list li');
-  await take('problems');
-  await page.emulateMedia({ colorScheme: 'light' });
   await open('?deployment=shop%2Ffrontend', 'h2 .chip.complete');
   await rollOut(client);
+  await page.waitForSelector('.set.old');
   await page.waitForSelector('.set.new .dot.a');
   await take('rollout');
   await page.waitForSelector('h2 .chip.complete', { timeout: 120_000 });
   await page.locator('button.trace').last().click();
   await page.waitForSelector('.waterfall li');
   await take('trace');
+  await page.keyboard.press('Escape');
+  await page.click('text=Time line');
+  await page.waitForSelector('.past-chart polyline');
+  await take('timeline');
 } finally {
   await browser.close();
   await client.close();

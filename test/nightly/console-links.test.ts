@@ -92,6 +92,19 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     await again.close();
   });
 
+  it('are not needed: a token can be pasted, and a wrong one is said to be wrong', async () => {
+    await open('?deployment=default/other&ask=scale:deployments/default/other');
+    await page.fill('.dialog input[name=by]', 'Anna');
+    await page.click('.dialog button[type=submit]');
+    await page.fill('.dialog input[name=token]', 'a-wrong-token');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.dialog .error >> text=not the right one');
+    await page.fill('.dialog input[name=token]', await up.adminToken());
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.dialog >> text=Scale: done');
+    await page.waitForSelector('.who >> text=admin token');
+  });
+
   it('are printed when everything is up, and by explain', async () => {
     expect(up.printed).toContain(`${origin}/console#sign-in=`);
     const told = await rollkeeper('explain', 'deployment', 'default/other', '--data-dir', up.dataDir);

@@ -20,11 +20,18 @@ export async function signInByLink(page) {
   }
 }
 
-/** Whose name acts carry, where the cluster knows it by the token. */
+/** Whose name acts carry, where the cluster knows it by the token. Returns why the token is no good, if it is none. */
 export async function learnWho({ set }) {
   if (token.get() === '') return set({ caller: undefined, who: undefined });
-  const { user } = await call('GET', '/admin/objects/caller').catch(() => ({}));
-  set({ caller: user, who: token.get() === '' ? undefined : (user ?? 'admin token') });
+  try {
+    const { user } = await call('GET', '/admin/objects/caller');
+    set({ caller: user, who: user ?? 'admin token' });
+  } catch (error) {
+    set({ caller: undefined, who: undefined });
+    // A wrong one would be refused even where anyone may read.
+    if (error.status === 401) token.set('');
+    return error.status === 401 ? error.message : undefined;
+  }
 }
 
 /** Who one is, with the way out. */
@@ -68,6 +75,7 @@ export function tokenDialog(state, actions) {
           <code>rollkeeper up</code> keeps in the file <code>admin-token</code> of its data folder.
         </p>
         <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
+        ${state.tokenProblem ? html`<p class="error" role="alert">${state.tokenProblem}</p>` : nothing}
         <div class="buttons">
           <button type="submit">Use it</button>
           <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
@@ -88,13 +96,15 @@ export function sessionActions(page) {
       set({ asksToken: true });
       page.focusSoon('.dialog [name=token]');
     },
-    giveToken(secret) {
+    async giveToken(secret) {
       const again = pending;
       pending = undefined;
-      set({ asksToken: false });
-      if (!secret) return;
+      if (!secret) return set({ asksToken: false, tokenProblem: undefined });
       token.set(secret);
-      void learnWho(page).then(() => again?.());
+      const tokenProblem = await learnWho(page);
+      set({ asksToken: tokenProblem !== undefined, tokenProblem });
+      if (tokenProblem !== undefined) pending = again;
+      else void again?.();
     },
     signOut() {
       token.set('');
