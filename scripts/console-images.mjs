@@ -37,7 +37,7 @@ try {
   await page.waitForSelector('.set.new .dot.a');
   await take('rollout');
   await page.waitForSelector('h2 .chip.complete', { timeout: 120_000 });
-  await page.locator('button.trace').last().click();
+  await page.locator('button.trace').first().click();
   await page.waitForSelector('.waterfall li');
   await take('trace');
   await page.keyboard.press('Escape');

@@ -77,6 +77,14 @@ describe('the line of sizes', () => {
     expect(withSizesOfEvents([...ENTRIES, event])).toEqual([...ENTRIES, event]);
   });
 
+  it('has no step between the sizes of one decision', () => {
+    const both: readonly Entry[] = [
+      { at: at(1), kind: 'sized', replicaSet: 'web-a', sizes: { from: 4, to: 2 }, what: '' },
+      { at: at(1), kind: 'sized', replicaSet: 'web-b', sizes: { from: 0, to: 3 }, what: '' },
+    ];
+    expect(sizeSteps(both).map(([, size]) => size)).toEqual([4, 5]);
+  });
+
   it('begins with what a ReplicaSet had before its first known change', () => {
     const later = ENTRIES.filter(({ at: when }) => Date.parse(when) > ms(30));
     expect(sizeSteps(later)[0]?.[1]).toBe(4);

@@ -57,9 +57,12 @@ export function sizeSteps(entries) {
   for (const entry of entries) {
     const { kind, replicaSet, sizes: size } = entry;
     if (kind !== 'sized' || size?.to === undefined) continue;
-    if (steps.length === 0) steps.push([atOf(entry), sum(sizes)]);
+    const ms = atOf(entry);
+    if (steps.length === 0) steps.push([ms, sum(sizes)]);
     sizes.set(replicaSet, size.to);
-    steps.push([atOf(entry), sum(sizes)]);
+    // One decision sizes several: what is between them is never asked for.
+    if (steps.length > 1 && steps.at(-1)[0] === ms) steps.pop();
+    steps.push([ms, sum(sizes)]);
   }
   return steps;
 }

@@ -42,9 +42,9 @@ export function timelineSection(item, state, actions) {
     ${
       entries.length === 0
         ? empty('Nothing is known of this time', 'A longer one may have something.')
-        : html`${chart(listed, entries, { startMs, nowMs, atMs })}
-          ${slider(entries, { startMs, nowMs, atMs }, at, actions)} ${momentCard(entries, atMs, at, nowMs)}
-          ${entryList(listed, entries, atMs, state, actions)}`
+        : html`${chart(listed, entries, { startMs, nowMs, atMs, sizeNow: total(item) })}
+          ${slider(entries, { startMs, nowMs, atMs }, at, actions)}
+          ${momentCard(item, entries, atMs, at, nowMs)} ${entryList(listed, entries, atMs, state, actions)}`
     }
     ${notes.map((note) => html`<p class="quiet">${note}</p>`)}
     ${
@@ -85,9 +85,11 @@ function controls({ span }, hidden, actions) {
 }
 
 /** The sizes as a stepped area, entries as points below, and the moment as a line. */
-function chart(listed, entries, { atMs, nowMs, startMs }) {
+function chart(listed, entries, { atMs, nowMs, sizeNow, startMs }) {
   const x = (ms) => (CHART.width * (Math.max(ms, startMs) - startMs)) / Math.max(nowMs - startMs, 1);
-  const steps = sizeSteps(entries);
+  // What it has now is known better than from the last entry.
+  const told = sizeSteps(entries);
+  const steps = told.length === 0 ? [] : [...told, [nowMs, sizeNow]];
   const bands = entries.filter(({ kind, sizes }) => kind === 'summary' && sizes?.most !== undefined);
   const most = Math.max(1, ...steps.map(([, size]) => size), ...bands.map(({ sizes }) => sizes.most));
   const y = (size) => CHART.base - (size / most) * (CHART.base - 16);
@@ -150,9 +152,20 @@ function slider(entries, { atMs, nowMs, startMs }, at, actions) {
   </div>`;
 }
 
+const total = ({ sets }) => sets.reduce((sum, { size }) => sum + size, 0);
+
+/** What is known of now without the entries. */
+function nowOf({ limits, sets, state }) {
+  const sizes = sets.filter(({ size }) => size > 0).map(({ name, size }) => ({ replicaSet: name, size }));
+  return { sizes, wanted: limits?.replicas, isPaused: state === 'paused' };
+}
+
 /** How it was at the moment. */
-function momentCard(entries, atMs, at, nowMs) {
-  const { by, isPaused, last, result, revision, sizes, wanted } = momentOf(entries, atMs);
+function momentCard(item, entries, atMs, at, nowMs) {
+  const { by, isPaused, last, result, revision, sizes, wanted } = {
+    ...momentOf(entries, atMs),
+    ...(at === undefined && nowOf(item)),
+  };
   const facts = [
     revision === undefined ? undefined : `revision ${revision}${by ? `, asked for by ${by}` : ''}`,
     result === undefined
@@ -201,7 +214,7 @@ function entryItem(entry, entries, atMs, { nowMs, timelineDiff }, actions) {
       · ${ago(ms, nowMs)} ago${details.length > 0 ? ` · ${details.join(' · ')}` : ''}
     </p>
     <p>${revision === undefined ? nothing : html`<b>${revision}</b> `}${what}</p>
-    ${why ? html`<p class="quiet">${why}</p>` : nothing}${sums ? html`<p class="quiet">${sums}</p>` : nothing}
+    ${why ? html`<p class="quiet">${why}</p>` : nothing}${sums && !what.includes(sums) ? html`<p class="quiet">${sums}</p>` : nothing}
     ${
       isAsked
         ? html`<button
