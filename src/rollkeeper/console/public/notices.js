@@ -2,10 +2,12 @@
 import { nameOf } from '/console/parts.js';
 
 const WANTED = 'rollkeeper-notices';
+/** Absent where the browser has none, or the page is not served securely. */
+const { Notification } = globalThis;
 
 /** `on`, `off`, or `refused` by the browser. */
 export function noticesNow() {
-  if (!('Notification' in globalThis) || Notification.permission === 'denied') return 'refused';
+  if (!Notification || Notification.permission === 'denied') return 'refused';
   return localStorage.getItem(WANTED) === 'on' && Notification.permission === 'granted' ? 'on' : 'off';
 }
 
@@ -16,7 +18,7 @@ export function noticeOf(before, item, openRollout) {
   // One for each rollout: a later notice takes the place of the one before.
   const notice = new Notification(`${key} is stuck`, { body: item.sentence, tag: `rollkeeper ${item.key}` });
   notice.onclick = () => {
-    focus();
+    globalThis.focus();
     openRollout(item.key);
     notice.close();
   };
@@ -29,7 +31,7 @@ export function noticeActions({ announce, set }) {
       if (noticesNow() === 'on') {
         localStorage.removeItem(WANTED);
         announce('No more notices');
-      } else if ('Notification' in globalThis && (await Notification.requestPermission()) === 'granted') {
+      } else if (Notification && (await Notification.requestPermission()) === 'granted') {
         localStorage.setItem(WANTED, 'on');
         announce('You are told when a rollout gets stuck');
       }

@@ -1,5 +1,5 @@
 // The objectives: how soon changes are answered and rollouts are done, and how much of the budget is burnt.
-import { html, nothing, svg } from '/console/lit-html.js';
+import { html, svg } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
 import { clockTime, empty } from '/console/parts.js';
 
