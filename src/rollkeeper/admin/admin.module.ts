@@ -9,6 +9,7 @@ import { ActsController } from './acts.controller.js';
 import { AdminPorts } from './admin-ports.js';
 import { BrowserSessions } from './browser-sessions.js';
 import { CallerClient } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
 import { ConsoleFeed } from './console-feed.js';
@@ -83,6 +84,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     ExplainSource,
     BrowserSessions,
     CallerClient,
+    CallerSights,
     ConsoleFeed,
   ],
   exports: [AdminPorts],

@@ -1,11 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Controller, Get, Inject, NotFoundException, Param, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import { clientOf } from './access.middleware.js';
+import { Controller, Get, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { clientOf, userOf } from './access.middleware.js';
+import { CallerClient } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { ConsoleFeed } from './console-feed.js';
 import { EventStreams } from './event-streams.js';
+import { seeing } from './seen-events.js';
 
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
@@ -74,6 +77,8 @@ export class ConsoleController {
   constructor(
     @Inject(ConsoleFeed) private readonly feed: ConsoleFeed,
     @Inject(EventStreams) private readonly streams: EventStreams,
+    @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   /** Redirects the short address to the console. */
@@ -98,10 +103,12 @@ export class ConsoleController {
   }
 
   @Get('admin/events')
-  async events(@Res() response: Response): Promise<void> {
+  async events(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const isUser = userOf(response) !== undefined;
+    const sight = isUser ? this.sights.of(this.callers.of(request, response)) : undefined;
     const stream = this.streams.open(clientOf(response), response);
     try {
-      await this.feed.serve(stream, stream.signal);
+      await this.feed.serve(sight ? seeing(stream, sight) : stream, stream.signal);
     } finally {
       stream.end();
     }

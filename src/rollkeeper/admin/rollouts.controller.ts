@@ -37,10 +37,12 @@ import {
   rolloutHistory,
   rolloutTrack,
 } from '../rollout/index.js';
+import { userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/index.js';
@@ -69,15 +71,20 @@ export class RolloutsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   @Get()
-  show(
+  async show(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query('api') api?: unknown,
-  ): RolloutView {
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RolloutView> {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
+    if (userOf(response) !== undefined)
+      await this.sights.assertSees(this.callers.of(request, response), namespace);
     const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
     return {

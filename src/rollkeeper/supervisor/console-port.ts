@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { StartupError } from '@rollkeeper/machinery/errors';
 import { readOwnFile, replaceFile } from '@rollkeeper/machinery/files';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { ANY_PORT, isPortFree } from './free-port.js';
@@ -13,7 +13,7 @@ const LAST_PORT = 65_535;
 /**
  * The port of the console: the given one; otherwise that of the last start, so that bookmarks stay good; otherwise the
  * one after the API server's. If the last two are taken, the system chooses.
- * @throws InvalidOptionError if the given one is taken
+ * @throws StartupError if the given one is taken
  */
 export async function portForConsole(
   up: Pick<CompiledUpOptions, 'console-port' | 'data-dir' | 'port'>,
@@ -22,7 +22,7 @@ export async function portForConsole(
   const given = up['console-port'];
   if (given !== undefined) {
     if (await isPortFree(given, HOST)) return String(given);
-    throw new InvalidOptionError('console-port', `${given} is in use`);
+    throw new StartupError(`console-port: ${given} is in use`);
   }
   const known = await rememberedPort(up['data-dir']);
   const wanted = known ?? portAfter(up.port);
