@@ -181,11 +181,14 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
     expect(await page.textContent('.dialog .error')).toContain('system:serviceaccount:shop:team');
   });
 
-  it('has the time line of rollouts there, and of no other', async () => {
+  it('lists the rollouts there with their time line, and no other', async () => {
     await open('?deployment=shop/shop-web&look=timeline');
     await page.waitForSelector('.past-entries li');
+    expect(await page.locator('.row').count()).toBe(1);
     await open('?deployment=secret/secret-web&look=timeline');
-    await page.waitForSelector('.detail .error');
-    expect(await page.locator('.past-entries li').count()).toBe(0);
+    await page.waitForSelector('.row >> text=shop-web');
+    await page.waitForSelector('.detail >> text=Choose a Deployment');
+    expect(await page.locator('.row').count()).toBe(1);
+    expect(await page.textContent('#app')).not.toContain('secret-web');
   });
 });
