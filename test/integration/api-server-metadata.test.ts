@@ -143,6 +143,9 @@ describe('a name', () => {
     ['kind', [true], 'array'],
   ])('of its %s that is no text (%j) is refused in a patch', async (field, value, type) => {
     const path = '/api/v1/namespaces/meta/serviceaccounts/default';
+    const nothing = JSON.stringify([{ op: 'add', path: `/${field}`, value: null }]);
+    const json = { 'content-type': 'application/json-patch+json' };
+    expect((await server.call('PATCH', path, nothing, json)).status).toBe(200);
     const answer = await server.call(
       'PATCH',
       path,

@@ -13,32 +13,45 @@ describe.skipIf(!helm)('each value of the chart does something:', () => {
     'redis.tls.existingSecret': { redis: { url: 'rediss://redis' } },
     'redis.tls.caKey': { redis: { url: 'rediss://redis', tls: { existingSecret: 'theirs' } } },
     'redis.tls.clientCertificate': { redis: { existingSecret: 'url', tls: { existingSecret: 'theirs' } } },
-    'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
-    'metrics.serviceMonitor.labels': { metrics: { serviceMonitor: { enabled: true } } },
-    'metrics.serviceMonitor.interval': { metrics: { serviceMonitor: { enabled: true } } },
-    'metrics.dashboard.labels.grafana_dashboard': { metrics: { dashboard: { enabled: true } } },
+    'rolloutChecks.signing.existingSecretKey': { rolloutChecks: { signing: { existingSecret: 'theirs' } } },
+    'cloudEvents.signing.existingSecret': { cloudEvents: { sinks: ['https://sink'] } },
+    'cloudEvents.signing.existingSecretKey': {
+      cloudEvents: { sinks: ['https://sink'], signing: { existingSecret: 'theirs' } },
+    },
   };
   /** Those of the network policy, but whether there is one. */
   const NETWORK: Values = { networkPolicy: { enabled: true }, otlp: { endpoint: 'http://otel:4318' } };
-  const leaves = leavesOf(defaultValues());
+  const defaults = defaultValues();
+  const leaves = leavesOf(defaults);
 
   /** The token is another one each time. */
   const rendered = (values: Values) => new Chart(values).objects.filter(({ kind }) => kind !== 'Secret');
 
   it.each(leaves)('%s', (path, value) => {
-    const where = WHERE[path] ?? (path.startsWith('networkPolicy.') ? NETWORK : {});
-    const before = path === 'networkPolicy.enabled' ? {} : where;
+    const where = merged(WHERE[path] ?? {}, path.startsWith('networkPolicy.') ? NETWORK : {});
+    const before = path.endsWith('.enabled') ? {} : merged(switchedOn(path, defaults), where);
     const changed = merged(before, valueAt(path, another(path, value)));
     expect(rendered(changed)).not.toEqual(rendered(before));
   });
 });
+
+/** Parts that are off by default, and that the value is in. */
+function switchedOn(path: string, defaults: Values): Values {
+  const names = path.split('.');
+  return names.slice(0, -1).reduce((on, _, index) => {
+    const at = names.slice(0, index + 1);
+    const part = at.reduce<unknown>((inner, name) => (inner as Record<string, unknown>)[name], defaults);
+    const isOff = isRecord(part) && part['enabled'] === false;
+    return isOff ? merged(on, valueAt([...at, 'enabled'].join('.'), true)) : on;
+  }, {} as Values);
+}
 
 function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][] {
   return Object.entries(values).flatMap(([name, value]) => {
     const path = prefix + name;
     const isBranch = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
     // A list or a map that is passed on whole.
-    if (!isBranch || Array.isArray(value) || path === 'resources')
+    if (!isBranch || Array.isArray(value) || path.endsWith('resources'))
       return [[path, value] as [string, unknown]];
     return leavesOf(value as Values, `${path}.`);
   });

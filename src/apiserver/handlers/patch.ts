@@ -110,7 +110,10 @@ function checkPatchedType(
 ): void {
   const unreadable = typeFieldProblem(patched);
   if (unreadable !== undefined) throw refuse(unreadable);
-  const { apiVersion = current.apiVersion, kind = current.kind }: NamedType = patched;
+  // A patch may set them to null, which leaves them out.
+  const named: { readonly [Field in keyof NamedType]?: string | null } = patched;
+  const apiVersion = named.apiVersion ?? current.apiVersion;
+  const kind = named.kind ?? current.kind;
   if (apiVersion !== current.apiVersion || kind !== current.kind)
     throw refuse(notRegistered({ apiVersion, kind }, group));
 }

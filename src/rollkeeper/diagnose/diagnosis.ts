@@ -29,6 +29,7 @@ export type DiagnosisCause =
   | 'namespace-finalizers'
   | 'api-group-unavailable'
   | 'webhook-unreachable'
+  | 'certificate-ends'
   | 'admission'
   | 'limit-range'
   | 'ordered-ready'

@@ -2,14 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
 import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { NODES, PODS, PERSISTENT_VOLUME_CLAIMS } from '@rollkeeper/machinery/kubernetes';
+import { DEPLOYMENTS, NODES, PODS, PERSISTENT_VOLUME_CLAIMS } from '@rollkeeper/machinery/kubernetes';
 import { StatefulSet } from '@rollkeeper/runtime';
+import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { findProblems } from './find-problems.js';
 import { registryIn } from './registry-problems.js';
 import { renderProblems } from './render-diagnosis.js';
 
 const clock = new FakeClock();
+
+const progressing = (status: string, reason: string) => ({
+  ...{ type: 'Progressing', status, reason, message: 'it has taken too long' },
+  lastTransitionTime: toRfc3339(clock.now()),
+});
 
 function seed(cluster: FakeCluster, type: ResourceType, name: string, namespace: string, fields: object) {
   cluster.seed(type, {
@@ -81,6 +87,32 @@ describe('problems', () => {
     const { problems } = await findProblems(cluster, { nowMs: clock.now() });
     expect(problems[0]).toMatchObject({ kind: 'Registry', name: 'ghcr.io', cause: 'image-pull' });
     expect(problems).toHaveLength(4);
+  });
+
+  it('are found without a request where caches have what is looked at', async () => {
+    const cluster = new FakeCluster(clock);
+    const { namespace, ...deployment } = { ...aDeployment(), namespace: 'shop' };
+    cluster.seed(DEPLOYMENTS, {
+      ...deployment,
+      metadata: { ...deployment.metadata, namespace, uid: 'uid-web' },
+      status: { conditions: [progressing('False', 'ProgressDeadlineExceeded')] },
+    } as unknown as KubernetesObject);
+    const caches = new Map([[DEPLOYMENTS, cluster.all(DEPLOYMENTS)]]);
+    const { problems, reads } = await findProblems(cluster, {
+      nowMs: clock.now(),
+      kinds: [],
+      cached: (type) => caches.get(type) ?? [],
+    });
+    expect(problems).toMatchObject([
+      { kind: 'Deployment', apiVersion: 'apps/v1', namespace: 'shop', name: 'web', uid: 'uid-web' },
+    ]);
+    expect({ reads: reads.api, requests: cluster.requests.length }).toEqual({ reads: 0, requests: 0 });
+  });
+
+  it('of a namespace are looked for without the lists of the cluster, where that is asked for', async () => {
+    const cluster = new FakeCluster(clock);
+    await findProblems(cluster, { namespace: 'shop', nowMs: clock.now(), staysInNamespace: true });
+    expect(new Set(cluster.requests.map(({ key }) => key))).toEqual(new Set(['shop']));
   });
 
   it('reads each list once', async () => {

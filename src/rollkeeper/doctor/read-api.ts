@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { HttpApiClient } from '@rollkeeper/client/api-client';
 import { apiStatusOf, isForbidden, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -20,6 +19,7 @@ import {
   SERVICES,
   keyOf,
 } from '@rollkeeper/machinery/kubernetes';
+import { authorityEndMs } from '../authority-end.js';
 import type { ApiFacts } from './decide-api.js';
 import type { RivalFacts, StatusWriter } from './decide-rivals.js';
 import type { AdmissionFacts, TriedWrite, WebhookFacts } from './decide-webhooks.js';
@@ -165,7 +165,7 @@ async function readWebhooks({ client, signal }: ApiReader): Promise<readonly Web
       configuration,
       webhook,
       service: await readService(client, webhook, signal),
-      authorityEndsAtMs: authorityEndOf(webhook),
+      authorityEndsAtMs: authorityEndMs(webhook.clientConfig?.caBundle),
     })),
   );
 }
@@ -203,21 +203,6 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) return undefined;
     throw error;
-  }
-}
-
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** The last end of the certificates in its caBundle; NaN where none can be read; undefined where the system's are used. */
-export function authorityEndOf({ clientConfig }: Webhook): number | undefined {
-  const bundle = clientConfig?.caBundle ?? '';
-  if (bundle === '') return undefined;
-  const text = Buffer.from(bundle, 'base64').toString('latin1');
-  try {
-    const ends = [...text.matchAll(PEM)].map(([pem]) => new X509Certificate(pem).validToDate.getTime());
-    return ends.length === 0 ? Number.NaN : Math.max(...ends);
-  } catch {
-    return Number.NaN;
   }
 }
 

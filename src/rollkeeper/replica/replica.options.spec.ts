@@ -22,6 +22,26 @@ describe('the options of a replica', () => {
     expect(Object.isFrozen(options)).toBe(true);
   });
 
+  it('look for problems of Deployments, which their caches have, and standalone of all kinds', () => {
+    const problemsWith = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...needed, ...more }).problems;
+    expect(problemsWith({})).toBe('deployments');
+    expect(problemsWith({ standalone: true })).toBe('all');
+    expect(problemsWith({ standalone: true, problems: 'none' })).toBe('none');
+    expect(() => problemsWith({ problems: 'some' })).toThrow('problems: ');
+    expect(() => problemsWith({ 'problems-interval-ms': 10 })).toThrow('problems-interval-ms: ');
+  });
+
+  it('keep histories by a controller for each API, where that is asked for', () => {
+    const namesWith = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...needed, 'deployment-api': 'apps/v1,rollkeeper.dev/v1', ...more })
+        .definitions.map(({ name }) => name)
+        .filter((name) => name.endsWith('history'));
+    expect(namesWith({})).toEqual([]);
+    expect(namesWith({ 'lasting-history': true })).toEqual(['rollout-history', 'rollkeeper-rollout-history']);
+    expect(namesWith({ 'lasting-history': true, controllers: 'replicaset' })).toEqual([]);
+  });
+
   it('lead without an election where that is asked for, as kube-controller-manager takes it', () => {
     const lockWith = (more: Record<string, unknown>) =>
       compileReplicaOptions({ ...needed, ...more })['leader-elect-resource-lock'];

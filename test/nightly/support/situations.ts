@@ -31,6 +31,16 @@ export interface Sketch {
 /** A type for the path of a sketch, without discovery. */
 export type SketchTypes = ReadonlyMap<string, ResourceType>;
 
+/** A certificate of January 2020, as a caBundle. */
+const ENDED_AUTHORITY = [
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJEekNCdDZBREFnRUNBZ0VCTUFvR0NDcUdTTTQ5QkFNQ01CQXhEakFN',
+  'QmdOVkJBTVRCV1Z1WkdWa01CNFgKRFRJd01ERXdNVEF3TURBd01Gb1hEVEl3TURJd01UQXdNREF3TUZvd0VERU9NQXdHQTFV',
+  'RUF4TUZaVzVrWldRdwpXVEFUQmdjcWhrak9QUUlCQmdncWhrak9QUU1CQndOQ0FBU2JWWlFxWG1wdjhXZWY1c0NkemV2Mksz',
+  'TjRadktTClVXK3hxdlhSeXlCTkc2cHRUbFlOUHlQSi8yeDJ2Q3IvL0VyVXo5QWphRXRFUTd2Z3AzbjdPV1JVb3dJd0FEQUsK',
+  'QmdncWhrak9QUVFEQWdOSEFEQkVBaUJCY2R2aFM1TndwbVd1ci9yZERJZ0x5YVljZWptMkZkTHJqeE4rSkJsWQpVd0lnV1F1',
+  'RG1HcEwvdE9XOHh4a1lyUnJ6aEEzZ0Vob1h5Z2Uxekx1Z1dzMWFVST0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQ==',
+].join('');
+
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 
 function template(app: string, annotations: Record<string, string> = {}, spec: object = {}): object {
@@ -426,6 +436,30 @@ export const SITUATIONS: readonly Situation[] = [
     cause: 'webhook-unreachable',
     says: /no Service webhook\/guard/,
     helps: /failurePolicy: Ignore/,
+  },
+  {
+    what: 'a webhook whose authority has ended',
+    namespace: 'trust',
+    objects: [
+      {
+        ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
+        metadata: { name: 'trust' },
+        webhooks: [
+          {
+            name: 'trust.example.com',
+            clientConfig: { service: { namespace: 'trust', name: 'trust' }, caBundle: ENDED_AUTHORITY },
+            rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
+            namespaceSelector: { matchLabels: { guarded: 'yes' } },
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+          },
+        ],
+      },
+    ],
+    object: 'validatingwebhookconfiguration/trust',
+    cause: 'certificate-ends',
+    says: /ended at 2020-02-01T00:00:00Z: writes of secrets are refused/,
+    helps: /renew its certificate/,
   },
   {
     what: 'a group of the API whose server is not there',

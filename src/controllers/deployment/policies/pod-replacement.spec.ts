@@ -169,7 +169,7 @@ describe('pods that are replaced once they have ended', () => {
   });
 });
 
-const runs = propertyRuns({ gate: 60 });
+const runs = propertyRuns({ gate: 20 });
 
 describe(`the pods that exist, those that are ending included (SEED=${runs.seed})`, () => {
   it('are never more than replicas and the surge, in any order of what happens', async () => {

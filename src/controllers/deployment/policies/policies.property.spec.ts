@@ -28,6 +28,7 @@ import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
 import { DESIRED_REPLICAS } from '../annotations.js';
 import { createDeploymentController } from '../definition.js';
 import { readRevisionEntries } from './history.js';
+import { readSizeSteps } from './size-steps.js';
 
 /*
  * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
@@ -47,8 +48,9 @@ import { readRevisionEntries } from './history.js';
  * 11. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
  *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
  * 12. Pods have the resources that are asked for in the end, whether they were resized or replaced.
+ * 13. For a history that lasts, the last noted size of each ReplicaSet is the one that it has in the end, and no number is left out.
  */
-const runs = propertyRuns({ gate: 40 });
+const runs = propertyRuns({ gate: 15 });
 const P = 'rollkeeper.dev/';
 const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
 
@@ -332,6 +334,7 @@ function deploymentOf(drawn: Scenario): Deployment {
   const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
   const steps = blueGreen ? undefined : drawn.steps;
   const settings = {
+    history: drawn.seed % 2 === 0 ? '14d' : undefined,
     'on-failure': onFailure,
     'fail-after': failAfter,
     'bake-time': bakeTime,
@@ -434,6 +437,16 @@ function expectHistory(replicaSet: ReplicaSet | undefined): void {
   });
 }
 
+/** Rule 13. */
+function expectNotedSizes(replicaSets: readonly ReplicaSet[]): void {
+  for (const { metadata, spec } of replicaSets) {
+    const [newest, ...older] = readSizeSteps(metadata.annotations);
+    if (!newest) continue;
+    expect(newest.to, `rule 13, ${metadata.name}`).toBe(spec.replicas);
+    expect(older.map(({ n }) => n)).toEqual(older.map((_, index) => newest.n - index - 1));
+  }
+}
+
 /** Rule 7. */
 async function restarts(lab: PolicyWorld): Promise<void> {
   const uids = () => lab.world.allPods.map(({ metadata }) => metadata.uid);
@@ -478,6 +491,7 @@ describe(`a rollout that looks after itself in any circumstances (SEED=${runs.se
       const asked = lab.world.deployment.spec.template.spec?.containers[0]?.resources?.requests?.['cpu'];
       for (const pod of lab.world.allPods) expect(cpuOf(pod), 'rule 12').toBe(asked);
       expectHistory(lab.world.replicaSets.find((set) => imageOf(set) === 'app:last'));
+      expectNotedSizes(lab.world.replicaSets);
       if (drawn.restartOn) await restarts(lab);
     });
     await fc.assert(property, { ...runs, examples: [RETRY_AFTER_ALL, HELD_AFTER_ABORT, GROWS_BEFORE_ROOM] });

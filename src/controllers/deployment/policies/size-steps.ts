@@ -35,8 +35,8 @@ export function readSizeSteps(annotations: Annotations | undefined): readonly Si
 }
 
 /**
- * Notes each new size on its ReplicaSet, in the write that sets the size: so a decision is noted exactly if it was carried out, and no
- * write is added.
+ * Notes each new size on its ReplicaSet, in the write that sets it, or in the first of those: so no write is added, and a decision is
+ * noted only where it was carried out.
  */
 export function noteSizeSteps(draft: RolloutDraft): void {
   for (const replicaSet of draft.living) {

@@ -2,6 +2,7 @@ import type * as apiregistrationV1 from '@rollkeeper/machinery/types/apiregistra
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '@rollkeeper/runtime';
 import type { Verdict } from '../diagnosis.js';
+import { authorityFindings } from '../authority-findings.js';
 import { deletionFindings } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
 
@@ -15,7 +16,7 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
   type: APIService,
   aliases: [],
   needs: () => [],
-  judge(object): Verdict {
+  judge(object, _snapshot, nowMs): Verdict {
     const { service } = object.spec ?? {};
     const good = {
       state: 'healthy',
@@ -26,7 +27,12 @@ export const apiServiceDiagnosis: KindDiagnosis<APIService> = {
     const deletion = deletionFindings(object);
     if (deletion.length > 0) return { findings: deletion, good, bad: 'deleting' };
     const condition = object.status?.conditions?.find(({ type }) => type === 'Available');
-    if (condition === undefined || condition.status === 'True') return { findings: [], good };
+    if (condition === undefined || condition.status === 'True') {
+      const name = `APIService ${object.metadata.name}`;
+      const { caBundle } = object.spec ?? {};
+      const trusted = { what: name, caBundle, effect: 'its group does not answer', isFatal: true };
+      return { findings: authorityFindings(trusted, nowMs), good, bad: 'degraded' };
+    }
     const { lastTransitionTime, message = '', reason = '' } = condition;
     return {
       good,

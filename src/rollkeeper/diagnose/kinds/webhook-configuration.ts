@@ -2,6 +2,7 @@ import type * as admissionV1 from '@rollkeeper/machinery/types/admissionregistra
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { EndpointSlice } from '@rollkeeper/controllers/shared';
 import { Service, defineKind } from '@rollkeeper/runtime';
+import { authorityFindings } from '../authority-findings.js';
 import type { DiagnosisFinding, Verdict } from '../diagnosis.js';
 import { count, readyEndpoints } from '../findings.js';
 import type { KindDiagnosis } from '../kind-diagnosis.js';
@@ -21,10 +22,16 @@ function webhookDiagnosis(kind: string): KindDiagnosis<Configuration> {
     type: defineKind<Configuration>({ ...GROUP, kind }),
     aliases: [],
     needs: () => [{ type: Service }, { type: EndpointSlice }],
-    judge({ webhooks = [] }, snapshot): Verdict {
+    judge({ webhooks = [] }, snapshot, nowMs): Verdict {
+      const findings = webhooks.flatMap((webhook) => [
+        ...findingsOf(webhook, snapshot),
+        ...authorityFindingsOf(webhook, nowMs),
+      ]);
       return {
         good: { state: 'healthy', sentence: `${count(webhooks.length, 'webhook')}` },
-        findings: webhooks.flatMap((webhook) => findingsOf(webhook, snapshot)),
+        findings,
+        // What will end has not ended yet.
+        bad: findings.every(isToCome) ? 'degraded' : 'blocked',
       };
     },
   };
@@ -49,6 +56,23 @@ function findingsOf(webhook: Webhook, snapshot: Snapshot): DiagnosisFinding[] {
       ],
     },
   ];
+}
+
+function isToCome({ cause, since }: DiagnosisFinding): boolean {
+  return cause === 'certificate-ends' && since === undefined;
+}
+
+function authorityFindingsOf(webhook: Webhook, nowMs: number): DiagnosisFinding[] {
+  const isFatal = (webhook.failurePolicy ?? 'Fail') === 'Fail';
+  return authorityFindings(
+    {
+      what: `webhook ${webhook.name}`,
+      caBundle: webhook.clientConfig.caBundle,
+      effect: isFatal ? `writes of ${rulesOf(webhook)} are refused` : 'it is left out (failurePolicy Ignore)',
+      isFatal,
+    },
+    nowMs,
+  );
 }
 
 function problemOf(namespace: string, name: string, snapshot: Snapshot): string | undefined {

@@ -13,6 +13,7 @@ import {
   RESIZE_REFUSED,
   RESIZING,
   REVISIONS,
+  SIZES,
   TOLD,
 } from '../names.js';
 import { lookAgainAfter } from '../outcome.js';
@@ -218,7 +219,7 @@ function keepRevision(draft: RolloutDraft, served: ReplicaSetDraft): boolean {
   if (isKept) return true;
   const hash = `${served.labels[POD_TEMPLATE_HASH]}-${served.annotations[REVISION]}`;
   const labels = { ...served.labels, [POD_TEMPLATE_HASH]: hash };
-  const { [RESIZING]: _since, ...annotations } = served.annotations;
+  const { [RESIZING]: _since, [SIZES]: _sizes, ...annotations } = served.annotations;
   const { selector, template } = served;
   draft.add({
     ...served,
