@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiStatusError } from '@rollkeeper/client/api-client';
-import { FakeClock, toRfc3339 } from '@rollkeeper/machinery/clock';
+import { FakeClock, atEndOfTurn, toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { DEPLOYMENTS, NODES, PODS, PERSISTENT_VOLUME_CLAIMS } from '@rollkeeper/machinery/kubernetes';
 import { StatefulSet } from '@rollkeeper/runtime';
@@ -113,6 +113,23 @@ describe('problems', () => {
     const cluster = new FakeCluster(clock);
     await findProblems(cluster, { namespace: 'shop', nowMs: clock.now(), staysInNamespace: true });
     expect(new Set(cluster.requests.map(({ key }) => key))).toEqual(new Set(['shop']));
+  });
+
+  it('of many objects are looked for in pieces, between which other work has its turn', async () => {
+    const cluster = new FakeCluster(clock);
+    for (let number = 0; number < 200; number++)
+      seed(cluster, PERSISTENT_VOLUME_CLAIMS, `claim-${number}`, 'shop', lost);
+    let turns = 0;
+    const counting = { isOn: true };
+    const count = (): void => {
+      turns += 1;
+      if (counting.isOn) atEndOfTurn(count);
+    };
+    atEndOfTurn(count);
+    const { looked, problems } = await findProblems(cluster, { nowMs: clock.now() });
+    counting.isOn = false;
+    expect({ looked, problems: problems.length }).toEqual({ looked: 200, problems: 200 });
+    expect(turns).toBeGreaterThanOrEqual(3);
   });
 
   it('reads each list once', async () => {

@@ -1,4 +1,5 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
+import { nextTurn } from '@rollkeeper/machinery/clock';
 import { completeDeployment, isCustomDeployment } from '@rollkeeper/controllers/deployment';
 import type {
   Deployment,
@@ -48,6 +49,9 @@ export interface Problems {
   readonly reads: ListReads;
 }
 
+/** Objects that are judged before other work of the process has its turn: renewals of the lease, above all. */
+const AT_ONCE = 50;
+
 /** Kinds whose owner tells of them. */
 const TOLD_BY_OWNER: ReadonlySet<string> = new Set(['ReplicaSet', 'Pod', 'Job']);
 
@@ -75,8 +79,8 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
     const objects = snapshot
       .list<KubernetesObject>(kind.type, kind.type.namespaced ? namespace : undefined)
       .filter((object) => !isToldByOwner(kind, object));
-    looked += objects.length;
     for (const object of objects) {
+      if (++looked % AT_ONCE === 0) await nextTurn();
       const also = kind.alsoNeeds?.(object) ?? [];
       const seen =
         also.length === 0
@@ -85,7 +89,11 @@ export async function findProblems(client: ApiClient, options: FindProblemsOptio
       problems.push(conclude(kind.type, object, kind.judge(object, seen, nowMs)));
     }
   }
-  const deployments = deploymentTypes.flatMap((type) => deploymentsOf(type, snapshot, namespace, nowMs));
+  const deployments: Diagnosis[] = [];
+  for (const type of deploymentTypes)
+    for (const explain of deploymentsOf(type, snapshot, namespace, nowMs)) {
+      if (deployments.push(explain()) % AT_ONCE === 0) await nextTurn();
+    }
   const all = [...deployments, ...problems].filter(isProblem);
   return {
     problems: [...groupByRegistry(all), ...all.toSorted(worstFirst)],
@@ -103,14 +111,15 @@ function isToldByOwner({ type }: KindDiagnosis, object: Parameters<typeof contro
   return TOLD_BY_OWNER.has(type.kind) && controllerOf(object) !== undefined;
 }
 
+/** The explanation of each, made when it is called. */
 function deploymentsOf(
   type: ResourceType,
   snapshot: Snapshot,
   namespace: string | undefined,
   nowMs: number,
-): Diagnosis[] {
+): readonly (() => Diagnosis)[] {
   const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
-  return snapshot.list<Deployment>(type, namespace).map((listed) => {
+  return snapshot.list<Deployment>(type, namespace).map((listed) => () => {
     const deployment = isCustomDeployment(listed)
       ? completeDeployment(structuredClone(listed) as Deployment)
       : listed;
