@@ -3,7 +3,7 @@ import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
-import { SELF_SUBJECT_ACCESS_REVIEWS } from '../doctor/resources.js';
+import { SELF_SUBJECT_ACCESS_REVIEWS } from '../delegated-access/index.js';
 import { AdminPorts } from './admin-ports.js';
 import type { CallerApi } from './caller-client.js';
 

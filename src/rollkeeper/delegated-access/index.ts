@@ -6,3 +6,4 @@ export type {
   DelegatedAccessDependencies,
 } from './delegated-access.js';
 export type { UserInfo } from './reviews.js';
+export { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS } from './reviews.js';
