@@ -1,9 +1,8 @@
 import { ForbiddenException, Inject, Injectable } from '@nestjs/common';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { DEPLOYMENTS } from '@rollkeeper/machinery/kubernetes';
-import { SELF_SUBJECT_ACCESS_REVIEWS } from '../delegated-access/index.js';
+import { mayList } from '../delegated-access/index.js';
 import { AdminPorts } from './admin-ports.js';
 import type { CallerApi } from './caller-client.js';
 
@@ -16,11 +15,6 @@ const EVERYTHING: Sight = { sees: async () => true };
 const ALL_NAMESPACES = '';
 /** An answer counts for this time, milliseconds: a right that was taken away ends within it. */
 const COUNTS_MS = 30_000;
-
-interface Review extends KubernetesObject {
-  readonly spec: object;
-  readonly status?: { readonly allowed?: boolean };
-}
 
 /**
  * What users of the cluster see of this replica's own caches: rollouts of the namespaces whose Deployments they may list.
@@ -68,23 +62,12 @@ class ReviewedSight implements Sight {
     const nowMs = this.clock.monotonicNow();
     const known = this.answers.get(namespace);
     if (known && known.untilMs > nowMs) return known.allowed;
-    const allowed = this.review(namespace).catch(() => {
+    const allowed = mayList(this.client, DEPLOYMENTS, namespace).catch(() => {
       // Without an answer nothing is shown, and it is asked again.
       this.answers.delete(namespace);
       return false;
     });
     this.answers.set(namespace, { untilMs: nowMs + COUNTS_MS, allowed });
     return allowed;
-  }
-
-  private async review(namespace: string): Promise<boolean> {
-    const { group, resource } = DEPLOYMENTS;
-    const { kind, version } = SELF_SUBJECT_ACCESS_REVIEWS;
-    const { status } = await this.client.create<Review>(SELF_SUBJECT_ACCESS_REVIEWS, {
-      ...{ apiVersion: `${SELF_SUBJECT_ACCESS_REVIEWS.group}/${version}`, kind },
-      metadata: { name: '' },
-      spec: { resourceAttributes: { namespace, verb: 'list', group, resource } },
-    });
-    return status?.allowed === true;
   }
 }
