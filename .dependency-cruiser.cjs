@@ -113,7 +113,9 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Runs in browsers, which find its parts by URL.
-    exclude: { path: '^src/rollkeeper/console/public/|^src/[^/]+/dist/' },
+    exclude: {
+      path: '^src/rollkeeper/(console/public|generate/operator/template)/|^src/[^/]+/dist/',
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -12,6 +12,7 @@
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
 // `npm run bench -- --definitions`: what large CustomResourceDefinitions cost, and those who read OpenAPI documents after them.
 // `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
+// `npm run bench -- --operator`: what memory and CPU the smallest operator of the kit takes.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
@@ -32,6 +33,7 @@ const scripts = {
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
   '--memory': 'memory.ts',
+  '--operator': 'operator.ts',
   '--replica-cost': 'replica-cost.ts',
   '--scale-out': 'scale-out.ts',
   '--scheduler': 'scheduler.ts',

@@ -37,6 +37,7 @@ must(
   '--pack-destination',
   OUT,
 );
+must('npm', 'pack', '--ignore-scripts', './create-rollkeeper', '--pack-destination', OUT);
 must(ensureHelm() ?? 'helm', 'package', join('helm', 'rollkeeper'), '--destination', join(OUT, 'chart'));
 renameSync(join(OUT, 'chart', `${name}-${version}.tgz`), join(OUT, `${name}-chart-${version}.tgz`));
 rmSync(join(OUT, 'chart'), { recursive: true });

@@ -18,6 +18,8 @@ export const SUITES = {
     files: [
       { folder: 'test/integration', ending: '.test.ts' },
       { folder: 'examples', ending: '.test.ts' },
+      // The tests that a new operator begins with: `rollkeeper generate operator`.
+      { folder: 'src/rollkeeper/generate/operator/template', ending: '.test.ts' },
     ],
     budgetSeconds: 120,
     fileBudgetSeconds: 15,

@@ -26,6 +26,8 @@ export function recordingClient(answer: KubernetesObject | Error | undefined): {
     logs: () => {
       throw new Error('no logs here');
     },
+    exec: (_pod, _command, options) => reply('exec', options),
+    portForward: (_pod, _port, options) => reply('portforward', options),
     create: (_type, _object, options) => reply('create', options),
     update: (_type, _object, options) => reply('update', options),
     patch: (_type, _ref, _patch, options) => reply('patch', options),

@@ -147,6 +147,14 @@ export class FakeCluster implements ApiClient {
   /** Pods of a fake say nothing. */
   async *logs(): AsyncGenerator<string, void> {}
 
+  async exec(): Promise<never> {
+    throw new UnsupportedError('nothing runs in the pods of a FakeCluster; use startTestCluster');
+  }
+
+  async portForward(): Promise<never> {
+    throw new UnsupportedError('nothing listens in the pods of a FakeCluster');
+  }
+
   async create<T extends KubernetesObject>(
     type: ResourceType,
     object: T,

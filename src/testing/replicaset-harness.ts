@@ -230,6 +230,8 @@ export class ReplicaSetHarness {
       deleteCollection: (type, options) => run.effect(() => cluster.deleteCollection(type, options)),
       watch: () => cluster.watch(),
       logs: () => cluster.logs(),
+      exec: () => cluster.exec(),
+      portForward: () => cluster.portForward(),
       discover: () => cluster.discover(),
       ping: () => cluster.ping(),
     };

@@ -111,6 +111,7 @@ describe('the packed package in an empty project', () => {
     { door: 'rollkeeper/redis', names: ['redisCoordination', 'BullMqWorkQueue'] },
     { door: 'rollkeeper/opentelemetry', names: ['createMetrics', 'startTracing'] },
     { door: 'rollkeeper/testing', names: ['FakeClock', 'memoryCoordination', 'startTestCluster'] },
+    { door: 'rollkeeper/testing/faults', names: ['startFaults', 'SteppedClock'] },
   ])('has the door $door', ({ door, names }) => {
     const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(importing(door));
     expect(exports).toEqual(expect.arrayContaining(names));

@@ -107,6 +107,14 @@ describe.each(workspaces)('the package %s', (folder) => {
   });
 });
 
+it('the package for `npm create rollkeeper` has the version of the product, and takes the product in the same', () => {
+  const { dependencies, version } = manifestOf('create-rollkeeper');
+  expect({ version, rollkeeper: dependencies?.['rollkeeper'] }).toEqual({
+    version: product.version,
+    rollkeeper: product.version,
+  });
+});
+
 it('the product declares what it imports', () => {
   const declared = new Set([...Object.keys(product.dependencies ?? {}), ...TYPES_ONLY]);
   const imported = new Set((importedBy.get('src/rollkeeper') ?? []).map(packageIn));

@@ -15,6 +15,9 @@ const VERBS: Readonly<Record<string, string>> = {
 /** Where a connection that is asked for by GET, as WebSockets are, reaches what others reach by POST. */
 const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
 
+/** The parts of a request that say what it asks for. */
+export type AskedFor = Pick<ApiRequest, 'method' | 'path' | 'query' | 'flag'>;
+
 /** The verbs that a selector says more of. */
 const SELECTING = new Set(['list', 'watch', 'deletecollection']);
 
@@ -35,7 +38,7 @@ export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
  * What a request asks for, as an authoriser is asked about it (apiserver's `RequestInfo`).
  * @throws StatusError 400 for a path that is not well-formed
  */
-export function attributesOf(request: ApiRequest): AccessAttributes {
+export function attributesOf(request: AskedFor): AccessAttributes {
   const { method, path, query } = request;
   const found = path.startsWith('/api') ? parseResourcePath(path) : undefined;
   if (!found) return { path, verb: method.toLowerCase() };
@@ -52,7 +55,7 @@ export function attributesOf(request: ApiRequest): AccessAttributes {
   return fieldSelector.length === 0 ? attributes : { ...attributes, fieldSelector };
 }
 
-function verbOf(request: ApiRequest, name: string): string {
+function verbOf(request: AskedFor, name: string): string {
   const verb = VERBS[request.method] ?? '';
   if (name !== '') return verb;
   if (verb === 'get') return request.flag('watch') ? 'watch' : 'list';

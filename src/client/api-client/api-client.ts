@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type {
   KubernetesObject,
   ObjectRef,
@@ -17,6 +18,42 @@ export interface LogOptions {
   sinceSeconds?: number;
   /** The last so many lines. @default all */
   tailLines?: number;
+  signal?: AbortSignal;
+}
+
+/** How a command in a container is run, as `kubectl exec` does it. */
+export interface ExecOptions {
+  /** @default the pod's only one */
+  container?: string;
+  /** What the command reads; it ends where this ends. @default nothing */
+  stdin?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  /** With a terminal, on which standard error is part of standard output. @default false */
+  tty?: boolean;
+  /** Called with each piece of standard output. @default it is collected in the result */
+  onStdout?: (chunk: Uint8Array) => void;
+  /** Called with each piece of standard error. @default it is collected in the result */
+  onStderr?: (chunk: Uint8Array) => void;
+  /** Ends the connection; most commands end with it. */
+  signal?: AbortSignal;
+  /** See {@link WriteOptions}: checked before it starts. */
+  guard?: AbortSignal;
+  /** See {@link WriteOptions}: called before it starts. */
+  assertMayWrite?: () => void;
+}
+
+/** How a command has ended. */
+export interface ExecResult {
+  /** 0: well. Anything else is a result, not an error. */
+  readonly exitCode: number;
+  /** Empty if `onStdout` has taken it. */
+  readonly stdout: string;
+  /** Empty if `onStderr` has taken it. */
+  readonly stderr: string;
+}
+
+/** A connection to a port of a pod. */
+export interface PortForwardOptions extends Pick<ExecOptions, 'guard' | 'assertMayWrite'> {
+  /** Ends the connection. */
   signal?: AbortSignal;
 }
 
@@ -177,6 +214,17 @@ export interface ApiClient {
   deleteCollection(type: ResourceType, options?: DeleteCollectionOptions): Promise<void>;
   /** The lines of a container's log. Leaving early closes the connection. */
   logs(pod: ObjectRef, options?: LogOptions): AsyncIterable<string>;
+  /**
+   * Runs a command in a container and resolves with its end. Over WebSocket (`v5.channel.k8s.io`, Kubernetes 1.30 and newer).
+   * @throws ApiStatusError if the server refuses, or the command cannot be run; ApiConnectionError if the connection ends before it
+   */
+  exec(pod: ObjectRef, command: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  /**
+   * One connection to a port of a pod; `forwardPort` makes a port of this machine of it. The protocol has no end of one direction alone: the
+   * pod does not see that the stream has been ended, only that it was destroyed.
+   * @throws ApiStatusError if the server refuses. What fails later (nothing listens there, say) is an error of the stream
+   */
+  portForward(pod: ObjectRef, port: number, options?: PortForwardOptions): Promise<Duplex>;
   /**
    * Every resource type of the server, for the garbage collector and the namespace controller; its verbs say what can
    * be done with it. Cheap to repeat: the server can answer that nothing has changed.

@@ -34,6 +34,8 @@ export class WriteInterceptingClient implements ApiClient {
   readonly list: ApiClient['list'];
   readonly watch: ApiClient['watch'];
   readonly logs: ApiClient['logs'];
+  readonly exec: ApiClient['exec'];
+  readonly portForward: ApiClient['portForward'];
   readonly discover: ApiClient['discover'];
   readonly ping: ApiClient['ping'];
 
@@ -45,6 +47,8 @@ export class WriteInterceptingClient implements ApiClient {
     this.list = client.list.bind(client);
     this.watch = client.watch.bind(client);
     this.logs = (...args) => client.logs(...args);
+    this.exec = (...args) => client.exec(...args);
+    this.portForward = (...args) => client.portForward(...args);
     this.discover = client.discover.bind(client);
     this.ping = client.ping.bind(client);
   }
@@ -107,6 +111,8 @@ export function delegatingClient(client: ApiClient): ApiClient {
     list: client.list.bind(client),
     watch: client.watch.bind(client),
     logs: (...args) => client.logs(...args),
+    exec: (...args) => client.exec(...args),
+    portForward: (...args) => client.portForward(...args),
     create: client.create.bind(client),
     update: client.update.bind(client),
     patch: client.patch.bind(client),

@@ -1,4 +1,8 @@
+import type { Duplex } from 'node:stream';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { Agent } from 'undici';
 import { PODS, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   ApiClient,
@@ -7,11 +11,14 @@ import type {
   DeleteResult,
   DiscoverOptions,
   DiscoveredResources,
+  ExecOptions,
+  ExecResult,
   GetOptions,
   ListOptions,
   ListPage,
   LogOptions,
   PatchType,
+  PortForwardOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -23,10 +30,15 @@ import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
 import { logLines } from './log-lines.js';
+import type { PodChannels } from './pod-channels.js';
+import { execProtocols, followExec } from './pod-exec.js';
+import { PORT_PROTOCOLS, PodPortStream } from './pod-port-stream.js';
+import { requireUndici } from './require-undici.js';
 import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
 import { RetryingSender } from './retrying-sender.js';
+import { ApiConnectionError } from './transport-errors.js';
 import { WatchStream } from './watch-stream.js';
 
 const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
@@ -70,12 +82,13 @@ export interface HttpApiClient extends ApiClient {
 
 /**
  * The Kubernetes API over HTTP. Opens no connection before the first request.
- * @throws InvalidOptionError naming the option
+ * @throws InvalidOptionError naming the option; UnsupportedError on a runtime that has another `undici`
  */
 export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClient {
+  requireUndici(Agent);
   const compiled = compileHttpApiClientOptions(options);
   const transport = new HttpTransport(compiled);
-  return new UndiciApiClient(transport, new RetryingSender(transport, compiled));
+  return new UndiciApiClient(transport, new RetryingSender(transport, compiled), compiled.clock);
 }
 
 type Reading = Pick<SendRequest, 'signal' | 'accept'>;
@@ -86,11 +99,12 @@ class UndiciApiClient implements HttpApiClient {
   constructor(
     private readonly transport: HttpTransport,
     private readonly sender: RetryingSender,
+    private readonly clock: Clock,
     private readonly userAgent?: string,
   ) {}
 
   as(userAgent: string): ApiClient {
-    return new UndiciApiClient(this.transport, this.sender, userAgent);
+    return new UndiciApiClient(this.transport, this.sender, this.clock, userAgent);
   }
 
   async get<T extends KubernetesObject>(
@@ -144,6 +158,45 @@ class UndiciApiClient implements HttpApiClient {
     const timeoutMs = options.follow ? LONGEST_SILENCE_OF_LOGS_MS : LONGEST_PAUSE_IN_LOGS_MS;
     const { userAgent } = this;
     return logLines(() => this.sender.stream({ method: 'GET', path, userAgent, timeoutMs, signal }));
+  }
+
+  async exec(pod: ObjectRef, command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+    if (command.length === 0) throw new InvalidOptionError('command', 'is empty');
+    const { container, stdin, tty = false } = options;
+    const streams = { stdout: true, stderr: !tty, stdin: stdin !== undefined, tty };
+    const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]));
+    for (const [name, isOn] of Object.entries(streams)) if (isOn) query.set(name, 'true');
+    if (container) query.set('container', container);
+    const path = `${objectPath(PODS, pod, 'exec')}?${query.toString()}`;
+    const channels = await this.openChannels(path, execProtocols(options), options);
+    return followExec(channels, `exec in pods/${pod.name}`, options);
+  }
+
+  async portForward(pod: ObjectRef, port: number, options: PortForwardOptions = {}): Promise<Duplex> {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535)
+      throw new InvalidOptionError('port', 'must be from 1 to 65535');
+    const path = objectPath(PODS, pod, 'portforward') + queryString({ ports: port });
+    const channels = await this.openChannels(path, PORT_PROTOCOLS, options);
+    return new PodPortStream(channels, `port ${port} of pods/${pod.name}`, this.clock, options.signal);
+  }
+
+  private async openChannels(
+    path: string,
+    protocols: readonly string[],
+    { assertMayWrite, guard, signal }: PortForwardOptions,
+  ): Promise<PodChannels> {
+    guard?.throwIfAborted();
+    assertMayWrite?.();
+    const { userAgent } = this;
+    const channels = await this.transport.channels({ path, protocols, userAgent, signal });
+    if (channels) return channels;
+    // A handshake that fails says nothing: the same request without it is refused for the same reason.
+    const answer = await this.sender.send({ method: 'GET', path, userAgent, signal });
+    if (answer.status >= 400 && answer.status !== 400) throw statusErrorOf(answer);
+    const reason = answer.status === 400 ? `: ${statusErrorOf(answer).message}` : '';
+    throw new ApiConnectionError(
+      `${answer.request}: the server did not take up a WebSocket (${protocols.join(', ')})${reason}`,
+    );
   }
 
   private openWatch(type: ResourceType, options: WatchOptions): Promise<StreamingAnswer> {

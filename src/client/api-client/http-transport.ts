@@ -10,6 +10,7 @@ import { NotStartedError } from './ask-before-start.js';
 import type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js';
 import type { ClusterConnection, CredentialHeaders } from './cluster-connection.js';
 import { Connections, MAX_ANSWER_BYTES } from './connections.js';
+import { PodChannels } from './pod-channels.js';
 import type { HttpAnswer } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
@@ -28,6 +29,11 @@ export interface HttpRequest extends MayStart, SilenceLimit {
   /** @default the transport's */
   readonly userAgent?: string;
   readonly signal?: AbortSignal;
+}
+
+/** Several streams that are to share one connection. */
+export interface ChannelsAsked extends Pick<HttpRequest, 'path' | 'userAgent' | 'signal'> {
+  readonly protocols: readonly string[];
 }
 
 /** An answer whose body is still streaming. The reader must close `scope`. */
@@ -95,6 +101,19 @@ export class HttpTransport {
   /** Starts an endless answer; `timeoutMs` bounds its silence. */
   stream(request: HttpRequest): Promise<StreamingAnswer> {
     return this.start('streams', request);
+  }
+
+  /**
+   * Opens a WebSocket with one of the protocols. Undefined: the server did not take it up, and did not say why.
+   * @throws the signal's reason
+   */
+  async channels(request: ChannelsAsked): Promise<PodChannels | undefined> {
+    const { path, protocols, signal, userAgent } = request;
+    const credentials = await this.options.connection.credentials.headers();
+    const headers = { ...credentials, 'user-agent': userAgent ?? this.options.userAgent };
+    const url = this.origin.replace(/^http/, 'ws') + this.basePath + path;
+    const dispatcher = this.connections.current().streams;
+    return PodChannels.open({ url, protocols, headers, dispatcher }, signal);
   }
 
   close(): Promise<void> {

@@ -6,11 +6,14 @@ export type {
   DiscoverOptions,
   DiscoveredResource,
   DiscoveredResources,
+  ExecOptions,
+  ExecResult,
   GetOptions,
   ListOptions,
   ListPage,
   LogOptions,
   PatchType,
+  PortForwardOptions,
   ReadOptions,
   WatchEvent,
   WatchOptions,
@@ -36,6 +39,8 @@ export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
+export { forwardPort } from './forward-port.js';
+export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';
 export { listAll } from './list-all.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, ServerInfo } from './http-api-client.js';

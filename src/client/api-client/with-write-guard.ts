@@ -30,6 +30,8 @@ export function withWriteGuard(
     list: (type, options?: ListOptions) => client.list(type, { signal, ...options }),
     watch: (type, options) => client.watch(type, options),
     logs: (pod, options) => client.logs(pod, { signal, ...options }),
+    exec: async (pod, command, options) => client.exec(pod, command, { signal, ...guarded(options) }),
+    portForward: async (pod, port, options) => client.portForward(pod, port, { signal, ...guarded(options) }),
     discover: (options) => client.discover({ signal, ...options }),
     ping: (options) => client.ping({ signal, ...options }),
     create: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>

@@ -20,17 +20,25 @@ interface RbacFlags extends OutputFlags {
   readonly lease: boolean;
 }
 
+interface OperatorFlags {
+  readonly kind?: string;
+  readonly group: string;
+  readonly webhook?: boolean;
+  readonly directory?: string;
+  readonly packages?: string;
+}
+
 interface TypesFlags extends OutputFlags, ApiFlags {
   readonly fromCluster?: boolean;
 }
 
 const MODULES = 'modules of the operator, .js or .ts; what they export is looked at, and nothing runs';
 
-/** `rollkeeper generate`: what an operator needs beside its code, made from it. */
+/** `rollkeeper generate`: a new operator, and what it needs beside its code, made from that. */
 export function registerGenerateCommand(program: Command): void {
   const generate = program
     .command('generate')
-    .description('make definitions, roles and types for an operator of the kit (docs/KIT.md)');
+    .description('make an operator with the kit, and its definitions, roles and types (docs/KIT.md)');
   withOutput(generate.command('crd'))
     .description('CustomResourceDefinitions of the kinds made by defineCustomKind')
     .argument('<module...>', MODULES)
@@ -49,6 +57,19 @@ export function registerGenerateCommand(program: Command): void {
     .argument('[file...]', 'YAML or JSON files with definitions')
     .option('--from-cluster', 'all definitions that are installed')
     .action((files: string[], flags: TypesFlags) => runOnce(() => generateTypes(files, flags)));
+  generate
+    .command('operator')
+    .description('a project for a new operator: kind, controller, tests, image, chart and workflow')
+    .argument('<name>', 'of the operator: website-operator')
+    .option('--kind <kind>', 'that it looks after (default: made of the name, without -operator)')
+    .option('--group <group>', 'of the kind', 'example.com')
+    .option('--webhook', 'with a webhook that completes and checks objects of the kind')
+    .option('--directory <folder>', 'where it is written: new or empty (default: the name)')
+    .option(
+      '--packages <folder>',
+      'copy our packages from these files of npm pack (default: from the npm registry)',
+    )
+    .action((name: string, flags: OperatorFlags) => runOnce(() => generateOperator(name, flags)));
 }
 
 function withOutput(command: Command): Command {
@@ -74,6 +95,15 @@ async function generateRbac(paths: readonly string[], flags: RbacFlags): Promise
   const namespaces = watchNamespaces.split(',').filter((each) => each !== '');
   const rights = rightsIn(await modulesOf(paths));
   await writeYaml(rolesOf(rights, { name, namespace, namespaces, hasLease }), output);
+}
+
+async function generateOperator(name: string, flags: OperatorFlags): Promise<void> {
+  const { writeOperator } = await import('../generate/index.js');
+  const { directory = name, group, kind, packages, webhook: hasWebhook = false } = flags;
+  const files = await writeOperator({ name, kind, group, directory, hasWebhook, packages });
+  process.stdout.write(
+    `${files.join('\n')}\n\ncd ${directory} && npm install && npm run generate && npm run typecheck && npm test\n`,
+  );
 }
 
 async function generateTypes(files: readonly string[], flags: TypesFlags): Promise<void> {

@@ -65,14 +65,19 @@ async function coordinationOf({
   return () => redisCoordination(redisUrl);
 }
 
+// Bundlers leave an import of what is not installed for the run time only if its failure is handled right there.
 const redisParts = () =>
-  ofPackage(
-    'coordination',
-    '@rollkeeper/redis',
-    () => import('@rollkeeper/redis/operator/redis-coordination'),
+  ofPackage('coordination', '@rollkeeper/redis', () =>
+    import('@rollkeeper/redis/operator/redis-coordination').catch(rethrow),
   );
 const openTelemetry = () =>
-  ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () => import('@rollkeeper/opentelemetry'));
+  ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () =>
+    import('@rollkeeper/opentelemetry').catch(rethrow),
+  );
+
+function rethrow(error: unknown): never {
+  throw error;
+}
 
 /**
  * Loads the default for options that were not given.

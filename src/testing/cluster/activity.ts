@@ -90,6 +90,8 @@ export class Activity {
       ping: (...args) => this.during(client.ping(...args)),
       watch: (...args) => client.watch(...args),
       logs: (...args) => client.logs(...args),
+      exec: (...args) => client.exec(...args),
+      portForward: (...args) => client.portForward(...args),
     };
   }
 

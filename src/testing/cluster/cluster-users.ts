@@ -5,7 +5,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { SERVICE_ACCOUNTS } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient, HttpApiClient } from '@rollkeeper/client/api-client';
-import type { ClusterAccess } from './control-plane.js';
+import type { ClusterAccess } from './cluster-access.js';
 
 /** A user with the rights that roles and bindings grant. */
 export interface TestUser {

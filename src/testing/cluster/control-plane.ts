@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Storage, TokenUser } from '@rollkeeper/apiserver';
-import {
-  ApiServer,
-  createKindRegistry,
-  createSchemaRegistry,
-  kubeconfigText,
-  writeKubeconfig,
-} from '@rollkeeper/apiserver';
+import { ApiServer, createKindRegistry, createSchemaRegistry } from '@rollkeeper/apiserver';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { createAuthority, createServerCertificate } from '@rollkeeper/tls/certificates';
 import type { KeyPair } from '@rollkeeper/tls';
+import type { ClusterAccess } from './cluster-access.js';
+import { makeAccessFolder, removeAccessFolder, writeAccess } from './cluster-access.js';
 
 export interface ControlPlaneOptions {
   readonly storage: Storage;
@@ -30,21 +23,6 @@ export interface ControlPlaneOptions {
   readonly machineNowMs: number;
   readonly random: RandomSource;
   readonly logger: Logger;
-}
-
-/** A client's access to the cluster: the administrator's unless noted. */
-export interface ClusterAccess {
-  /** `https://127.0.0.1:PORT` */
-  readonly url: string;
-  /** The CA certificate of the server. PEM. */
-  readonly ca: string;
-  /** A bearer token: the administrator's grants everything. */
-  readonly token: string;
-  readonly kubeconfig: {
-    readonly text: string;
-    /** A file with that text, which exists until the cluster stops. */
-    readonly path: string;
-  };
 }
 
 /** How long a stop waits for requests in flight, milliseconds. */
@@ -98,7 +76,7 @@ export class ControlPlane {
     ended.catch(() => undefined);
     const { url } = await Promise.race([server.ready, ended.then(() => server.ready)]);
     try {
-      const dir = await makeFolder();
+      const dir = await makeAccessFolder();
       const access = await writeAccess({ url, ca, token }, join(dir, 'kubeconfig'));
       return new ControlPlane(access, authority.pem, ended, { ...stops, dir });
     } catch (error) {
@@ -122,36 +100,7 @@ export class ControlPlane {
     try {
       await this.ended;
     } finally {
-      await removeFolder(dir);
+      await removeAccessFolder(dir);
     }
   }
-}
-
-async function writeAccess(
-  { ca, token, url }: Pick<ClusterAccess, 'url' | 'ca' | 'token'>,
-  path: string,
-): Promise<ClusterAccess> {
-  const content = { server: url, caPem: ca, token };
-  await writeKubeconfig({ path, ...content });
-  return { url, ca, token, kubeconfig: { text: kubeconfigText(content), path } };
-}
-
-/** Folders of clusters that were not stopped; removed when the process exits. */
-const folders = new Set<string>();
-
-async function makeFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'rollkeeper-test-cluster-'));
-  if (folders.size === 0) process.on('exit', removeAll);
-  folders.add(dir);
-  return dir;
-}
-
-async function removeFolder(dir: string): Promise<void> {
-  await rm(dir, { recursive: true, force: true });
-  folders.delete(dir);
-  if (folders.size === 0) process.off('exit', removeAll);
-}
-
-function removeAll(): void {
-  for (const dir of folders) rmSync(dir, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ export { BUILT_IN_CONTROLLERS } from './test-cluster.options.js';
 export type { TestClusterClock } from './cluster-clock.js';
 export type { ListFilter, WaitOptions } from './cluster-objects.js';
 export type { ClusterUser, TestUser } from './cluster-users.js';
-export type { ClusterAccess } from './control-plane.js';
+export type { ClusterAccess } from './cluster-access.js';
 export type { ManifestFile, ManifestObject, Manifests } from './manifests.js';
 export type { ObjectName, ResourceName } from './resource-names.js';
 export type { SnapshotObject, TestClusterSnapshot } from './snapshot.js';

@@ -22,7 +22,7 @@ import { ManualClusterClock, SystemClusterClock } from './cluster-clock.js';
 import { ClusterObjects } from './cluster-objects.js';
 import { ClusterUsers } from './cluster-users.js';
 import { ControlPlane } from './control-plane.js';
-import type { ClusterAccess } from './control-plane.js';
+import type { ClusterAccess } from './cluster-access.js';
 import { Controllers, DRAIN_TIMEOUT_MS } from './controllers.js';
 import { observedStorage } from './observed-storage.js';
 import type { RedisPlace } from './redis-coordination.js';

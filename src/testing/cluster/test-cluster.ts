@@ -3,7 +3,7 @@ import type { ApiClient, DeleteOptions } from '@rollkeeper/client/api-client';
 import type { TestClusterClock } from './cluster-clock.js';
 import type { ListFilter, WaitOptions } from './cluster-objects.js';
 import type { ClusterUser } from './cluster-users.js';
-import type { ClusterAccess } from './control-plane.js';
+import type { ClusterAccess } from './cluster-access.js';
 import type { Manifests } from './manifests.js';
 import type { ObjectName, ResourceName } from './resource-names.js';
 import type { TestClusterSnapshot } from './snapshot.js';

@@ -74,6 +74,14 @@ export class InMemoryApi implements ApiClient {
     throw new UnsupportedError('the in-memory API has no logs');
   }
 
+  async exec(): Promise<never> {
+    throw new UnsupportedError('nothing runs in the pods of the in-memory API');
+  }
+
+  async portForward(): Promise<never> {
+    throw new UnsupportedError('nothing listens in the pods of the in-memory API');
+  }
+
   async create<T extends KubernetesObject>(
     type: ResourceType,
     object: T,

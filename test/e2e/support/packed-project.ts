@@ -24,7 +24,7 @@ interface PackageJson {
 }
 
 /** What a stranger has beside the packages themselves. */
-const OWN_PACKAGES = ['typescript', '@types/node', 'vitest'];
+const OWN_PACKAGES = ['typescript', '@types/node', 'vitest', 'esbuild'];
 
 const COMPILER_OPTIONS = {
   target: 'ES2024',
@@ -127,13 +127,19 @@ export class PackedProject {
 
   /** Does something while a package is not installed. */
   without<T>(name: string, work: () => T): T {
-    const [installed, aside] = [join(this.directory, 'node_modules', name), join(this.directory, 'aside')];
-    renameSync(installed, aside);
+    const putBack = this.putAside(name);
     try {
       return work();
     } finally {
-      renameSync(aside, installed);
+      putBack();
     }
+  }
+
+  /** A package is not installed, until the function is called that this gives back. */
+  putAside(name: string): () => void {
+    const [installed, aside] = [join(this.directory, 'node_modules', name), join(this.directory, 'aside')];
+    renameSync(installed, aside);
+    return () => renameSync(aside, installed);
   }
 
   /** What a module's text prints on standard output, as JSON. */
@@ -163,12 +169,13 @@ export class PackedProject {
 
 export class StartedProgram {
   output = '';
-  private readonly exited: Promise<void>;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
 
   constructor(private readonly child: ChildProcess) {
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
-    this.exited = new Promise((resolve) => child.once('exit', () => resolve()));
+    this.ended = new Promise((resolve) => child.once('close', () => resolve()));
   }
 
   get exitCode(): number | null {
@@ -178,6 +185,6 @@ export class StartedProgram {
   /** Ends it, by SIGTERM as a person would or by SIGKILL as fate does, and waits until it has gone. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
-    await this.exited;
+    await this.ended;
   }
 }

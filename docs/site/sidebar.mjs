@@ -1,0 +1,73 @@
+// What the site has, and where: a tutorial teaches, a how-to does one thing, a reference is looked up, an explanation is read.
+const of = (text, link) => ({ text, link });
+
+export const SIDEBAR = [
+  {
+    text: 'Tutorials',
+    items: [
+      of('What it is', '/'),
+      of('Build your own controller', '/docs/KIT'),
+      of('A cluster for your tests', '/docs/TESTING'),
+      of('Install it', '/docs/INSTALL'),
+    ],
+  },
+  {
+    text: 'How to',
+    items: [
+      of('Roll out with policies', '/docs/ROLLOUTS'),
+      of('Find out what is wrong', '/docs/SITUATIONS'),
+      of('Use the console', '/docs/CONSOLE'),
+      of('Read traces', '/docs/TRACES'),
+      of('Answer an alert', '/docs/ALERTS'),
+      of('Secure it', '/docs/SECURITY'),
+      of('Upgrade', '/docs/UPGRADING'),
+      of('Change the scheduler', '/docs/SCHEDULER'),
+      of('Let pods fail', '/docs/SIMULATED-NODES'),
+      {
+        text: 'Come from another framework',
+        collapsed: true,
+        items: [
+          of('controller-runtime', '/docs/coming-from/controller-runtime'),
+          of('kube-rs', '/docs/coming-from/kube-rs'),
+          of('kopf', '/docs/coming-from/kopf'),
+          of('KubeOps', '/docs/coming-from/kubeops'),
+          of('Pepr', '/docs/coming-from/pepr'),
+        ],
+      },
+    ],
+  },
+  {
+    text: 'Reference',
+    items: [
+      of('Command line', '/docs/CLI'),
+      of('Options', '/docs/OPTIONS'),
+      of('The kit’s exports', '/docs/reference'),
+      of('Controllers', '/docs/CONTROLLERS'),
+      of('Kinds of the API', '/docs/API'),
+      of('The API server', '/docs/API-SERVER'),
+      of('Who may do what', '/docs/API-ACCESS'),
+      of('Metrics', '/docs/METRICS'),
+      of('Health checks', '/docs/HEALTH'),
+      of('Changelog', '/CHANGELOG'),
+    ],
+  },
+  {
+    text: 'Explanation',
+    items: [
+      of('What it promises', '/docs/RELIABILITY'),
+      of('What it leaves out', '/docs/SCOPE'),
+      of('Leadership', '/docs/LEADERSHIP'),
+      of('Redis', '/docs/REDIS'),
+      of('Performance', '/docs/PERFORMANCE'),
+      of('Alternatives', '/docs/ALTERNATIVES'),
+      of('Rollouts compared', '/docs/ROLLOUTS-COMPARED'),
+      of('Architecture', '/ARCHITECTURE'),
+      of('Contributing', '/CONTRIBUTING'),
+    ],
+  },
+];
+
+/** Every page that the sidebar names. */
+export function linkedPages(items = SIDEBAR) {
+  return items.flatMap((item) => [...(item.link ? [item.link] : []), ...linkedPages(item.items ?? [])]);
+}

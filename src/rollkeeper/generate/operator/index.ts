@@ -1,0 +1,2 @@
+export { writeOperator } from './write-operator.js';
+export type { NewOperator } from './write-operator.js';

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import { ShutdownError } from '@rollkeeper/machinery/errors';
+import type { FaultLog } from './fault-log.js';
+import type { FaultPlan } from './fault-plan.js';
+import type { SeenRequest } from './request-match.js';
+import { WatchFrames, endsInitialEvents } from './watch-frames.js';
+import type { WatchGates } from './watch-gates.js';
+
+export interface ProxiedWatchParts {
+  readonly request: SeenRequest;
+  /** Whether it begins with all objects that there are. */
+  readonly hasInitialEvents: boolean;
+  /** The server's answer. */
+  readonly events: IncomingMessage;
+  /** The client's side. */
+  readonly answer: ServerResponse;
+  readonly plan: Pick<FaultPlan, 'decideEvent'>;
+  readonly gates: WatchGates;
+  readonly log: FaultLog;
+  readonly clock: Clock;
+  readonly watchDelayMs: number;
+}
+
+interface Arrived {
+  readonly frame: Buffer;
+  readonly atMs: number;
+}
+
+const GONE = {
+  type: 'ERROR',
+  object: {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'too old resource version (made by the faults of the test)',
+    reason: 'Expired',
+    code: 410,
+  },
+};
+
+/** One watch on its way through: its events in their order, late, or not at all. */
+export class ProxiedWatch {
+  private readonly arrived: Arrived[] = [];
+  private readonly over = new AbortController();
+  private readonly frames: WatchFrames;
+  private hasEnded = false;
+  private isSilent = false;
+  private isInitial: boolean;
+  private wake: () => void = () => undefined;
+
+  constructor(private readonly parts: ProxiedWatchParts) {
+    const type = parts.events.headers['content-type'] ?? '';
+    this.frames = new WatchFrames(type.startsWith('application/json'));
+    this.isInitial = parts.hasInitialEvents;
+  }
+
+  get request(): SeenRequest {
+    return this.parts.request;
+  }
+
+  /** Resolves when the watch is over. Never rejects. */
+  async run(): Promise<void> {
+    const { answer, clock, events } = this.parts;
+    events.on('data', (chunk: Buffer) => {
+      const atMs = clock.monotonicNow();
+      for (const frame of this.frames.take(chunk)) this.arrived.push({ frame, atMs });
+      this.wake();
+    });
+    events.on('end', () => this.end());
+    events.on('error', () => this.cut());
+    answer.on('close', () => this.cut());
+    try {
+      await this.pass();
+    } catch (error) {
+      if (!this.over.signal.aborted) throw error;
+    } finally {
+      events.destroy();
+    }
+  }
+
+  /** It breaks, as when the network does. */
+  cut(): void {
+    this.over.abort(new ShutdownError('the watch was cut'));
+    this.parts.answer.destroy();
+    this.wake();
+  }
+
+  /** The server does not know any more what was between: the client has to list. */
+  endAsGone(): void {
+    this.parts.answer.end(`${JSON.stringify(GONE)}\n`);
+    this.over.abort(new ShutdownError('the watch has ended with 410'));
+    this.wake();
+  }
+
+  /** Nothing comes any more, not even its end: what happens from now on is lost for it. */
+  silence(): void {
+    this.isSilent = true;
+  }
+
+  /** If it was silenced, it breaks: the client can go on from where it was. */
+  heal(): void {
+    if (this.isSilent) this.cut();
+  }
+
+  private async pass(): Promise<void> {
+    const { signal } = this.over;
+    while (!signal.aborted) {
+      const next = this.arrived.shift();
+      if (next) await this.passOne(next);
+      else if (this.hasEnded && !this.isSilent) return void this.parts.answer.end();
+      else await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  private async passOne({ atMs, frame }: Arrived): Promise<void> {
+    const { answer, clock, gates, log, plan, request, watchDelayMs } = this.parts;
+    const { signal } = this.over;
+    if (this.isInitial) {
+      this.isInitial = !endsInitialEvents(frame);
+      answer.write(frame);
+      return;
+    }
+    const chosen = plan.decideEvent(request);
+    if (chosen) log.note(`watch ${chosen}`, request, true);
+    if (chosen === 'gone') return this.endAsGone();
+    const delayMs = Math.max(gates.delayOf(request), chosen === 'delay' ? watchDelayMs : 0);
+    const leftMs = atMs + delayMs - clock.monotonicNow();
+    if (delayMs > 0 && leftMs > 0) await clock.sleep(leftMs, signal);
+    await gates.untilOpen(request, signal);
+    if (this.isSilent || signal.aborted) return;
+    answer.write(frame);
+    if (chosen === 'cut') this.cut();
+  }
+
+  private end(): void {
+    this.hasEnded = true;
+    this.wake();
+  }
+}
