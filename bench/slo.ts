@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OBJECTIVES } from '../src/rollkeeper/rollout-objectives/index.js';
+import type { Quantity } from '../src/rollkeeper/rollout-objectives/index.js';
 import { RolloutDurations } from '../src/rollkeeper/rollout-durations/rollout-durations.js';
 import { SeededRandom, SystemClock } from '../src/machinery/clock/index.js';
 import { ConcurrencyLimit } from '../src/machinery/concurrency/index.js';
@@ -21,12 +23,6 @@ import { setImage } from './support/deployments.js';
 import { cpuSeconds } from './support/process-figures.js';
 import { isRolledOut } from './support/rollout-world.js';
 
-/** Seconds. docs/RELIABILITY.md states it, the alerts watch it. */
-const OBJECTIVES = {
-  firstWrite: { title: 'change to first write', p50: 0.1, p99: 0.5 },
-  overhead: { title: "change to complete, less the pods' own time", p50: 0.5, p99: 2 },
-} as const;
-type Quantity = keyof typeof OBJECTIVES;
 const WRITERS = 32;
 
 const flags = readFlags('npm run bench -- --slo', {

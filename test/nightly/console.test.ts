@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import { DEPLOYMENTS, EVENTS } from '../../src/machinery/kubernetes/index.js';
-import type { Deployment, KubernetesObject } from '../../src/machinery/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import type { Deployment, KubernetesObject, Pod } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -208,6 +208,8 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.keyboard.press('ArrowRight');
     await page.waitForSelector('#tab-problems[aria-selected=true]');
     await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('#tab-objects[aria-selected=true]');
+    await page.keyboard.press('ArrowRight');
     await page.waitForSelector('section[aria-label=Replicas]');
     expect(await page.getAttribute('#tab-replicas', 'aria-selected')).toBe('true');
   });
@@ -227,7 +229,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
       return top >= 0 && (bottom <= innerHeight || top < innerHeight / 2);
     })()`;
     await waitFor(async () => page.evaluate<boolean>(inSight), { what: 'the keys to be in sight' });
-    for (const tab of ['rollouts', 'problems', 'replicas', 'queues']) {
+    for (const tab of ['rollouts', 'problems', 'objects', 'replicas', 'queues']) {
       await page.click(`#tab-${tab}`);
       await page.waitForSelector(`.view.${tab}`);
       expect(await page.evaluate('document.documentElement.scrollWidth'), tab).toBe(390);
@@ -239,8 +241,17 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   it('parks a key and takes it out again, with the token that `up` wrote', async () => {
     // Of a rollout that goes on, the key comes back by its deadline.
     await client.create(DEPLOYMENTS, aDeployment({ name: 'handled', replicas: 1, image: 'web:1-missing' }));
+    // A change would take the key out again: the last one here is that its pod waits for the next pull.
+    await waitFor(
+      async () => {
+        const { items } = await client.list<Pod>(PODS, { namespace: 'default' });
+        const pod = items.find(({ metadata }) => metadata.name.startsWith('handled-'));
+        return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff';
+      },
+      { what: 'the pod to wait for its image' },
+    );
     await open('#queues');
-    const key = page.locator('.keys li', { hasText: 'default/handled' });
+    const key = page.locator('.keys li', { hasText: /delayed\s*default\/handled/ });
     await key.getByText('Park').click();
     await page.waitForSelector('.dialog');
     await page.fill('input[name=token]', await up.adminToken());

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEPLOYMENTS } from '../../src/machinery/kubernetes/index.js';
+import { freePort } from '../../src/rollkeeper/supervisor/free-port.js';
 import { readRunState } from '../../src/rollkeeper/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
@@ -81,15 +82,32 @@ describe('rollkeeper up, from one folder', () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'kept', replicas: 2 }));
     await client.close();
     const started = await pidsOf(up);
+    const console = `${(await up.status()).replicas[0]?.adminUrl}/console`;
+    expect(up.printed).toContain(console);
     expect(await up.stop()).toBe(0);
     expect(started.filter(isAlive)).toEqual([]);
 
     up = await startUp({ dataDir });
+    expect(up.printed).toContain(console);
     client = await up.client();
     expect((await client.get(DEPLOYMENTS, { namespace: 'default', name: 'kept' })).metadata.name).toBe(
       'kept',
     );
     await client.close();
+  });
+
+  it('has its console at the port that is named, which is the same from then on', async () => {
+    expect(await up.stop()).toBe(0);
+    const port = await freePort();
+    up = await startUp({ dataDir, args: ['--console-port', String(port)] });
+    expect((await up.status()).replicas[0]?.adminUrl).toBe(`http://127.0.0.1:${port}`);
+    expect(await up.stop()).toBe(0);
+    up = await startUp({ dataDir });
+    expect((await up.status()).replicas[0]?.adminUrl).toBe(`http://127.0.0.1:${port}`);
+    const other = Up.spawn({ args: ['--console-port', String(port)] });
+    expect(await other.ended()).toBe(1);
+    expect(other.printed).toContain(`console-port: ${port} is in use`);
+    rmSync(other.dataDir, { recursive: true, force: true });
   });
 
   it('leaves no process behind when it is killed, and starts again after that', async () => {

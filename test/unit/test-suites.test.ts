@@ -62,6 +62,7 @@ describe('what has to be on the machine', () => {
     { path: 'test/integration/kubectl-words.test.ts', needed: ['kubectl', 'redis'] },
     { path: 'test/e2e/failover.test.ts', needed: ['build', 'redis'] },
     { path: 'test/nightly/console.test.ts', needed: ['build', 'chromium', 'redis'] },
+    { path: 'test/nightly/console-views.test.ts', needed: ['build', 'chromium', 'redis'] },
   ])('is what $path, and what it imports, makes use of', ({ needed, path }) => {
     expect(needs(path)).toEqual(needed);
   });

@@ -50,6 +50,8 @@ export interface AdminPortParts {
   readonly running: RunningSyncs;
   readonly peers: PeerRegistry;
   readonly traces: AdminPorts['traces'];
+  /** @default none is measured */
+  readonly objectives?: AdminPorts['objectives'];
   /** See `AdminPorts.clientAs`. @default none */
   readonly clientAs?: AdminPorts['clientAs'];
 }
@@ -89,6 +91,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     lease: () => readLease(manager.election, clock),
     peers,
     client: manager.client,
+    ...(parts.objectives && { objectives: parts.objectives }),
     ...(parts.clientAs && { clientAs: parts.clientAs }),
   };
 }

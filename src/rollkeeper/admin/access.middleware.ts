@@ -5,6 +5,7 @@ import type { AccessQuestion } from '../delegated-access/index.js';
 import type { AdminPorts } from './admin-ports.js';
 import type { AccessDecision, AccessRules } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
+import type { BrowserSessions } from './browser-sessions.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -15,15 +16,27 @@ export type AccessOptions = Pick<
 
 const CLIENT = 'rollkeeperClient';
 const USER = 'rollkeeperUser';
+const SIGNED_IN = 'rollkeeperSignedIn';
+const BY_SESSION = 'rollkeeperBySession';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** No guess: sessions are sealed, and cannot be guessed. */
+const SESSION_ENDED: AccessDecision = {
+  decision: 'refuse',
+  status: 401,
+  why: 'the session has ended: sign in again, with the link that `rollkeeper console` prints',
+  guess: false,
+};
 const TOO_MANY_GUESSES = 'too many wrong tokens';
 const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
 
 type Refusal = Pick<Extract<AccessDecision, { decision: 'refuse' }>, 'status' | 'why' | 'guess'>;
 
 /** Security headers for browsers, and an {@link AccessGate} in front of every page of the admin port. */
-export function guardAdminPages(options: AccessOptions): RequestHandler[] {
-  const gate = new AccessGate(options);
+export function guardAdminPages(
+  options: AccessOptions,
+  browsers: Pick<BrowserSessions, 'admit'>,
+): RequestHandler[] {
+  const gate = new AccessGate(options, browsers);
   return [
     secureHeaders(),
     (request, response, next) => void gate.pass(request, response).then((passed) => passed && next(), next),
@@ -36,7 +49,10 @@ class AccessGate {
   private readonly guesses: RequestLimiter;
   private readonly ownUsers = new WeakMap<Socket, Promise<boolean | undefined>>();
 
-  constructor(private readonly options: AccessOptions) {
+  constructor(
+    private readonly options: AccessOptions,
+    private readonly browsers: Pick<BrowserSessions, 'admit'>,
+  ) {
     this.requests = new RequestLimiter(options.clock, REQUEST_LIMITS);
     this.guesses = new RequestLimiter(options.clock, GUESS_LIMITS);
   }
@@ -45,14 +61,19 @@ class AccessGate {
   async pass(request: Request, response: Response): Promise<boolean> {
     const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
+    const identity = this.browsers.admit(request);
+    response.locals[BY_SESSION] = identity === 'session';
     const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
-    const decision = await this.decide(request, rules);
+    const decision = identity === 'ended-session' ? SESSION_ENDED : await this.decide(request, rules);
     // Holders of the token have a limit separate from other clients at the same address, which on one machine all
     // share.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
     const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
-    if (decision.decision === 'allow') return letIn(response, client);
+    if (decision.decision === 'allow') {
+      response.locals[SIGNED_IN] = decision.because === 'token';
+      return letIn(response, client);
+    }
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
   }
@@ -81,6 +102,7 @@ class AccessGate {
         if (!/^(get|head)$/.test(question.verb))
           logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
         response.locals[USER] = answer.user;
+        response.locals[SIGNED_IN] = true;
         return letIn(response, `user ${answer.user}`);
       case 'forbidden':
         return refuse(response, 403, `${answer.user} may not ${question.verb} ${question.path}`);
@@ -114,6 +136,16 @@ export function clientOf(response: Response): string {
 export function userOf(response: Response): string | undefined {
   const user: unknown = response.locals[USER];
   return typeof user === 'string' ? user : undefined;
+}
+
+/** Whether the request came with a session of a browser, and not with the token itself. */
+export function cameBySession(response: Response): boolean {
+  return response.locals[BY_SESSION] === true;
+}
+
+/** Whether a token came with the request, and was good: a reader on this machine without one is anonymous. */
+export function isSignedIn(response: Response): boolean {
+  return response.locals[SIGNED_IN] === true;
 }
 
 function letIn(response: Response, client: string): true {

@@ -9,6 +9,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { ServedCertificate } from '@rollkeeper/tls';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
+import type { Samples } from '../rollout-objectives/index.js';
 import type { LocalReads } from './decide-access.js';
 import type { StatusSource } from './status-source.js';
 
@@ -92,6 +93,8 @@ export abstract class AdminPorts {
   abstract readonly caches: () => readonly DeploymentCaches[];
   abstract readonly decisions: DecisionLog;
   abstract readonly running: RunningSyncs;
+  /** How soon rollouts were answered and done. Absent: nothing here measures it. */
+  abstract readonly objectives?: { samples(): Samples };
   abstract readonly traces: { of(traceId: string): readonly ShownSpan[] };
   /** Writes what people ask for. Absent: nothing can be asked for here. */
   abstract readonly client?: ApiClient;

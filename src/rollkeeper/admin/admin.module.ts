@@ -7,7 +7,9 @@ import { HealthController } from './health.controller.js';
 import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
 import { ActsController } from './acts.controller.js';
 import { AdminPorts } from './admin-ports.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { CallerClient } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
 import { ConsoleFeed } from './console-feed.js';
@@ -16,10 +18,13 @@ import { DebugController } from './debug.controller.js';
 import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
+import { ObjectsController } from './objects.controller.js';
+import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
+import { SignInController } from './sign-in.controller.js';
 import { StoreWatch } from './store-watch.js';
 import { ZPagesController } from './z-pages.controller.js';
 import { StatusSource } from './status-source.js';
@@ -59,7 +64,10 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     ExplainController,
     RolloutsController,
     ProblemsController,
+    SignInController,
     ActsController,
+    ObjectsController,
+    PodLogController,
     DebugController,
     ConsoleController,
     OpenApiController,
@@ -74,7 +82,9 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     StoreWatch,
     ClusterView,
     ExplainSource,
+    BrowserSessions,
     CallerClient,
+    CallerSights,
     ConsoleFeed,
   ],
   exports: [AdminPorts],

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
+import { bearerOf } from './browser-sessions.js';
 
 /** The API with the rights of the one who asks. */
 export interface CallerApi {
@@ -27,7 +28,7 @@ export class CallerClient {
       if (!client) throw new ServiceUnavailableException({ error: 'this replica has no API to ask' });
       return { client };
     }
-    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const token = bearerOf(request);
     if (!clientAs || token === undefined)
       throw new ServiceUnavailableException({ error: 'this replica cannot ask the API in your name' });
     return { client: clientAs(token), user };
@@ -47,4 +48,9 @@ export function whoAsks({ user }: CallerApi, named: string | undefined): string 
   const who = user ?? named;
   if (who === undefined) throw new BadRequestException({ error: '"by" says who asks' });
   return who;
+}
+
+/** Whose rights were too few, where something may not be listed. */
+export function readerOf({ user }: CallerApi): { readonly reader?: string } {
+  return user === undefined ? { reader: 'This replica' } : {};
 }

@@ -6,6 +6,8 @@ import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { LeaseView, Peer } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import { digestOfOptions } from './options-digest.js';
+import type { ObjectiveReport, Samples } from '../rollout-objectives/index.js';
+import { reportObjectives } from '../rollout-objectives/index.js';
 import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
 import type { StoreView } from './status-source.js';
@@ -111,6 +113,13 @@ export class ClusterView implements BeforeApplicationShutdown {
   async trace(traceId: string): Promise<readonly ShownSpan[]> {
     const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`);
     return [...this.ports.traces.of(traceId), ...others.flat()].sort((a, b) => a.startMs - b.startMs);
+  }
+
+  /** How soon rollouts were answered and done, from the measurements of all replicas: each has those of its time as the leader. */
+  async objectives(): Promise<readonly ObjectiveReport[]> {
+    const { clock, objectives } = this.ports;
+    const others = await this.askOthers<Samples>('/admin/local/objectives');
+    return reportObjectives([...(objectives ? [objectives.samples()] : []), ...others], clock.now());
   }
 
   private async peers(): Promise<readonly Peer[]> {

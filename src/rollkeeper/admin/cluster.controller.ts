@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { LoggedDecision } from '../explain/index.js';
 import { LOG_LEVELS } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
+import type { ObjectiveReport, Samples } from '../rollout-objectives/index.js';
 import { AdminPorts } from './admin-ports.js';
 import type { ClusterSnapshot, LocalView } from './cluster-view.js';
 import { ClusterView } from './cluster-view.js';
@@ -47,6 +48,17 @@ export class ClusterController {
   @Get('traces/:id')
   trace(@Param('id') id: string): Promise<readonly ShownSpan[]> {
     return this.cluster.trace(parseName(id, 'trace id'));
+  }
+
+  /** This replica's own measurements. */
+  @Get('local/objectives')
+  localObjectives(): Samples {
+    return this.ports.objectives?.samples() ?? { firstWrite: [], overhead: [] };
+  }
+
+  @Get('objectives')
+  objectives(): Promise<readonly ObjectiveReport[]> {
+    return this.cluster.objectives();
   }
 
   @Get('replicas')

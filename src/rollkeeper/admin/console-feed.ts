@@ -36,6 +36,10 @@ export type FeedEvent =
       readonly queues: readonly QueueSummary[];
     }
   | { readonly type: 'decisions'; readonly decisions: readonly LoggedDecision[] }
+  /** Lines of a pod's log; none says that the pod is silent. */
+  | { readonly type: 'log'; readonly lines: readonly string[] }
+  /** The last event of a log: the container has ended, or why no more can be read. */
+  | { readonly type: 'log-end'; readonly problem?: string }
   /** The last event of a stream: the same client opened too many others. */
   | { readonly type: 'gave-way' };
 

@@ -5,7 +5,7 @@ import { classifyPod } from '@rollkeeper/controllers/shared';
 import type { Explanation } from '../explain/index.js';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Int64 } from '@rollkeeper/machinery/kubernetes';
-import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
 
 /** One letter per pod state, so that ten thousand pods are ten thousand bytes. */
 export const POD_LETTERS: Readonly<Record<PodState, string>> = {
@@ -30,6 +30,12 @@ export interface DeploymentSummary {
   readonly key: string;
   /** The controller that reconciles it. */
   readonly controller: string;
+  /** `name=value`. */
+  readonly labels: readonly string[];
+  /** `Kind/name`. Absent: no object owns it. */
+  readonly owner?: string;
+  /** The nodes of its pods. */
+  readonly nodes: readonly string[];
   readonly state: Explanation['state'];
   readonly cause: Explanation['cause'];
   readonly sentence: string;
@@ -75,8 +81,24 @@ export function summarize(
       const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
       return { name, role, revision, images, size, available, pods };
     });
+  const nodes = nodesOf(caches, [...uids.values()]);
   const key = summaryKey(caches, keyOf(deployment.metadata));
-  return { key, controller: caches.controller, state, cause, sentence, limits, counts, deadline, sets };
+  const { controller } = caches;
+  const said = { state, cause, sentence, limits, counts, deadline, sets };
+  return { key, controller, ...belongings(deployment), nodes, ...said };
+}
+
+function belongings({ metadata }: DeepReadonly<Deployment>): Pick<DeploymentSummary, 'labels' | 'owner'> {
+  const owner = controllerOf({ metadata }) ?? metadata.ownerReferences?.[0];
+  return {
+    labels: Object.entries(metadata.labels ?? {}).map(([name, value]) => `${name}=${value}`),
+    ...(owner && { owner: `${owner.kind}/${owner.name}` }),
+  };
+}
+
+function nodesOf(caches: DeploymentCaches, replicaSets: readonly string[]): readonly string[] {
+  const pods = replicaSets.flatMap((uid) => caches.pods.lister.byIndex(OWNER_UID_INDEX, uid));
+  return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].toSorted();
 }
 
 function lettersOf(caches: DeploymentCaches, uid: string, minReadySeconds: number, nowMs: number): string {

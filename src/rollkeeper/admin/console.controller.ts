@@ -1,15 +1,20 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Controller, Get, Inject, NotFoundException, Param, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import { clientOf } from './access.middleware.js';
+import { Controller, Get, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { clientOf, userOf } from './access.middleware.js';
+import { CallerClient } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { ConsoleFeed } from './console-feed.js';
 import { EventStreams } from './event-streams.js';
+import { seeing } from './seen-events.js';
 
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
 const LIT = join(dirname(createRequire(import.meta.url).resolve('lit-html')), '..');
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
 
 /** The console's files by the name under which they are served; no other files can be requested. */
 type ServedFile = readonly [path: string, type: string];
@@ -17,20 +22,53 @@ type ServedFile = readonly [path: string, type: string];
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
     'acts.js',
+    'address.js',
+    'bar.js',
+    'cluster-news.js',
     'console.js',
-    'rollouts.js',
     'detail.js',
-    'rollout.js',
-    'replicas.js',
+    'dialogs.js',
+    'feed.js',
+    'find.js',
+    'findings.js',
+    'notices.js',
+    'object.js',
+    'objectives.js',
+    'objects.js',
+    'palette.js',
+    'parts.js',
+    'placement.js',
+    'pod-log.js',
     'problems.js',
     'queues.js',
-    'feed.js',
-    'parts.js',
+    'replicas.js',
+    'rollout.js',
+    'rollouts.js',
+    'session.js',
+    'timeline-at.js',
+    'timeline.js',
     'trace.js',
-  ].map((name) => [name, [join(PUBLIC, name), 'text/javascript; charset=utf-8']] as const),
-  ['console.css', [join(PUBLIC, 'console.css'), 'text/css; charset=utf-8']],
+  ].map((name) => [name, [join(PUBLIC, name), SCRIPT]] as const),
+  ...[
+    'bar.css',
+    'base.css',
+    'detail.css',
+    'dialogs.css',
+    'narrow.css',
+    'objectives.css',
+    'objects.css',
+    'pages.css',
+    'palette.css',
+    'problems.css',
+    'rollouts.css',
+    'steps.css',
+    'timeline.css',
+  ].map((name) => [name, [join(PUBLIC, name), STYLE]] as const),
   ['icon.svg', [join(PUBLIC, 'icon.svg'), 'image/svg+xml']],
-  ['lit-html.js', [join(LIT, 'lit-html.js'), 'text/javascript; charset=utf-8']],
+  // The directive imports the others from the folder above it.
+  ...['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'].map(
+    (name) => [name, [join(LIT, name), SCRIPT]] as const,
+  ),
 ]);
 
 /** The console: a page, its files, and the events that keep it live. */
@@ -39,6 +77,8 @@ export class ConsoleController {
   constructor(
     @Inject(ConsoleFeed) private readonly feed: ConsoleFeed,
     @Inject(EventStreams) private readonly streams: EventStreams,
+    @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   /** Redirects the short address to the console. */
@@ -54,20 +94,32 @@ export class ConsoleController {
 
   @Get('console/:file')
   file(@Param('file') name: string, @Res() response: Response): void {
-    const file = FILES.get(name);
-    if (!file) throw new NotFoundException({ error: 'no such file' });
-    sendFile(response, ...file);
+    sendNamed(response, name);
+  }
+
+  @Get('console/directives/:file')
+  directive(@Param('file') name: string, @Res() response: Response): void {
+    sendNamed(response, `directives/${name}`);
   }
 
   @Get('admin/events')
-  async events(@Res() response: Response): Promise<void> {
+  async events(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const isUser = userOf(response) !== undefined;
+    const sight = isUser ? this.sights.of(this.callers.of(request, response)) : undefined;
     const stream = this.streams.open(clientOf(response), response);
     try {
-      await this.feed.serve(stream, stream.signal);
+      await this.feed.serve(sight ? seeing(stream, sight) : stream, stream.signal);
     } finally {
       stream.end();
     }
   }
+}
+
+/** @throws NotFoundException */
+function sendNamed(response: Response, name: string): void {
+  const file = FILES.get(name);
+  if (!file) throw new NotFoundException({ error: 'no such file' });
+  sendFile(response, ...file);
 }
 
 function sendFile(response: Response, path: string, type: string): void {

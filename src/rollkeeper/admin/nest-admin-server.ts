@@ -7,6 +7,7 @@ import { guardAdminPages } from './access.middleware.js';
 import type { ConnectionLimits } from './admin-http-adapter.js';
 import { AdminHttpAdapter } from './admin-http-adapter.js';
 import { AdminPorts } from './admin-ports.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
 import { RollkeeperError, StartupError, errorMessage } from '@rollkeeper/machinery/errors';
 import { writeIntegers } from '@rollkeeper/machinery/kubernetes';
@@ -51,7 +52,8 @@ export async function startAdminServer(
     // Answers may contain integers that `JSON.stringify` alone refuses.
     expressOf(app).set('json replacer', writeIntegers);
     if (tls) serveCertificate(app.getHttpServer() as Server, ports);
-    for (const handler of guardAdminPages(ports)) app.use(handler);
+    const browsers = app.get(BrowserSessions, { strict: false });
+    for (const handler of guardAdminPages(ports, browsers)) app.use(handler);
     app.use(
       BULL_BOARD_PATH,
       bullBoard(() => ports.queues()),

@@ -168,6 +168,7 @@ export const OPENAPI_DOCUMENT = {
     ),
     '/console': probe('The console: a page for people'),
     '/console/{file}': probe("The console's files"),
+    '/console/directives/{file}': probe('Those of the library that draws it'),
     '/admin/openapi.json': read('This document'),
     '/admin/status': read('What this replica says of itself'),
     '/admin/leadership': read('Who led, since when, and why that changed'),
@@ -181,6 +182,10 @@ export const OPENAPI_DOCUMENT = {
     ]),
     '/admin/local/traces/{id}': read('The spans of a trace that this replica still has', [inPath('id')]),
     '/admin/traces/{id}': read('The spans of a trace that the replicas still have', [inPath('id')]),
+    '/admin/local/objectives': read('How soon rollouts were answered and done while this replica led'),
+    '/admin/objectives': read(
+      'The objectives: their measurements of all replicas, and how much of the budget is burnt',
+    ),
     '/admin/replicas': read('Leader, lease, and every replica with its controllers and what it works on'),
     '/admin/controllers': read('The controllers of this replica, their workers and queues'),
     '/admin/config': read('The options in force, without secrets'),
@@ -210,7 +215,15 @@ export const OPENAPI_DOCUMENT = {
     ),
     '/admin/rollouts/{namespace}/{name}/changes': read(
       'What going back to a revision would change',
-      [...ofRollout, inQuery('revision', { type: 'integer', minimum: 1 }, 'the number of a revision')],
+      [
+        ...ofRollout,
+        inQuery('revision', { type: 'integer', minimum: 1 }, 'the number of a revision'),
+        inQuery(
+          'from',
+          { type: 'integer', minimum: 1 },
+          'what differs from this one to it; default: from what runs',
+        ),
+      ],
       NOT_FOUND,
     ),
     '/admin/rollouts/{namespace}/{name}/timeline': read(
@@ -243,6 +256,53 @@ export const OPENAPI_DOCUMENT = {
       NOT_FOUND,
     ),
     '/admin/objects/caller': read('The user of the cluster who asks, where it is one'),
+    '/admin/sign-in': {
+      post: change('A code that signs a browser in, once and within five minutes', [], undefined),
+    },
+    '/admin/sign-in/exchange': {
+      post: {
+        ...change('The session for such a code, of twelve hours', [], {
+          required: true,
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['code'], properties: { code: { type: 'string' } } },
+            },
+          },
+        }),
+        security: [],
+      },
+    },
+    '/admin/objects': read('The kinds whose objects have pages'),
+    '/admin/objects/{kind}': read(
+      'The objects of a kind, with the rights of the one who asks',
+      [
+        inPath('kind'),
+        inQuery('namespace', NAME, 'only this one; default: all'),
+        inQuery('find', { type: 'string', maxLength: 200 }, 'words in name or labels'),
+      ],
+      NOT_FOUND,
+    ),
+    '/admin/objects/{kind}/{namespace}/{name}': read(
+      'An object as YAML, its Events, its owners and what it made; without a token without values that may be secret',
+      [inPath('kind'), inPath('namespace'), inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/objects/{kind}/{name}': read(
+      'The same of an object of the cluster',
+      [inPath('kind'), inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/objects/pods/{namespace}/{name}/log': read(
+      'Server-sent events: the log of a container; needs a token also from this machine',
+      [
+        inPath('namespace'),
+        inPath('name'),
+        inQuery('container', NAME, "the pod's only one"),
+        inQuery('follow', { type: 'boolean' }, 'go on until the container ends'),
+        inQuery('previous', { type: 'boolean' }, "of the container's life before this one"),
+        inQuery('lines', { type: 'integer', maximum: 5000 }, 'the last so many; default 500'),
+      ],
+    ),
     '/admin/objects/{resource}/{namespace}/{name}/{verb}': onObject([
       inPath('resource'),
       inPath('namespace'),

@@ -1,14 +1,4 @@
-import {
-  BadRequestException,
-  Controller,
-  Get,
-  Inject,
-  NotFoundException,
-  Param,
-  Query,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Controller, Get, Inject, NotFoundException, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { KindDiagnosis, Problems } from '../diagnose/index.js';
@@ -18,8 +8,8 @@ import { explainObject } from '../explain-pod/explain-object.js';
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
-import { CallerClient } from './caller-client.js';
-import { parseName } from './request-parsing.js';
+import { CallerClient, readerOf } from './caller-client.js';
+import { parseName, parseScope } from './request-parsing.js';
 
 /** Looks within this time, milliseconds, share one answer: it takes a list of every kind. */
 const SHARED_MS = 2000;
@@ -45,7 +35,7 @@ export class ProblemsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Problems> {
-    const scope = namespace === undefined || namespace === '' ? undefined : parseText(namespace);
+    const scope = parseScope(namespace);
     const caller = this.callers.of(request, response);
     return answered(this.look(caller, scope));
   }
@@ -101,11 +91,6 @@ export class ProblemsController {
   }
 }
 
-function parseText(text: unknown): string {
-  if (typeof text !== 'string') throw new BadRequestException({ error: 'namespace is not a name' });
-  return parseName(text, 'namespace');
-}
-
 /** @throws NotFoundException for a kind that cannot be explained, or that is not of this scope */
 function namedKind(word: string, namespaced: boolean): KindDiagnosis {
   const kind = kindNamed(word);
@@ -118,9 +103,4 @@ function namedKind(word: string, namespaced: boolean): KindDiagnosis {
         : `a ${kind.type.kind} is in a namespace: explain/${word}/NAMESPACE/NAME`,
     });
   return kind;
-}
-
-/** Whose rights were too few, where something may not be listed. */
-function readerOf({ user }: CallerApi): { readonly reader?: string } {
-  return user === undefined ? { reader: 'This replica' } : {};
 }

@@ -5,10 +5,28 @@ import { z } from 'zod';
 const NAME = /^[\w.-]{1,253}$/;
 /** Any key of a queue, except control characters. */
 const KEY = /^[^\p{Cc}]{1,1000}$/u;
+/** What people look for. */
+const TEXT = /^[^\p{Cc}]{0,200}$/u;
 
-export function parseName(name: string, what: string): string {
-  if (!NAME.test(name)) throw new BadRequestException({ error: `${what} is not a name` });
+export function parseName(name: unknown, what: string): string {
+  if (typeof name !== 'string' || !NAME.test(name))
+    throw new BadRequestException({ error: `${what} is not a name` });
   return name;
+}
+
+/** The namespace of a query. Undefined: all of them. */
+export function parseScope(namespace: unknown): string | undefined {
+  if (namespace === undefined || namespace === '') return undefined;
+  if (typeof namespace !== 'string') throw new BadRequestException({ error: 'namespace is not a name' });
+  return parseName(namespace, 'namespace');
+}
+
+/** One line of text from a query; empty if there is none. */
+export function parseText(text: unknown, what: string): string {
+  if (text === undefined) return '';
+  if (typeof text !== 'string' || !TEXT.test(text))
+    throw new BadRequestException({ error: `${what} must be a line of at most 200 characters` });
+  return text;
 }
 
 export function parseKeyText(key: unknown): string {

@@ -37,10 +37,12 @@ import {
   rolloutHistory,
   rolloutTrack,
 } from '../rollout/index.js';
+import { userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
+import { CallerSights } from './caller-sights.js';
 import { findDeployment } from './find-deployment.js';
 import { parseBody } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/index.js';
@@ -69,15 +71,20 @@ export class RolloutsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(CallerSights) private readonly sights: CallerSights,
   ) {}
 
   @Get()
-  show(
+  async show(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query('api') api?: unknown,
-  ): RolloutView {
+    @Query('api') api: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RolloutView> {
     const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
+    if (userOf(response) !== undefined)
+      await this.sights.assertSees(this.callers.of(request, response), namespace);
     const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
     const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
     return {
@@ -103,22 +110,24 @@ export class RolloutsController {
     return answered(readWholeTimeline(target, { ...query, reader }));
   }
 
-  /** What going back to a revision would change: from what runs to what ran then. */
+  /** What going back to a revision would change: from what runs to what ran then; or what differs from another one to it. */
   @Get('changes')
   async changes(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query('revision') revision: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, from, revision }: Readonly<Record<'api' | 'from' | 'revision', unknown>>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
-    if (typeof revision !== 'string' || !/^[1-9]\d{0,17}$/.test(revision))
-      throw new BadRequestException({ error: 'revision must be the number of one' });
+    const wanted = parseRevision(revision, 'revision');
+    const before = from === undefined ? undefined : parseRevision(from, 'from');
     const caller = this.callers.of(request, response);
     const target = await this.target({ namespace, name }, api, caller);
-    const changes = await answered(diffRevisions(target, BigInt(revision)));
-    return { changes: changes.map(withoutSecrets).map(reversed) };
+    if (before === undefined) {
+      const changes = await answered(diffRevisions(target, wanted));
+      return { changes: changes.map(withoutSecrets).map(reversed) };
+    }
+    return { changes: (await answered(diffRevisions(target, before, wanted))).map(withoutSecrets) };
   }
 
   @Post('promote')
@@ -221,6 +230,13 @@ interface Params {
 interface Done {
   /** For people. */
   readonly said: string;
+}
+
+/** @throws BadRequestException */
+function parseRevision(text: unknown, what: string): bigint {
+  if (typeof text !== 'string' || !/^[1-9]\d{0,17}$/.test(text))
+    throw new BadRequestException({ error: `${what} must be the number of a revision` });
+  return BigInt(text);
 }
 
 function reversed({ field, from, to }: TemplateChange): TemplateChange {

@@ -45,12 +45,25 @@ export async function askAdmin(
   path: string,
   change?: { readonly body: unknown },
 ): Promise<unknown> {
+  return (await askReplica(flags, path, change)).answer;
+}
+
+/**
+ * As {@link askAdmin}, and which replica answered.
+ * @param ownToken used instead of the admin token
+ */
+export async function askReplica(
+  flags: AdminClientFlags,
+  path: string,
+  change?: { readonly body: unknown },
+  ownToken?: string,
+): Promise<{ readonly answer: unknown; readonly url: string }> {
   const replicas = await replicasOf(flags);
-  const token = await readToken(flags);
+  const token = ownToken ?? (await readToken(flags));
   let problem = 'no replica runs';
   for (const replica of replicas) {
     try {
-      return await send(replica, path, token, change);
+      return { answer: await send(replica, path, token, change), url: replica.url };
     } catch (error) {
       if (error instanceof AdminRefusal) throw error;
       problem = `${replica.url}: ${reasonOf(error)}`;

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import type { KindDiagnosis } from '../diagnose/index.js';
 import type { Explanation } from '../explain/index.js';
+import { objectAddress, rolloutAddress } from '../console-addresses.js';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
-import { addAdminOptions, askAdmin } from './admin-client.js';
+import { addAdminOptions, askReplica } from './admin-client.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
 import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
 import type { OutputFlags } from './output.js';
@@ -42,25 +44,56 @@ async function explained(words: readonly string[], flags: ExplainFlags): Promise
   const kind = typed && kindNamed(typed.kind);
   if (!typed || !kind) return explainedDeployment(words, flags);
   const ref = kind.type.namespaced ? refOf(typed.name, flags) : refOf(typed.name, {});
-  return explainedObject(kind, ref, flags);
+  const { serverUrl, ...told } = await explainedObject(kind, ref, flags);
+  const address = await addressOf(kind, ref, serverUrl, flags);
+  return { ...told, text: withAddress(told.text, address) };
+}
+
+/** Undefined unless what runs from the data folder is the cluster that was asked. */
+async function addressOf(
+  kind: KindDiagnosis,
+  ref: Required<ObjectRef>,
+  serverUrl: string,
+  { dataDir }: ExplainFlags,
+): Promise<string | undefined> {
+  const { readLiveRunState } = await import('../supervisor/index.js');
+  const run = await readLiveRunState(dataDir).catch(() => undefined);
+  const [replica] = run?.replicas ?? [];
+  if (!replica || URL.parse(run?.apiServer?.url ?? '')?.origin !== URL.parse(serverUrl)?.origin)
+    return undefined;
+  const { name, namespace } = ref;
+  const { namespaced, resource } = kind.type;
+  return objectAddress(replica.adminUrl, resource, { name, ...(namespaced && { namespace }) });
+}
+
+function withAddress(text: string, address: string | undefined): string {
+  return address === undefined ? text : `${text}\n\nIn the console: ${address}`;
 }
 
 const WORKS = 'only deployment and the kinds that --help lists are';
 
 async function explainedDeployment(words: readonly string[], flags: ExplainFlags): Promise<Explained> {
-  const explanation = await explain(parseTarget(words, flags, WORKS), flags);
+  const { address, explanation } = await explain(parseTarget(words, flags, WORKS), flags);
   const { renderExplanation } = await import('../explain/index.js');
   return {
-    text: renderExplanation(explanation),
+    text: withAddress(renderExplanation(explanation), address),
     value: explanation,
     exitCode: STATE_EXIT_CODES[explanation.state],
   };
 }
 
-async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Explanation> {
-  if (flags.kubeconfig !== undefined || flags.context !== undefined) return explainFromApi(ref, flags, api);
+interface Found {
+  readonly explanation: Explanation;
+  /** Where the console shows it. Absent: no replica was asked. */
+  readonly address?: string;
+}
+
+async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Found> {
+  if (flags.kubeconfig !== undefined || flags.context !== undefined)
+    return { explanation: await explainFromApi(ref, flags, api) };
   const path = `/admin/explain/deployments/${encodeURIComponent(ref.namespace)}/${encodeURIComponent(ref.name)}${api === undefined ? '' : `?api=${api}`}`;
-  return (await askAdmin(flags, path)) as Explanation;
+  const { answer, url } = await askReplica(flags, path);
+  return { explanation: answer as Explanation, address: rolloutAddress(url, ref, api) };
 }
 
 /** The explanation of a Deployment from the API alone. */

@@ -44,21 +44,24 @@ export async function explainedObject(
   kind: KindDiagnosis,
   ref: Required<ObjectRef>,
   flags: SchedulerFileFlags,
-): Promise<Explained> {
+): Promise<Explained & { readonly serverUrl: string }> {
   const { withApi } = await import('./live-deployment.js');
   const { explainObject } = await import('../explain-pod/explain-object.js');
   const { SystemClock } = await import('@rollkeeper/machinery/clock');
   const files = { config: flags.schedulerConfig, plugins: flags.schedulerPlugins };
-  const value = await withApi(flags, (client) =>
-    explainObject(client, kind, ref, { nowMs: new SystemClock().now(), files }),
-  );
+  const { serverUrl, value } = await withApi(flags, async (client, serverUrl) => ({
+    serverUrl,
+    value: await explainObject(client, kind, ref, { nowMs: new SystemClock().now(), files }),
+  }));
   const { placement, ...diagnosis } = value;
   if (placement) {
     const { renderPlacement } = await import('../explain-pod/render-placement.js');
-    return { value, text: renderPlacement(placement), exitCode: PLACEMENT_EXIT_CODES[placement.state] };
+    const exitCode = PLACEMENT_EXIT_CODES[placement.state];
+    return { serverUrl, value, text: renderPlacement(placement), exitCode };
   }
   const { renderDiagnosis } = await import('../diagnose/index.js');
-  return { value, text: renderDiagnosis(diagnosis), exitCode: STATE_EXIT_CODES[diagnosis.state] };
+  const exitCode = STATE_EXIT_CODES[diagnosis.state];
+  return { serverUrl, value, text: renderDiagnosis(diagnosis), exitCode };
 }
 
 /** In what forms an explanation is printed, besides text. */

@@ -5,6 +5,7 @@ import { registerApiServerCommand } from './apiserver.command.js';
 import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
 import { registerCompletionCommands } from './completion.command.js';
 import { registerConvertCommand } from './convert.command.js';
+import { registerConsoleCommand } from './console.command.js';
 import { registerControllerCommand } from './controller.command.js';
 import { registerDiffCommand } from './diff.command.js';
 import { registerDoctorCommand } from './doctor.command.js';
@@ -41,6 +42,7 @@ export function createProgram(main: string, calledAs = 'rollkeeper'): Command {
     .exitOverride();
   registerUpCommand(program, main);
   registerStatusCommand(program);
+  registerConsoleCommand(program);
   registerTopCommand(program);
   registerDoctorCommand(program);
   registerExplainCommand(program);

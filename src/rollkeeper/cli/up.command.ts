@@ -57,7 +57,7 @@ async function runUp(
 }
 
 function readyMessage(
-  { apiServerUrl, consoleUrl, kubeconfig, nodes, replicas }: UpSummary,
+  { apiServerUrl, consoleUrl, kubeconfig, nodes, replicas, signInLink }: UpSummary,
   seconds: number,
 ): string {
   return [
@@ -69,6 +69,12 @@ function readyMessage(
     '  kubectl get deployments,replicasets,pods',
     '',
     `Watch it, and see why something is stuck: ${consoleUrl}`,
+    ...(signInLink === undefined
+      ? []
+      : [
+          `Sign in there, to change things too: ${signInLink}`,
+          '  (good once, and for five minutes; `rollkeeper console` prints another one)',
+        ]),
     '',
     'Ctrl-C stops everything; what you created is kept.',
   ].join('\n');

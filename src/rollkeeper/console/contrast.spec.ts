@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-const CSS = readFileSync(new URL('./public/console.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('./public/base.css', import.meta.url), 'utf8');
 /** WCAG 2.2 AA for text of this size. */
 const LEAST = 4.5;
 

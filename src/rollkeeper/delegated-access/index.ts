@@ -6,3 +6,5 @@ export type {
   DelegatedAccessDependencies,
 } from './delegated-access.js';
 export type { UserInfo } from './reviews.js';
+export { mayList } from './may-list.js';
+export { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS } from './reviews.js';

@@ -17,6 +17,14 @@ export const TOKEN_REVIEWS: ResourceType = {
   namespaced: false,
 };
 
+export const SELF_SUBJECT_ACCESS_REVIEWS: ResourceType = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  resource: 'selfsubjectaccessreviews',
+  kind: 'SelfSubjectAccessReview',
+  namespaced: false,
+};
+
 export const SUBJECT_ACCESS_REVIEWS: ResourceType = {
   group: 'authorization.k8s.io',
   version: 'v1',

@@ -5,7 +5,7 @@ import type { ReviewedRight, RightsFacts } from './decide-rights.js';
 import type { Installation, NeededRight, RightsOwner } from './needed-rights.js';
 import { KNOWN_CONTROLLERS, neededRights } from './needed-rights.js';
 import { asking } from './read-api.js';
-import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS } from './resources.js';
+import { SELF_SUBJECT_ACCESS_REVIEWS, SUBJECT_ACCESS_REVIEWS } from '../delegated-access/index.js';
 
 /** `undefined`: the user of the connection. */
 export type SubjectOf = (owner: RightsOwner) => string | undefined;

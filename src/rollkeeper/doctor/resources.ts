@@ -22,20 +22,6 @@ export const ENDPOINT_SLICES: ResourceType = {
   namespaced: true,
 };
 
-const AUTHORIZATION = { group: 'authorization.k8s.io', version: 'v1', namespaced: false } as const;
-
-export const SELF_SUBJECT_ACCESS_REVIEWS: ResourceType = {
-  ...AUTHORIZATION,
-  resource: 'selfsubjectaccessreviews',
-  kind: 'SelfSubjectAccessReview',
-};
-
-export const SUBJECT_ACCESS_REVIEWS: ResourceType = {
-  ...AUTHORIZATION,
-  resource: 'subjectaccessreviews',
-  kind: 'SubjectAccessReview',
-};
-
 export interface WebhookConfiguration extends KubernetesObject {
   readonly webhooks?: readonly Webhook[];
 }

@@ -13,7 +13,10 @@ import { RolloutEventSending } from './rollout-events.service.js';
 import { RolloutTiming } from './rollout-timing.service.js';
 
 /** The replica's manager with its controllers, created with the public kit. */
-@Module({ imports: [KubernetesApiModule], providers: [RolloutTiming, RolloutEventSending, ProblemWatching] })
+@Module({
+  imports: [KubernetesApiModule, ObservationModule],
+  providers: [RolloutTiming, RolloutEventSending, ProblemWatching],
+})
 export class ManagerModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
     const { evictionWebhook } = options;

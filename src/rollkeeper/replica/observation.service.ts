@@ -4,6 +4,7 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { ReplicaRegistry } from '../admin-pages/index.js';
 import { replicaRegistry } from '../admin-pages/index.js';
 import { DecisionLog, RunningSyncs, SyncJournal } from '../explain/index.js';
+import { ObjectiveLog } from '../rollout-objectives/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
@@ -12,6 +13,8 @@ import { ReplicaTelemetry } from './replica-telemetry.service.js';
 @Injectable()
 export class Observation implements OnModuleDestroy {
   readonly decisions = new DecisionLog();
+  /** How soon rollouts were answered and done. */
+  readonly objectives: ObjectiveLog;
   readonly running: RunningSyncs;
   /** Notes the syncs of every controller. */
   readonly journal: SyncJournal;
@@ -24,6 +27,7 @@ export class Observation implements OnModuleDestroy {
     @Inject(ReplicaTelemetry) { logger }: ReplicaTelemetry,
   ) {
     const { identity, 'key-prefix': keyPrefix, 'redis-url': redisUrl } = options;
+    this.objectives = new ObjectiveLog(clock);
     this.running = new RunningSyncs(clock);
     this.journal = new SyncJournal({ replica: identity, log: this.decisions, running: this.running, clock });
     this.peers = replicaRegistry({ redisUrl, keyPrefix, identity, clock, logger });

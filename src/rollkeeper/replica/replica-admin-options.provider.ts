@@ -29,7 +29,7 @@ export class ReplicaAdminOptions {
     const { clock, credentials, manager, observation, options } = this;
     const { logger, metrics, traces } = this.telemetry;
     const { certificate, token } = credentials;
-    const { decisions, peers, running } = observation;
+    const { decisions, objectives, peers, running } = observation;
     const status = new ReplicaStatusSource(manager, clock);
     return {
       ...{ health: manager.health, metrics, status },
@@ -39,7 +39,19 @@ export class ReplicaAdminOptions {
         config: () => withoutSecrets(options),
         delegated: this.delegatedAccess(),
         clientAs: (token) => this.api.users.of(token),
-        ...{ certificate, clock, decisions, logger, manager, peers, running, status, token, traces },
+        ...{
+          certificate,
+          clock,
+          decisions,
+          logger,
+          manager,
+          objectives,
+          peers,
+          running,
+          status,
+          token,
+          traces,
+        },
       }),
     };
   }

@@ -15,6 +15,7 @@ import { countDeploymentStates, countPolicyReasons } from '../deployment-states/
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
+import { Observation } from './observation.service.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
 
 /** Times rollouts and counts Deployments by state, if Deployments are processed, and so watched. */
@@ -27,13 +28,14 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     @Inject(ControllerManager) private readonly manager: ControllerManager,
     @Inject(SystemClock) private readonly clock: SystemClock,
     @Inject(ReplicaTelemetry) private readonly telemetry: ReplicaTelemetry,
+    @Inject(Observation) private readonly observation: Observation,
   ) {}
 
   /** Before the application starts: the manager fills the caches requested by then. */
   onModuleInit(): void {
     const { clock, manager } = this;
     const { meter } = this.telemetry.metrics;
-    const metrics = createRolloutMetrics(meter);
+    const metrics = this.observation.objectives.noting(createRolloutMetrics(meter));
     this.options.checkResults.listen(createCheckMetrics(meter));
     const types = this.watchedTypes();
     if (types.length === 0) return;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { DeepReadonly, PodTemplateSpec } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 
 /** Fields that hold what a person may have meant to keep to themselves, wherever they are in a template. */
@@ -18,8 +18,9 @@ const OPEN_ANNOTATION = /^(kubectl\.kubernetes\.io\/restartedAt|prometheus\.io\/
 export class HiddenValues {
   private readonly key = randomBytes(32);
 
-  hide(template: DeepReadonly<PodTemplateSpec>): PodTemplateSpec {
-    return this.inside(cloneJson(template as PodTemplateSpec)) as PodTemplateSpec;
+  /** A copy of a template, or of a whole object. */
+  hide<T>(value: DeepReadonly<T>): T {
+    return this.inside(cloneJson(value)) as T;
   }
 
   private inside(value: unknown): unknown {

@@ -4,6 +4,7 @@ export type { RolloutView } from './decide-rollout-end.js';
 export type { RolloutReport } from './describe-rollout.js';
 export { followRollout, lookAtRollout } from './follow-rollout.js';
 export type { FollowOptions, RolloutEnd, RolloutReporter } from './follow-rollout.js';
+export { HiddenValues, withoutMarks } from './hide-values.js';
 export { requestOfRollout } from './request-of-rollout.js';
 export type { RolloutRequest } from './request-of-rollout.js';
 export { GithubReporter, JsonReporter, LineReporter, TerminalReporter } from './reporters.js';
@@ -18,7 +19,7 @@ export type { RevisionReport, RevisionResult } from './rollout-history.js';
 export { renderDiff } from './revision-diff.js';
 export type { RevisionChange, RevisionDiff } from './revision-diff.js';
 export { renderTimeline } from './timeline.js';
-export type { TimelineEntry } from './timeline.js';
+export type { ObjectEvent, TimelineEntry } from './timeline.js';
 export {
   compareRevisions,
   diffRevisions,

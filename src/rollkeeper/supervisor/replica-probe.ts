@@ -1,5 +1,7 @@
 import { request } from 'undici';
 import type { ReplicaStatus } from '../admin/index.js';
+import type { SignInCode } from '../sign-in/index.js';
+import { signInLink } from '../sign-in/index.js';
 import { trustedAgent } from '@rollkeeper/tls';
 
 /** Where a replica's admin pages are, and their certificates. */
@@ -28,17 +30,28 @@ export async function askStatus(replica: ProbedReplica, token?: string): Promise
   return answer?.code === 200 ? (JSON.parse(answer.text) as ReplicaStatus) : undefined;
 }
 
+/** A link that signs a browser in, once and soon; undefined if the replica does not answer. */
+export async function askSignInLink(
+  replica: ProbedReplica,
+  token: string | undefined,
+): Promise<string | undefined> {
+  const answer = await ask(replica, '/admin/sign-in', token, 'POST');
+  if (answer?.code !== 200) return undefined;
+  return signInLink(replica.adminUrl, JSON.parse(answer.text) as SignInCode);
+}
+
 /** Undefined: no answer. */
 async function ask(
   { adminUrl, certificates = [] }: ProbedReplica,
   path: string,
   token?: string,
+  method: 'GET' | 'POST' = 'GET',
 ): Promise<{ code: number; text: string } | undefined> {
   const dispatcher = trustedAgent({ by: 'fingerprint', sha256: certificates });
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const timeouts = { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
-    const { body, statusCode } = await request(adminUrl + path, { ...timeouts, headers, dispatcher });
+    const { body, statusCode } = await request(adminUrl + path, { method, ...timeouts, headers, dispatcher });
     return { code: statusCode, text: await body.text() };
   } catch {
     return undefined;

@@ -9,7 +9,8 @@ import { claimDataFolder, makeFolder, openOwnLog } from '@rollkeeper/machinery/f
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { withMemoryDefaults } from '@rollkeeper/machinery/process';
 import { describeRedis } from '@rollkeeper/redis/connection';
-import { freePort, adminPortAgain } from './free-port.js';
+import { portForConsole, rememberConsolePort } from './console-port.js';
+import { ANY_PORT, adminPortAgain, freePort } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { endFormerRedis, startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
@@ -21,6 +22,7 @@ import {
   readCredentials,
   signingFlags,
 } from './credentials.js';
+import { askSignInLink } from './replica-probe.js';
 import type { Started } from './wait-until-ready.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage, SupervisedProcessOptions } from './supervised-process.js';
@@ -36,9 +38,9 @@ export interface SupervisorOptions {
   readonly logger: Logger;
 }
 
-/** For the console's waterfalls. */
 /** Where checks may send requests on a laptop. */
 const LOOPBACK_HOSTS = 'localhost,127.0.0.1,[::1]';
+/** For the console's waterfalls. */
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
@@ -50,6 +52,8 @@ export interface UpSummary {
   readonly apiServerUrl: string;
   readonly kubeconfig: string;
   readonly consoleUrl: string;
+  /** Opens the console and signs in, once and soon. Absent: the replica did not make one. */
+  readonly signInLink?: string;
   readonly replicas: number;
   readonly nodes: number;
 }
@@ -106,19 +110,37 @@ export class Supervisor {
     const kubeconfig = join(dataDir, 'kubeconfig');
     await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
     await ensureAdminToken(dataDir);
+    const consolePort = await portForConsole(up, this.options.logger);
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const starts = Promise.all([
       this.startNodes(kubeconfig, until),
       this.startScheduler(kubeconfig, until),
-      ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig, until)),
+      ...Array.from({ length: up.replicas }, (_, index) =>
+        this.startReplica({ index, firstPort: index === 0 ? consolePort : ANY_PORT }, kubeconfig, until),
+      ),
     ]).catch((error: unknown) => {
       over.abort(error);
       throw error;
     });
     await Promise.all([starts, this.waitUntilReady(await readAdminToken(dataDir), until)]);
-    const consoleUrl = `${this.state.replicas[0]?.adminUrl ?? ''}/console`;
-    return { apiServerUrl, kubeconfig, consoleUrl, replicas: up.replicas, nodes: up.nodes };
+    return {
+      apiServerUrl,
+      kubeconfig,
+      ...(await this.consoleLinks()),
+      replicas: up.replicas,
+      nodes: up.nodes,
+    };
+  }
+
+  private async consoleLinks(): Promise<Pick<UpSummary, 'consoleUrl' | 'signInLink'>> {
+    const dataDir = this.options.up['data-dir'];
+    const [first] = this.state.replicas;
+    const consoleUrl = `${first?.adminUrl ?? ''}/console`;
+    if (!first) return { consoleUrl };
+    await rememberConsolePort(dataDir, first.adminUrl);
+    const signInLink = await askSignInLink(first, await readAdminToken(dataDir));
+    return { consoleUrl, ...(signInLink !== undefined && { signInLink }) };
   }
 
   private waitUntilReady(token: string | undefined, signal: AbortSignal): Promise<void> {
@@ -265,7 +287,11 @@ export class Supervisor {
     }
   }
 
-  private async startReplica(index: number, kubeconfig: string, signal: AbortSignal): Promise<void> {
+  private async startReplica(
+    { firstPort, index }: { readonly index: number; readonly firstPort: string },
+    kubeconfig: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const identity = identityOf(index);
     const tokenFile = adminTokenFile(this.options.up['data-dir']);
     const flags = {
@@ -289,7 +315,10 @@ export class Supervisor {
       '--blue-green',
       '--zones',
       '--lasting-history',
-      ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
+      ...Object.entries({
+        ...flags,
+        '--admin-port': await adminPortAgain(former?.adminUrl, firstPort),
+      }).flat(),
       ...this.options.up['controller-args'],
     ];
     let known: string | undefined;

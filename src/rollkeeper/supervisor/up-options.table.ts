@@ -21,6 +21,13 @@ export const UP_OPTIONS_TABLE = {
     most: 65_535,
     default: 16_443,
   }),
+  'console-port': wholeNumber({
+    help: 'port of the console on 127.0.0.1, which is that of the first replica',
+    shownDefault: 'that of the last start, or the one after --port, or one that the system chooses',
+    value: 'port',
+    least: 1,
+    most: 65_535,
+  }),
   scheduler: oneOf(['node', 'process', 'none'], {
     help: 'where the scheduler runs: in the process of the simulated nodes, in one of its own, or nowhere',
     default: 'node',

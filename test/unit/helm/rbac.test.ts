@@ -112,7 +112,16 @@ describe('the rights that the code needs, as they are found in its sources', () 
     const lookedAt = ['events', 'leader-election', 'problem-watch'];
     // On behalf of those, of other people's controllers, or of the one who asks, with their own rights; or asking the cluster about
     // others (system:auth-delegator).
-    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access', 'acts', 'diagnose'];
+    const passOn = [
+      'api-client',
+      'informer',
+      'manager',
+      'operator',
+      'delegated-access',
+      'acts',
+      'diagnose',
+      'object-pages',
+    ];
     const notReplicas = [
       'cli',
       'convert',

@@ -3,6 +3,13 @@ import { html, nothing } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
 import { nameOf } from '/console/parts.js';
 
+/** What can be done to objects besides Deployments, by the word of their kind. */
+export const ACTS_OF = {
+  statefulsets: ['scale', 'set-image', 'restart'],
+  daemonsets: ['set-image', 'restart'],
+  pods: ['evict'],
+};
+
 const WORDS = {
   scale: ['Scale', 'changes how many pods it should have.', 'Scale'],
   'set-image': ['Set image', 'rolls out another image.', 'Set it'],
@@ -23,35 +30,47 @@ const WORDS = {
   ],
 };
 
+/** The word of a button. */
+export const actWord = (verb) => WORDS[verb][0];
+
+/** Whether there is such an act. */
+export const isAct = (verb) => Object.hasOwn(WORDS, verb);
+
 /** The buttons for an object. @param path `deployments/NAMESPACE/NAME`, or `nodes/NAME` */
-export function actButtons(path, verbs, actions, more = {}) {
+export function actButtons(path, verbs, actions) {
   return html`<span class="acts" role="group" aria-label="What can be done">
     ${verbs.map(
       (verb) =>
-        html`<button class="plain" @click=${() => actions.askAct({ path, verb, ...more })}>
-          ${WORDS[verb][0]}
-        </button>`,
+        html`<button class="plain" @click=${() => actions.askAct({ path, verb })}>${WORDS[verb][0]}</button>`,
     )}
   </span>`;
 }
 
-/** What can be done to a Deployment. */
-export function rolloutActs(item, why, actions) {
-  const [namespace, name] = nameOf(item);
+/** A rollout as a path of the admin API. */
+export function pathOfRollout(item) {
   const isCustom = item.key.includes('api=rollkeeper.dev');
-  const path = `deployments${isCustom ? '.rollkeeper.dev' : ''}/${namespace}/${name}`;
+  return `deployments${isCustom ? '.rollkeeper.dev' : ''}/${nameOf(item).join('/')}`;
+}
+
+/** What can be done to a Deployment. */
+export function rolloutActs(item, actions) {
+  const path = pathOfRollout(item);
   const isPaused = item.state === 'paused';
-  const image = (item.sets.find(({ role }) => role === 'new') ?? item.sets[0])?.images?.[0];
-  return actButtons(path, ['scale', 'set-image', 'restart', isPaused ? 'resume' : 'pause'], actions, {
-    replicas: item.limits?.replicas ?? why?.limits?.replicas,
-    image,
-  });
+  return actButtons(path, ['scale', 'set-image', 'restart', isPaused ? 'resume' : 'pause'], actions);
+}
+
+/** What a rollout has now, for the fields of a question. */
+function fieldsNow(path, deployments) {
+  const item = [...deployments.values()].find((each) => pathOfRollout(each) === path);
+  const set = item?.sets.find(({ role }) => role === 'new') ?? item?.sets[0];
+  return { replicas: item?.limits?.replicas, image: set?.images?.[0] };
 }
 
 /** Asks once more, for the values, and for who asks where the cluster does not know. */
-export function actDialog({ acting, caller }, actions) {
+export function actDialog({ acting, caller, deployments }, actions) {
   if (!acting) return nothing;
-  const { changes, image, path, problem, replicas, said, verb } = acting;
+  const { changes, path, problem, said, verb } = acting;
+  const { image, replicas } = acting.fields ?? fieldsNow(path, deployments);
   const [title, does, button] = WORDS[verb];
   const object = path.slice(path.indexOf('/') + 1);
   const close = () => actions.askAct(undefined);
@@ -62,7 +81,7 @@ export function actDialog({ acting, caller }, actions) {
         role="dialog"
         aria-modal="true"
         aria-labelledby="act-title"
-        @keydown=${(event) => event.key === 'Escape' && close()}
+        @keydown=${(event) => actions.dialogKeys(event, close)}
       >
         <h2 id="act-title">${title}: done</h2>
         <p role="status"><b>${object}</b>: ${said}</p>
@@ -70,67 +89,71 @@ export function actDialog({ acting, caller }, actions) {
       </section>
     </div>`;
   return html`<div class="veil">
-    <form
+    <section
       class="dialog"
       role="dialog"
       aria-modal="true"
       aria-labelledby="act-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        void actions.act(new FormData(event.target));
-      }}
-      @keydown=${(event) => event.key === 'Escape' && close()}
+      @keydown=${(event) => actions.dialogKeys(event, close)}
     >
-      <h2 id="act-title">${title}</h2>
-      <p><b>${object}</b>: ${does}</p>
-      ${
-        verb === 'scale'
-          ? html`<label
-              >Pods
-              <input
-                name="replicas"
-                type="number"
-                min="0"
-                step="1"
-                required
-                .value=${String(replicas ?? '')}
-                autofocus
-            /></label>`
-          : nothing
-      }
-      ${
-        verb === 'set-image'
-          ? html`<label
-                >Image
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          void actions.act(new FormData(event.target));
+        }}
+      >
+        <h2 id="act-title">${title}</h2>
+        <p><b>${object}</b>: ${does}</p>
+        ${
+          verb === 'scale'
+            ? html`<label
+                >Pods
                 <input
-                  name="image"
+                  name="replicas"
+                  type="number"
+                  min="0"
+                  step="1"
                   required
-                  maxlength="1000"
-                  autocomplete="off"
-                  .value=${image ?? ''}
+                  .value=${String(replicas ?? '')}
                   autofocus
-              /></label>
-              <label
-                >Container, where there are several <input name="container" maxlength="63" autocomplete="off"
               /></label>`
-          : nothing
-      }
-      ${verb === 'drain' ? leaving(changes) : nothing}
-      ${
-        caller
-          ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
-          : html`<label
-              >Your name
-              <input name="by" maxlength="100" required autocomplete="name" .value=${actions.personName()}
-            /></label>`
-      }
-      <label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>
-      ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
-      <div class="buttons">
-        <button type="submit">${button}</button>
-        <button type="button" class="plain" @click=${close}>Cancel</button>
-      </div>
-    </form>
+            : nothing
+        }
+        ${
+          verb === 'set-image'
+            ? html`<label
+                  >Image
+                  <input
+                    name="image"
+                    required
+                    maxlength="1000"
+                    autocomplete="off"
+                    .value=${image ?? ''}
+                    autofocus
+                /></label>
+                <label
+                  >Container, where there are several
+                  <input name="container" maxlength="63" autocomplete="off"
+                /></label>`
+            : nothing
+        }
+        ${verb === 'drain' ? leaving(changes) : nothing}
+        ${
+          caller
+            ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
+            : html`<label
+                >Your name
+                <input name="by" maxlength="100" required autocomplete="name" .value=${actions.personName()}
+              /></label>`
+        }
+        <label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>
+        ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
+        <div class="buttons">
+          <button type="submit">${button}</button>
+          <button type="button" class="plain" @click=${close}>Cancel</button>
+        </div>
+      </form>
+    </section>
   </div>`;
 }
 
@@ -147,20 +170,14 @@ function leaving(changes) {
 }
 
 /** What the dialog does. @param page see `page` in console.js */
-export function actActions({ announce, focusSoon, refresh, set, state, withToken }) {
-  /** Whose name acts carry, where the cluster knows it by the token. */
-  const learnCaller = async () => {
-    const { user } = await call('GET', '/admin/objects/caller').catch(() => ({}));
-    set({ caller: user });
-  };
-
+export function actActions({ announce, close, focusSoon, learnWho, open, refresh, set, state, withToken }) {
   const lookBeforeDrain = async (acting) => {
     const path = `/admin/objects/${acting.path}/drain?dryRun=true`;
     try {
       const { changes } = await call('POST', path, state.caller ? {} : { by: 'looks first' });
       if (state.acting === acting) set({ acting: { ...acting, changes } });
     } catch (error) {
-      if (error.status === 401) withToken(() => learnCaller().then(() => lookBeforeDrain(acting)));
+      if (error.status === 401) withToken(() => lookBeforeDrain(acting));
       else if (state.acting === acting) set({ acting: { ...acting, changes: [], problem: error.message } });
     }
   };
@@ -170,13 +187,17 @@ export function actActions({ announce, focusSoon, refresh, set, state, withToken
     if (!acting) return;
     const { path, verb } = acting;
     try {
-      const { notes, said } = await call('POST', `/admin/objects/${path}/${verb}`, bodyOf(verb, form));
+      const { notes, said } = await call(
+        'POST',
+        `/admin/objects/${path}/${verb}`,
+        bodyOf(verb, form, state.caller),
+      );
       set({ acting: { ...acting, said: [said, ...notes].join('; ') } });
-      focusSoon('close-act');
+      focusSoon('#close-act');
       announce(`${path}: ${said}`);
       refresh();
     } catch (error) {
-      if (error.status === 401) withToken(() => learnCaller().then(() => act(form)));
+      if (error.status === 401) withToken(() => act(form));
       else set({ acting: { ...acting, problem: error.message } });
     }
   };
@@ -185,19 +206,24 @@ export function actActions({ announce, focusSoon, refresh, set, state, withToken
     act,
     /** Opens the question about an act, or closes it. */
     askAct(acting) {
-      set({ acting });
-      if (!acting) return;
-      void learnCaller();
-      if (acting.verb === 'drain') void lookBeforeDrain(acting);
+      if (!acting) return close({ acting: undefined, ask: undefined });
+      // As they are now: they must not change while a person types.
+      const fields = fieldsNow(acting.path, state.deployments);
+      const isKnown = fields.replicas !== undefined;
+      open({ acting: isKnown ? { ...acting, fields } : acting, ask: `${acting.verb}:${acting.path}` });
+      focusSoon('.dialog [autofocus], .dialog [name=by], .dialog button');
+      void learnWho();
+      if (acting.verb === 'drain') void lookBeforeDrain(state.acting);
     },
   };
 }
 
-function bodyOf(verb, form) {
+/** @param caller whom the cluster knows by the token, and who needs no name */
+function bodyOf(verb, form, caller) {
   const [by, reason, container] = ['by', 'reason', 'container'].map((name) => form.get(name) ?? '');
   if (by !== '') localStorage.setItem('rollkeeper-person', by);
   return {
-    ...(by !== '' && { by }),
+    ...(by !== '' && !caller && { by }),
     ...(reason !== '' && { reason }),
     ...(verb === 'scale' && { replicas: Number(form.get('replicas')) }),
     ...(verb === 'set-image' && { image: form.get('image') }),

@@ -12,8 +12,9 @@ import {
   PODS,
   total,
 } from '/console/parts.js';
-import { rolloutActs } from '/console/acts.js';
-import { podLine } from '/console/problems.js';
+import { pathOfRollout, rolloutActs } from '/console/acts.js';
+import { linkTo, objectLink, podLine } from '/console/findings.js';
+import { timelineSection } from '/console/timeline.js';
 import { checks, revisions, track } from '/console/rollout.js';
 
 export function detail(state, actions) {
@@ -30,9 +31,14 @@ export function detail(state, actions) {
       <p class="ns">${namespace}</p>
       <h2>${name} ${chip(item.state)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
-      ${rolloutActs(item, why, actions)}
+      ${rolloutActs(item, actions)} ${ways(item, state, actions)}
     </header>
-    ${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
+    ${state.look === 'timeline' ? timelineSection(item, state, actions) : now(item, view, why, state, actions)}
+  </section>`;
+}
+
+function now(item, view, why, state, actions) {
+  return html`${track(item, view, why, actions)} ${gauges(item)} ${deadline(item)}
     <div class="sets">${item.sets.map(replicaSet)}</div>
     ${legend(item.sets)}
     <div class="columns">
@@ -40,8 +46,27 @@ export function detail(state, actions) {
         ${checks(view)} ${causes(why, actions)} ${sums(why)} ${revisions(item, view, state.nowMs, actions)}
       </div>
       ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
-    </div>
-  </section>`;
+    </div>`;
+}
+
+/** Where else to look: the object itself, its pods, its owner. */
+function ways(item, state, actions) {
+  const [namespace, name] = nameOf(item);
+  const [kind, ownerName] = item.owner?.split('/') ?? [];
+  const look = (id, word) =>
+    html`<button class="plain" aria-pressed=${state.look === id} @click=${() => actions.lookAt(id)}>
+      ${word}
+    </button>`;
+  return html`<p class="ways-on">
+    <span class="look filters" role="group" aria-label="When">
+      ${look('now', 'Now')}${look('timeline', 'Time line')}
+    </span>
+    ${linkTo(pathOfRollout(item), 'Events and YAML', actions)}
+    <button class="plain link" @click=${() => actions.listAs({ kind: 'pods', namespace, find: `${name}-` })}>
+      Its pods
+    </button>
+    ${kind ? html`<span>owned by ${objectLink({ kind, name: ownerName, namespace }, state, actions)}</span>` : nothing}
+  </p>`;
 }
 
 function gauges({ counts, limits, sets }) {

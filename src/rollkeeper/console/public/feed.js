@@ -7,6 +7,21 @@ export const token = {
   set: (value) => sessionStorage.setItem(TOKEN, value),
 };
 
+const SESSION = /^rkc1\./;
+let onSessionEnd = () => undefined;
+
+/** What happens when the session of this browser ends by itself. */
+export function whenSessionEnds(does) {
+  onSessionEnd = does;
+}
+
+/** An ended session would be refused even where anyone may read. */
+function noteRefusal(status) {
+  if (status !== 401 || !SESSION.test(token.get())) return;
+  token.set('');
+  onSessionEnd();
+}
+
 function headers(more = {}) {
   const secret = token.get();
   return secret === '' ? more : { ...more, Authorization: `Bearer ${secret}` };
@@ -21,6 +36,7 @@ export async function call(method, path, body) {
   });
   const answer = await parsed(response).catch(() => ({}));
   if (response.ok) return answer;
+  noteRefusal(response.status);
   throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), {
     status: response.status,
   });
@@ -45,7 +61,10 @@ export async function follow(on) {
     const silence = new AbortController();
     try {
       const response = await fetch('/admin/events', { headers: headers(), signal: silence.signal });
-      if (!response.ok) throw Object.assign(new Error(response.statusText), { status: response.status });
+      if (!response.ok) {
+        noteRefusal(response.status);
+        throw Object.assign(new Error(response.statusText), { status: response.status });
+      }
       failures = 0;
       on({ type: 'connection', connected: true });
       const gaveWay = await read(response.body, on, silence);
@@ -64,6 +83,20 @@ export async function follow(on) {
       setTimeout(resolve, Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)),
     );
   }
+}
+
+/**
+ * Reads one stream of events to its end, or until aborted.
+ * @throws Error with `status` if it is refused
+ */
+export async function readStream(path, on, control) {
+  const response = await fetch(path, { headers: headers(), signal: control.signal });
+  if (!response.ok) {
+    noteRefusal(response.status);
+    const { error } = await response.json().catch(() => ({}));
+    throw Object.assign(new Error(error ?? response.statusText), { status: response.status });
+  }
+  await read(response.body, on, control);
 }
 
 /** Resolves when the page becomes visible. */

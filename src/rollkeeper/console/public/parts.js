@@ -13,6 +13,7 @@ export const STATES = {
   deleting: { word: 'Deleting', rank: 3 },
   paused: { word: 'Paused', rank: 4 },
   complete: { word: 'Complete', rank: 5 },
+  healthy: { word: 'Healthy', rank: 5 },
   'scaled-to-zero': { word: 'Scaled to 0', rank: 6 },
 };
 

@@ -1,5 +1,7 @@
 // The queues: their sizes, and every parked key with its error and actions.
 import { html, nothing } from '/console/lit-html.js';
+import { repeat } from '/console/directives/repeat.js';
+import { call } from '/console/feed.js';
 import { ago, empty } from '/console/parts.js';
 
 export function queuesView(state, actions) {
@@ -9,6 +11,7 @@ export function queuesView(state, actions) {
   );
   return html`<section class="page queues-page" aria-label="Queues">
     <div class="queues-table">
+      <h2 class="unseen">Queues</h2>
       <table>
         <caption class="unseen">
           Keys by queue
@@ -54,7 +57,9 @@ export function queuesView(state, actions) {
               and then.
             </p>`
           : html`<ul class="parked">
-              ${parked.map(
+              ${repeat(
+                parked,
+                ({ controller, key }) => `${controller} ${key}`,
                 ({ controller, error, key, nextTryMs, parkedAtMs, retries }) =>
                   html`<li>
                     <div>
@@ -115,7 +120,10 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
       rows.length === 0
         ? html`<p class="quiet">Nothing waits, runs or is delayed.</p>`
         : html`<ul class="keys">
-            ${rows.slice(0, KEYS_SHOWN).map(
+            ${repeat(
+              rows.slice(0, KEYS_SHOWN),
+              // A row is that of its key: a click must not hit another one that moved there meanwhile.
+              ([key, kind]) => `${kind === 'running'} ${key}`,
               ([key, kind, detail]) =>
                 html`<li>
                   <span class="kind ${kind}">${kind}</span><b>${key}</b><span class="quiet">${detail}</span>
@@ -131,31 +139,43 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
   </div>`;
 }
 
-/** Shown when the server requires a token: for a change, or from another machine. */
-export function tokenDialog(state, actions) {
-  if (!state.asksToken) return nothing;
-  return html`<div class="veil">
-    <form
-      class="dialog"
-      role="dialog"
-      aria-modal="true"
-      aria-labelledby="token-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        actions.giveToken(new FormData(event.target).get('token'));
-      }}
-      @keydown=${(event) => event.key === 'Escape' && actions.giveToken(undefined)}
-    >
-      <h2 id="token-title">A token is needed</h2>
-      <p>
-        Changes need the admin token. <code>rollkeeper up</code> keeps it in the file
-        <code>admin-token</code> of its data folder.
-      </p>
-      <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
-      <div class="buttons">
-        <button type="submit">Use it</button>
-        <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
-      </div>
-    </form>
-  </div>`;
+/** @param page see `page` in console.js */
+export function queueActions({ announce, draw, focusSoon, go, set, state, withToken }) {
+  const onKey = async (controller, verb, key) => {
+    try {
+      await call('POST', `/admin/queues/${controller}/${verb}`, { key });
+      set({ notice: `${key}: done` });
+      announce(`${key}: ${verb} done`);
+      void lookIntoQueue();
+    } catch (error) {
+      if (error.status === 401) withToken(() => onKey(controller, verb, key));
+      else set({ notice: `${key}: ${error.message}` });
+    }
+  };
+
+  const lookIntoQueue = async () => {
+    if (state.tab !== 'queues' || !state.queueShown) return;
+    try {
+      state.queue = await call('GET', `/admin/queues/${state.queueShown}`);
+      draw();
+    } catch {
+      // The next update shows the result.
+    }
+  };
+
+  return {
+    lookIntoQueue,
+    onKey,
+    showQueue(controller) {
+      go({ queueShown: controller });
+      void lookIntoQueue().then(() => focusSoon(showKeys));
+    },
+  };
+}
+
+/** Below the queue table, which is longer than many windows, they would be out of sight. */
+function showKeys() {
+  const keys = document.getElementById('queue-keys');
+  if (keys && keys.getBoundingClientRect().top > document.documentElement.clientHeight / 2)
+    keys.scrollIntoView({ block: 'start' });
 }

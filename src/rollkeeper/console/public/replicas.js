@@ -13,6 +13,7 @@ export function replicasView(state) {
   const left = leaseLeftMs(state);
   const { lease } = cluster;
   return html`<section class="page" aria-label="Replicas">
+    <h2 class="unseen">Replicas</h2>
     <div class="lease ${cluster.leader ? '' : 'vacant'}">
       ${countdownRing(lease ? left / lease.durationMs : 0)}
       <div>

@@ -1,5 +1,6 @@
 // How a rollout looks after itself: its steps, its history, and what a person can say to it.
 import { html, nothing, svg } from '/console/lit-html.js';
+import { call } from '/console/feed.js';
 import { ago, nameOf } from '/console/parts.js';
 
 const WORDS = {
@@ -24,7 +25,7 @@ export function track(item, view, why, actions) {
     ...(view.hasFailed ? ['retry'] : []),
   ];
   if (!view.track && offers.length === 0) return nothing;
-  return html`<div class="rollout-track">
+  return html`<div class=${view.track ? 'rollout-track' : 'rollout-offers'}>
     ${
       view.track
         ? html`<ol class="steps" aria-label="Steps of the rollout">
@@ -129,7 +130,7 @@ export function revisions(item, view, nowMs, actions) {
                       aria-label="Roll back to revision ${revision.revision}"
                       @click=${() => actions.askAbout({ verb: 'undo', item, revision: revision.revision })}
                     >
-                      Roll back to it
+                      Roll back
                     </button>`
               }
             </p>
@@ -155,59 +156,113 @@ function heading({ by, nowRevision, startedAt, tool, tookMs, trigger, user }, no
 }
 
 /** Asks once more, and who asks; for a rollback it shows what would change. */
-export function rolloutDialog({ asked }, actions) {
+export function rolloutDialog({ asked, caller }, actions) {
   if (!asked) return nothing;
   const { changes, item, problem, revision, verb } = asked;
   const { button, does, title } = WORDS[verb];
   const [namespace, name] = nameOf(item);
   return html`<div class="veil">
-    <form
+    <section
       class="dialog"
       role="dialog"
       aria-modal="true"
       aria-labelledby="ask-title"
-      @submit=${(event) => {
-        event.preventDefault();
-        const form = new FormData(event.target);
-        void actions.sayToRollout({ by: form.get('by'), reason: form.get('reason') });
-      }}
-      @keydown=${(event) => event.key === 'Escape' && actions.askAbout(undefined)}
+      @keydown=${(event) => actions.dialogKeys(event, () => actions.askAbout(undefined))}
     >
-      <h2 id="ask-title">${title}${revision === undefined ? '' : ` to revision ${revision}`}</h2>
-      <p><b>${namespace}/${name}</b>: ${does}</p>
-      ${
-        verb !== 'undo'
-          ? nothing
-          : changes === undefined
-            ? html`<p class="quiet">Reading what would change …</p>`
-            : html`<ul class="changes">
-                ${changes.map(
-                  ({ field, from, to }) =>
-                    html`<li>
-                      <span>${field}</span>
-                      ${from === undefined ? html`<ins>added</ins>` : from === '…' ? nothing : html`<del>${from}</del>`}
-                      ${to === undefined ? html`<span class="gone">removed</span>` : to === '…' ? html`<ins>changed</ins>` : html`<ins>${to}</ins>`}
-                    </li>`,
-                )}
-                ${changes.length === 0 ? html`<li>Nothing differs.</li>` : nothing}
-              </ul>`
-      }
-      <label
-        >Your name
-        <input
-          name="by"
-          maxlength="100"
-          required
-          autocomplete="name"
-          .value=${actions.personName()}
-          autofocus
-      /></label>
-      ${verb === 'undo' ? html`<label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>` : nothing}
-      ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
-      <div class="buttons">
-        <button type="submit">${button}</button>
-        <button type="button" class="plain" @click=${() => actions.askAbout(undefined)}>Cancel</button>
-      </div>
-    </form>
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          const form = new FormData(event.target);
+          void actions.sayToRollout({ by: form.get('by'), reason: form.get('reason') });
+        }}
+      >
+        <h2 id="ask-title">${title}${revision === undefined ? '' : ` to revision ${revision}`}</h2>
+        <p><b>${namespace}/${name}</b>: ${does}</p>
+        ${verb === 'undo' ? changeList(changes) : nothing}
+        ${
+          caller
+            ? html`<p class="quiet">As ${caller}, with your own rights.</p>`
+            : html`<label
+                >Your name
+                <input
+                  name="by"
+                  maxlength="100"
+                  required
+                  autocomplete="name"
+                  .value=${actions.personName()}
+                  autofocus
+              /></label>`
+        }
+        ${verb === 'undo' ? html`<label>Reason <input name="reason" maxlength="300" autocomplete="off" /></label>` : nothing}
+        ${problem ? html`<p class="error" role="alert">${problem}</p>` : nothing}
+        <div class="buttons">
+          <button type="submit">${button}</button>
+          <button type="button" class="plain" @click=${() => actions.askAbout(undefined)}>Cancel</button>
+        </div>
+      </form>
+    </section>
   </div>`;
+}
+
+/** What differs between two templates, as a person reads it; undefined: not known yet. */
+export function changeList(changes) {
+  if (changes === undefined) return html`<p class="quiet">Reading what would change …</p>`;
+  return html`<ul class="changes">
+    ${changes.map(
+      ({ field, from, to }) =>
+        html`<li>
+          <span>${field}</span>
+          ${from === undefined ? html`<ins>added</ins>` : from === '…' ? nothing : html`<del>${from}</del>`}
+          ${to === undefined ? html`<span class="gone">removed</span>` : to === '…' ? html`<ins>changed</ins>` : html`<ins>${to}</ins>`}
+        </li>`,
+    )}
+    ${changes.length === 0 ? html`<li>Nothing differs.</li>` : nothing}
+  </ul>`;
+}
+
+/** @param page see `page` in console.js */
+export function rolloutActions({ announce, close, focusSoon, open, refresh, set, state, withToken }) {
+  const showChanges = async (asked) => {
+    const [path, query = ''] = asked.item.key.split('?');
+    const search = new URLSearchParams(query);
+    search.set('revision', asked.revision);
+    try {
+      const { changes } = await call('GET', `/admin/rollouts/${path}/changes?${search}`);
+      if (state.asked === asked) set({ asked: { ...asked, changes } });
+    } catch (error) {
+      if (state.asked === asked) set({ asked: { ...asked, changes: [], problem: error.message } });
+    }
+  };
+
+  const sayToRollout = async ({ by, reason }) => {
+    const { asked } = state;
+    if (!asked) return;
+    if (by) localStorage.setItem('rollkeeper-person', by);
+    const [path, query = ''] = asked.item.key.split('?');
+    // Whose name it carries, the cluster may know by the token.
+    const named = by && !state.caller ? { by } : {};
+    const body =
+      asked.verb === 'undo' ? { ...named, reason: reason ?? '', revision: Number(asked.revision) } : named;
+    try {
+      await call('POST', `/admin/rollouts/${path}/${asked.verb}${query && `?${query}`}`, body);
+      close({ asked: undefined, ask: undefined });
+      announce(`${path}: ${asked.verb} done`);
+      refresh();
+    } catch (error) {
+      if (error.status === 401) withToken(() => sayToRollout({ by, reason }));
+      else set({ asked: { ...asked, problem: error.message } });
+    }
+  };
+
+  return {
+    sayToRollout,
+    /** Opens the question, or closes it. */
+    askAbout(asked) {
+      if (!asked) return close({ asked: undefined, ask: undefined });
+      const { item, revision, verb } = asked;
+      open({ asked, ask: `${verb}:rollouts/${item.key}${revision === undefined ? '' : `@${revision}`}` });
+      focusSoon('.dialog [autofocus], .dialog button');
+      if (verb === 'undo') void showChanges(asked);
+    },
+  };
 }

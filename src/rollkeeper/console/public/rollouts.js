@@ -1,5 +1,7 @@
 // The list of Deployments: only visible rows are rendered, so that a thousand scroll as smoothly as ten.
 import { html, nothing } from '/console/lit-html.js';
+import { repeat } from '/console/directives/repeat.js';
+import { fits, parseFind } from '/console/find.js';
 import { STATES, chip, empty, miniBar, nameOf } from '/console/parts.js';
 
 const ROW = 74;
@@ -21,9 +23,9 @@ export const FILTERS = [
 /** Moving and stuck ones first, then by name; of those that wait, the ones that wait for the same are together. */
 export function visible({ deployments, filter, search }) {
   const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
-  const wanted = search.trim().toLowerCase();
+  const terms = parseFind(search);
   return [...deployments.values()]
-    .filter((item) => passes(item) && (wanted === '' || item.key.toLowerCase().includes(wanted)))
+    .filter((item) => passes(item) && fits({ ...item, stateWord: STATES[item.state].word }, terms))
     .sort(
       (a, b) =>
         (filter === 'waiting'
@@ -44,10 +46,12 @@ export function rolloutList(state, actions) {
     <div class="list-tools">
       <input
         type="search"
-        placeholder="Find a Deployment"
-        aria-label="Find a Deployment by namespace or name"
+        id="find"
+        placeholder="Name, image:…, node:…, label:…"
+        title="Words that all have to fit, anywhere or as name: ns: image: label: owner: node: state: – with a minus before it, one that must not"
+        aria-label="Find a Deployment: words anywhere, or name:, ns:, image:, label:, owner:, node:, state:"
         .value=${state.search}
-        @input=${(event) => actions.set({ search: event.target.value, scrollTop: 0 })}
+        @input=${(event) => actions.amend({ search: event.target.value, scrollTop: 0 })}
       />
       <div class="filters" role="group" aria-label="Show">
         ${FILTERS.map(([id, word, passes]) => {
@@ -56,7 +60,7 @@ export function rolloutList(state, actions) {
           return html`<button
             aria-pressed=${state.filter === id}
             class=${id}
-            @click=${() => actions.set({ filter: id, scrollTop: 0 })}
+            @click=${() => actions.amend({ filter: id, scrollTop: 0 })}
           >
             ${word} <span>${count}</span>
           </button>`;
@@ -66,7 +70,7 @@ export function rolloutList(state, actions) {
     <div
       class="scroller"
       id="rows"
-      role="listbox"
+      role=${items.length > 0 ? 'listbox' : 'region'}
       aria-label="${items.length} Deployments"
       aria-activedescendant=${selected >= first && selected < last ? `row-${selected}` : nothing}
       tabindex="0"
@@ -74,7 +78,11 @@ export function rolloutList(state, actions) {
       @keydown=${(event) => onKey(event, items, selected, actions)}
     >
       <div class="spacer" .style=${`height:${items.length * ROW}px`}>
-        ${items.slice(first, last).map((item, index) => row(item, first + index, items.length, state, actions))}
+        ${repeat(
+          items.slice(first, last),
+          ({ key }) => key,
+          (item, index) => row(item, first + index, items.length, state, actions),
+        )}
       </div>
       ${
         items.length === 0
@@ -137,7 +145,7 @@ function onKey(event, items, selected, actions) {
   if (move === undefined || items.length === 0) return;
   event.preventDefault();
   const next = Math.max(0, Math.min(items.length - 1, selected + move));
-  actions.select(items[next].key);
+  actions.select(items[next].key, true);
   const list = event.currentTarget;
   if (next * ROW < list.scrollTop) list.scrollTop = next * ROW;
   if ((next + 1) * ROW > list.scrollTop + list.clientHeight)

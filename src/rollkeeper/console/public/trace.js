@@ -1,5 +1,6 @@
 // A trace as a waterfall, from the change to the pods.
 import { html, nothing } from '/console/lit-html.js';
+import { call } from '/console/feed.js';
 
 const TOLD = [
   'rollkeeper.controller',
@@ -28,7 +29,7 @@ export function traceDialog({ shownTrace }, actions) {
       role="dialog"
       aria-modal="true"
       aria-labelledby="trace-title"
-      @keydown=${(event) => event.key === 'Escape' && actions.showTrace(undefined)}
+      @keydown=${(event) => actions.dialogKeys(event, () => actions.showTrace(undefined))}
     >
       <header>
         <h2 id="trace-title">From the change to the pods</h2>
@@ -140,4 +141,18 @@ function nested(spans) {
 function duration(ms) {
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
   return ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** @param page see `page` in console.js */
+export function traceActions({ close, focusSoon, open, set, state }) {
+  return {
+    async showTrace(id) {
+      if (!id) return close({ shownTrace: undefined, trace: undefined });
+      open({ trace: id });
+      const spans = await call('GET', `/admin/traces/${id}`).catch(() => []);
+      if (state.trace !== id) return;
+      set({ shownTrace: { id, spans } });
+      focusSoon('#close-trace');
+    },
+  };
 }

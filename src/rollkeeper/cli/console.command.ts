@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import { runOnce } from '@rollkeeper/machinery/process';
+import type { SignInCode } from '../sign-in/index.js';
+import type { AdminClientFlags } from './admin-client.js';
+import { addAdminOptions, askReplica } from './admin-client.js';
+import type { OutputFlags } from './output.js';
+import { addOutputOptions, outputForm, printable } from './output.js';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
+
+interface ConsoleFlags extends AdminClientFlags, ApiFlags, OutputFlags {}
+
+/** `rollkeeper console`: a link that signs a browser in. */
+export function registerConsoleCommand(program: Command): void {
+  const command = addApiOptions(
+    addAdminOptions(program.command('console')),
+    'sign in with the token of this kubeconfig, where the replicas have --admin-auth=delegated',
+  );
+  addOutputOptions(command, ['json', 'yaml'])
+    .description(
+      "print a link that opens the console and signs the browser in: with the admin token, or with the rights of one's own token. It is good once, and for five minutes",
+    )
+    .action((flags: ConsoleFlags) => runOnce(() => printLink(flags)));
+}
+
+async function printLink(flags: ConsoleFlags): Promise<void> {
+  const form = outputForm(flags, ['json', 'yaml']);
+  const token = await ownToken(flags);
+  const { answer, url } = await askReplica(flags, '/admin/sign-in', { body: {} }, token);
+  const { code, ends } = answer as SignInCode;
+  const { signInLink } = await import('../sign-in/index.js');
+  const link = signInLink(url, { code });
+  if (form !== 'text') return console.log(await printable(form, { link, ends }));
+  console.log(link);
+}
+
+/** Undefined: no kubeconfig is named, so the admin token is used. @throws InvalidOptionError */
+async function ownToken({ adminTokenFile, context, kubeconfig }: ConsoleFlags): Promise<string | undefined> {
+  if (kubeconfig === undefined && context === undefined) return undefined;
+  if (adminTokenFile !== undefined)
+    throw new InvalidOptionError('admin-token-file', 'contradicts --kubeconfig and --context');
+  const { loadKubeconfig } = await import('@rollkeeper/client/api-client');
+  const { SystemClock } = await import('@rollkeeper/machinery/clock');
+  const { credentials } = await loadKubeconfig({ path: kubeconfig, context, clock: new SystemClock() });
+  const { authorization = '' } = await credentials.headers();
+  const token = /^Bearer +(\S+)$/i.exec(String(authorization))?.[1];
+  if (token === undefined)
+    throw new InvalidOptionError('kubeconfig', 'its user has no bearer token to sign in with');
+  return token;
+}

@@ -1,0 +1,25 @@
+/**
+ * Where the console shows a rollout.
+ * @param adminUrl of a replica
+ * @param api of the Deployment @default apps/v1
+ */
+export function rolloutAddress(
+  adminUrl: string,
+  { name, namespace }: { readonly namespace: string; readonly name: string },
+  api = 'apps/v1',
+): string {
+  const url = new URL('/console', adminUrl);
+  url.searchParams.set('deployment', `${namespace}/${name}${api === 'apps/v1' ? '' : `?api=${api}`}`);
+  return url.href;
+}
+
+/** Where the console shows an object of another kind. @param word of the kind, such as its plural */
+export function objectAddress(
+  adminUrl: string,
+  word: string,
+  { name, namespace }: { readonly namespace?: string | undefined; readonly name: string },
+): string {
+  const url = new URL('/console', adminUrl);
+  url.searchParams.set('object', [word, ...(namespace ? [namespace] : []), name].join('/'));
+  return url.href;
+}

@@ -1,0 +1,152 @@
+// The bar at the top: tabs, who leads, whether the page is live; and below it what is wrong with the page itself.
+import { html, nothing } from '/console/lit-html.js';
+import { ago, clockTime, countdownRing } from '/console/parts.js';
+import { leaseLeftMs } from '/console/replicas.js';
+import { signInNotice, whoFact } from '/console/session.js';
+
+export const TABS = [
+  ['rollouts', 'Rollouts'],
+  ['problems', 'Problems'],
+  ['objects', 'Objects'],
+  ['replicas', 'Replicas'],
+  ['queues', 'Queues'],
+  ['objectives', 'Objectives'],
+];
+
+/** Without the rollouts if no controller watches Deployments. */
+export function tabsOf(state) {
+  return TABS.filter(([id]) => id !== 'rollouts' || state.watchesDeployments);
+}
+
+export function topBar(state, actions) {
+  return html`<header class="bar">
+      <img src="/console/icon.svg" alt="" width="26" height="26" />
+      <h1>Rollkeeper</h1>
+      <nav role="tablist" aria-label="Views">
+        ${tabsOf(state).map(
+          ([id, word]) =>
+            html`<button
+              role="tab"
+              id="tab-${id}"
+              aria-selected=${state.tab === id}
+              aria-controls="view"
+              tabindex=${state.tab === id ? 0 : -1}
+              @click=${() => actions.tab(id)}
+              @keydown=${(event) => onTabKey(event, state, actions)}
+            >
+              ${word}${badges(id, state)}
+            </button>`,
+        )}
+      </nav>
+      <div class="facts">
+        ${leaderFact(state)} ${connection(state)} ${whoFact(state, actions)}
+        <button
+          class="plain icon"
+          id="open-palette"
+          title="Goes to an object or a view, or acts"
+          aria-keyshortcuts="Control+K"
+          @click=${() => actions.openPalette()}
+        >
+          Go to <kbd>Ctrl K</kbd>
+        </button>
+        <button class="plain icon theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
+      </div>
+    </header>
+    ${signInNotice(state, actions)} ${lost(state, actions)} ${silentStore(state)}`;
+}
+
+function badges(id, state) {
+  const parked = (state.queues ?? []).reduce((sum, { counts }) => sum + counts.parked, 0);
+  const stuck = counted(state, 'blocked');
+  const degraded = counted(state, 'degraded');
+  if (id === 'rollouts')
+    return html`${stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${
+      degraded > 0 ? html`<span class="badge degraded">${degraded} degraded</span>` : nothing
+    }`;
+  return id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing;
+}
+
+function counted({ deployments }, wanted) {
+  let count = 0;
+  for (const { state } of deployments.values()) if (state === wanted) count++;
+  return count;
+}
+
+function onTabKey(event, state, actions) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const ids = tabsOf(state).map(([id]) => id);
+  const next = ids[(ids.indexOf(state.tab) + step + ids.length) % ids.length];
+  actions.tab(next);
+  requestAnimationFrame(() => document.getElementById(`tab-${next}`)?.focus());
+}
+
+function leaderFact(state) {
+  const { cluster } = state;
+  if (!cluster) return nothing;
+  const part = cluster.lease ? leaseLeftMs(state) / cluster.lease.durationMs : 0;
+  return html`<span class="fact ${cluster.leader ? '' : 'bad'}" id="leader"
+    >${countdownRing(part)}<span
+      >${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small
+        >epoch ${cluster.epoch} · ${replicaCount(cluster)}</small
+      ></span
+    ></span
+  >`;
+}
+
+function replicaCount({ replicas }) {
+  const count = replicas.filter(({ reachable }) => reachable).length;
+  return count === 1 ? '1 replica' : `${count} replicas`;
+}
+
+function connection(state) {
+  const store = state.connected ? state.cluster?.store : undefined;
+  const isWell = state.connected && store?.answers !== false;
+  const word =
+    store?.answers === false ? `${nameOfStore(store)} silent` : state.connected ? 'live' : 'not connected';
+  return html`<span class="fact live ${isWell ? 'on' : ''}"
+    ><i class="lamp ${isWell ? 'on' : 'bad'}"></i>${word}</span
+  >`;
+}
+
+function nameOfStore({ name }) {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** The shared store does not answer, so most of what is below is outdated. */
+function silentStore(state) {
+  const store = state.cluster?.store;
+  if (!state.connected || !store || store.answers) return nothing;
+  const since = store.silentSinceMs;
+  return html`<p class="lost" role="alert" id="silent-store">
+    <span
+      ><b>${nameOfStore(store)} does not answer</b>${
+        since === undefined ? '' : ` since ${clockTime(since)} (${ago(since, state.nowMs)})`
+      }:
+      ${store.meanwhile}.</span
+    >
+  </p>`;
+}
+
+/** The replica that serves this page is gone: links to the others. */
+function lost(state, actions) {
+  if (state.gaveWay)
+    return html`<p class="lost" role="alert">
+      Many of these pages are open, so this one stopped. Click it to go on.
+    </p>`;
+  if (state.connected || state.failures < 2) return nothing;
+  const others = (state.cluster?.replicas ?? []).filter(
+    ({ adminUrl, identity }) => adminUrl && identity !== state.identity,
+  );
+  return html`<p class="lost" role="alert">
+    ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; trying again.`}
+    ${
+      state.refused
+        ? html`<button @click=${() => actions.askToken()}>Give it</button>`
+        : others.map(
+            ({ adminUrl, identity }) =>
+              html`<a href="${adminUrl}/console${location.search}${location.hash}">Go on at ${identity}</a>`,
+          )
+    }
+  </p>`;
+}

@@ -1,0 +1,44 @@
+// One filter over rollouts: words anywhere, or FIELD:word; all of them have to fit, those after a minus must not.
+
+const FIELDS = {
+  name: ({ key }) => [key.split('?')[0].split('/')[1]],
+  namespace: ({ key }) => [key.split('/')[0]],
+  image: ({ sets }) => sets.flatMap(({ images }) => images),
+  label: ({ labels = [] }) => labels,
+  owner: ({ owner }) => (owner === undefined ? [] : [owner]),
+  node: ({ nodes = [] }) => nodes,
+  state: ({ cause, state, stateWord }) => [state, stateWord, cause].filter(Boolean),
+};
+const SHORT = { ns: 'namespace', labels: 'label', nodes: 'node', images: 'image', is: 'state' };
+
+/** The words of a filter. */
+export function parseFind(text) {
+  return text
+    .trim()
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => {
+      const isNot = word.startsWith('-') && word.length > 1;
+      const rest = isNot ? word.slice(1) : word;
+      const colon = rest.indexOf(':');
+      const named = colon > 0 ? rest.slice(0, colon) : '';
+      const field = SHORT[named] ?? named;
+      // `nginx:1.27` is no field.
+      return Object.hasOwn(FIELDS, field)
+        ? { field, text: rest.slice(colon + 1), isNot }
+        : { field: undefined, text: rest, isNot };
+    });
+}
+
+/** Whether a rollout fits. @param item with the word of its state as `stateWord` */
+export function fits(item, terms) {
+  return terms.every(({ field, isNot, text }) => {
+    const values = field === undefined ? everythingOf(item) : FIELDS[field](item);
+    return values.some((value) => value.toLowerCase().includes(text)) !== isNot;
+  });
+}
+
+function everythingOf(item) {
+  return [item.key, ...Object.values(FIELDS).flatMap((valuesOf) => valuesOf(item))];
+}

@@ -1,0 +1,85 @@
+// What an object waits for: each finding with its pods and objects, and what would help.
+import { html, nothing } from '/console/lit-html.js';
+import { ago } from '/console/parts.js';
+
+const NAMED = 5;
+
+/** Findings, and what would help. @param alone whether a single finding is told by the sentence above it */
+export function findingList({ namespace, unblockedBy, waitsFor }, state, actions, alone = false) {
+  // A note is not what the sentence is about.
+  const isTold = alone && waitsFor.length === 1 && waitsFor[0].severity !== 'note';
+  return html`${
+    waitsFor.length === 0
+      ? nothing
+      : html`<ul class="causes">
+          ${waitsFor.map((finding) => findingItem(finding, isTold, namespace, state, actions))}
+        </ul>`
+  }
+  ${unblockedBy.length === 0 ? nothing : ways(unblockedBy)}`;
+}
+
+/** What would help, one sentence each. */
+export function ways(list) {
+  return html`<p class="help-word">What would help</p>
+    <ul class="ways">
+      ${list.map((way) => html`<li>${way}</li>`)}
+    </ul>`;
+}
+
+/** @param isTold whether the sentence above says the same */
+function findingItem(finding, isTold, namespace, state, actions) {
+  const { cause, objects = [], pods = [], severity, since, summary } = finding;
+  return html`<li class=${severity}>
+    <code>${cause}</code>
+    ${since ? html`<span class="quiet" title=${since}>since ${ago(Date.parse(since), state.nowMs)}</span>` : nothing}
+    ${isTold ? nothing : html`<p>${summary}</p>`}
+    ${objects
+      .slice(0, NAMED)
+      .map(
+        ({ detail, kind, name, namespace: of }) =>
+          html`<p class="pod">
+            ${objectLink({ kind, name, namespace: of }, state, actions)}${detail ? `: ${detail}` : ''}
+          </p>`,
+      )}
+    ${pods.slice(0, NAMED).map((pod) => podLine(pod, cause, namespace, actions, summary))}
+  </li>`;
+}
+
+/** A pod of a finding; of one that no node takes, each node says why. */
+export function podLine({ message, name, node, reason }, cause, namespace, actions, said) {
+  const object = `pods/${namespace}/${name}`;
+  return html`<p class="pod">
+    ${namespace ? linkTo(object, name, actions) : html`<b>${name}</b>`}${node ? html` on ${linkTo(`nodes/${node}`, node, actions)}` : ''}
+    ${reason}${message && !said.includes(message) ? `: ${message}` : ''}
+    ${
+      cause === 'unschedulable' && namespace
+        ? html`<button class="plain" @click=${() => actions.showPlacement(namespace, name)}>
+            Why, per node
+          </button>`
+        : nothing
+    }
+  </p>`;
+}
+
+/** The name of an object, as a link where its kind has pages. */
+export function objectLink({ kind, name, namespace, word }, state, actions, short = false) {
+  const known = word ?? (state.kinds ?? []).find((each) => each.kind === kind)?.word;
+  const said = `${short ? '' : `${kind} `}${namespace && !short ? `${namespace}/` : ''}${name}`;
+  if (known === undefined) return html`<b>${said}</b>`;
+  return linkTo([known, ...(namespace ? [namespace] : []), name].join('/'), said, actions);
+}
+
+/** A link that opens an object's page. @param object `KIND/NAMESPACE/NAME` */
+export function linkTo(object, words, actions) {
+  const href = `?object=${encodeURIComponent(object)}#objects`;
+  return html`<a
+    class="object-link"
+    href=${href}
+    @click=${(event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+      event.preventDefault();
+      actions.openObject(object);
+    }}
+    >${words}</a
+  >`;
+}

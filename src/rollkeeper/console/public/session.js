@@ -1,0 +1,121 @@
+// Who this browser acts as: a link that signs in, a token that is pasted, and the way out.
+import { html, nothing } from '/console/lit-html.js';
+import { call, token } from '/console/feed.js';
+
+const LINK = /^#sign-in=([\w-]+)$/;
+
+/** Exchanges the code of a link for a session. The code is taken out of the address first. */
+export async function signInByLink(page) {
+  const code = LINK.exec(location.hash)?.[1];
+  if (code === undefined) return;
+  history.replaceState(undefined, '', location.pathname + location.search);
+  token.set('');
+  try {
+    const { session } = await call('POST', '/admin/sign-in/exchange', { code });
+    token.set(session);
+    await learnWho(page);
+    page.announce(`Signed in: ${page.state.who}`);
+  } catch (error) {
+    page.set({ notSignedIn: error.message });
+  }
+}
+
+/** Whose name acts carry, where the cluster knows it by the token. Returns why the token is no good, if it is none. */
+export async function learnWho({ set }) {
+  if (token.get() === '') return set({ caller: undefined, who: undefined });
+  try {
+    const { user } = await call('GET', '/admin/objects/caller');
+    set({ caller: user, who: user ?? 'admin token' });
+  } catch (error) {
+    set({ caller: undefined, who: undefined });
+    // A wrong one would be refused even where anyone may read.
+    if (error.status === 401) token.set('');
+    return error.status === 401 ? error.message : undefined;
+  }
+}
+
+/** Who one is, with the way out. */
+export function whoFact({ who }, actions) {
+  if (!who) return nothing;
+  return html`<span class="fact who"
+    ><span>${who}</span><button class="plain" @click=${() => actions.signOut()}>Sign out</button></span
+  >`;
+}
+
+/** A link that was no good any more. */
+export function signInNotice({ notSignedIn }, actions) {
+  if (!notSignedIn) return nothing;
+  return html`<p class="lost" role="alert">
+    Not signed in: ${notSignedIn}
+    <button class="plain" @click=${() => actions.set({ notSignedIn: undefined })}>Close</button>
+  </p>`;
+}
+
+/** Shown when the server requires a token: for a change, or from another machine. */
+export function tokenDialog(state, actions) {
+  if (!state.asksToken) return nothing;
+  return html`<div class="veil">
+    <section
+      class="dialog"
+      role="dialog"
+      aria-modal="true"
+      aria-labelledby="token-title"
+      @keydown=${(event) => actions.dialogKeys(event, () => actions.giveToken(undefined))}
+    >
+      <form
+        @submit=${(event) => {
+          event.preventDefault();
+          actions.giveToken(new FormData(event.target).get('token'));
+        }}
+      >
+        <h2 id="token-title">A token is needed</h2>
+        <p>
+          <code>rollkeeper console</code> prints a link that signs this browser in. Or give a token: with
+          <code>--admin-auth=delegated</code> your own, otherwise the admin token, which
+          <code>rollkeeper up</code> keeps in the file <code>admin-token</code> of its data folder.
+        </p>
+        <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
+        ${state.tokenProblem ? html`<p class="error" role="alert">${state.tokenProblem}</p>` : nothing}
+        <div class="buttons">
+          <button type="submit">Use it</button>
+          <button type="button" class="plain" @click=${() => actions.giveToken(undefined)}>Cancel</button>
+        </div>
+      </form>
+    </section>
+  </div>`;
+}
+
+/** @param page see `page` in console.js */
+export function sessionActions(page) {
+  const { set, state } = page;
+  let pending;
+  return {
+    /** Asks for a token, and then does it again. */
+    askToken(again) {
+      pending = again;
+      set({ asksToken: true });
+      page.focusSoon('.dialog [name=token]');
+    },
+    async giveToken(secret) {
+      const again = pending;
+      pending = undefined;
+      if (!secret) return set({ asksToken: false, tokenProblem: undefined });
+      token.set(secret);
+      const tokenProblem = await learnWho(page);
+      set({ asksToken: tokenProblem !== undefined, tokenProblem });
+      if (tokenProblem !== undefined) pending = again;
+      else void again?.();
+    },
+    signOut() {
+      token.set('');
+      set({ caller: undefined, who: undefined, problems: undefined, page: undefined });
+      page.refresh();
+      page.announce('Signed out');
+    },
+    /** The session ended by itself: reads go on as those of anyone here. */
+    sessionEnded() {
+      if (state.who) page.announce('The session has ended');
+      set({ caller: undefined, who: undefined });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { stringify } from 'yaml';
+import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isForbidden } from '@rollkeeper/client/api-client';
+import type { KubernetesObject, ObjectRef, Pod, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { PODS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { HiddenValues, withoutMarks } from '../rollout/index.js';
+import type { ShownEvent } from './object-events.js';
+import { eventsAbout } from './object-events.js';
+import type { ObjectLink } from './related-objects.js';
+import { madeBy, ownersOf } from './related-objects.js';
+import { wordOf } from './object-kinds.js';
+
+/** What the console shows of an object beside its explanation. */
+export interface ObjectPage extends ObjectLink {
+  /** Without the managed fields. */
+  readonly yaml: string;
+  /** Which manager owns which fields. Absent: none does. */
+  readonly managedFields?: string;
+  readonly events: readonly ShownEvent[];
+  readonly owners: readonly ObjectLink[];
+  readonly made: readonly ObjectLink[];
+  /** Of a pod: those whose logs can be asked for, in their order. */
+  readonly containers?: readonly string[];
+  /** What is not shown, for people. */
+  readonly notes: readonly string[];
+}
+
+/** Whose rights the page has. */
+export interface PageReader {
+  /** In a sentence about what is not allowed. @default You */
+  readonly reader?: string;
+  /** Whether values that may be secret are left out. */
+  readonly hidesValues: boolean;
+}
+
+/** @throws ApiStatusError if the object itself cannot be read */
+export async function readObjectPage(
+  client: ApiClient,
+  type: ResourceType,
+  ref: ObjectRef,
+  { hidesValues, reader = 'You' }: PageReader,
+): Promise<ObjectPage> {
+  const read = await client.get<KubernetesObject>(type, ref);
+  const object = { ...read, apiVersion: apiVersionOf(type), kind: type.kind };
+  const notes: string[] = hidesValues
+    ? ['Values that may be secret are hidden from readers who have not signed in.']
+    : [];
+  const allowed = async <T>(what: string, list: Promise<readonly T[]>): Promise<readonly T[]> => {
+    try {
+      return await list;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      notes.push(`${reader} may not list ${what}.`);
+      return [];
+    }
+  };
+  const [events, made] = await Promise.all([
+    allowed('its Events', eventsAbout(client, object)),
+    allowed('what it made', madeBy(client, type, object)),
+  ]);
+  const { managedFields, ...metadata } = object.metadata;
+  const shown = { ...object, metadata };
+  const { name, namespace } = metadata;
+  return {
+    ...{ word: wordOf(type), kind: type.kind, name, ...(namespace !== undefined && { namespace }) },
+    yaml: hidesValues ? withoutMarks(yamlOf(new HiddenValues().hide(shown))) : yamlOf(shown),
+    ...(managedFields && { managedFields: yamlOf(managedFields) }),
+    events,
+    owners: ownersOf(object),
+    made,
+    ...(type === PODS && { containers: containersOf(object as Pod) }),
+    notes,
+  };
+}
+
+function yamlOf(value: unknown): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function containersOf({ spec }: Pod): readonly string[] {
+  const { containers, ephemeralContainers = [], initContainers = [] } = spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
+}

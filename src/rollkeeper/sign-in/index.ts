@@ -1,0 +1,4 @@
+export { SealedSessions, isSession } from './sealed-sessions.js';
+export { CODE_LASTS_MS, SignInCodes } from './sign-in-codes.js';
+export { signInLink } from './sign-in-link.js';
+export type { SignInCode } from './sign-in-link.js';
