@@ -127,6 +127,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
       'convert',
       'doctor',
       'explain-pod',
+      'generate',
       'rollout',
       'supervisor',
       'testing',
