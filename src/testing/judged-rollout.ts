@@ -47,7 +47,10 @@ export class JudgedRollout extends RolloutWorld {
     const after = [...others, object as ReplicaSet];
     const [staying, floor] = [this.staying(after), minAvailable(spec)];
     const least = Math.min(floor, this.known);
-    if (staying < this.staying(before) && staying < least && known(after) < least)
+    // By what its ReplicaSet says, which a write does not change.
+    const written = before.find(({ metadata }) => metadata.name === ref.name);
+    const spared = known(others) + Math.min(written ? availableIn(written) : 0, sizeOf(object as ReplicaSet));
+    if (staying < this.staying(before) && staying < least && spared < least)
       throw new IllegalStateError(
         `${ref.name}: ${staying} available pods stay, the floor is ${floor}, known were ${this.known}`,
       );

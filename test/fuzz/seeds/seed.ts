@@ -87,6 +87,7 @@ const LIKE_THERE = [
   'failed to convert new object (',
   'unknown patch type: ',
   'does not contain declared merge key: ',
+  '"message":"map: map[',
   'The order in patch list: ',
   'strconv.ParseUint: parsing ',
   'resourceVersion should not be set on objects to be created',

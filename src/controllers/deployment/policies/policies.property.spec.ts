@@ -299,7 +299,8 @@ class PolicyWorld {
 
   private judgeMove({ object, ref }: AttemptedWrite): void {
     const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
-    if (ref.name !== 'web' || typeof hash !== 'string') return;
+    // Where no pods are wanted, there are none to select.
+    if (ref.name !== 'web' || typeof hash !== 'string' || this.world.deployment.spec.replicas === 0) return;
     const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
     const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
     expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
