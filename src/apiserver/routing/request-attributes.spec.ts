@@ -6,7 +6,7 @@ function ask(method: string, url: string): unknown {
   const [path = '', query] = url.split('?');
   const parameters = new URLSearchParams(query);
   const flag = (name: string): boolean => parameters.get(name) === 'true';
-  return attributesOf({ method, path, query: parameters, flag } as unknown as ApiRequest);
+  return attributesOf({ method, path, query: parameters, flag });
 }
 
 const pods = { group: '', resource: 'pods', subresource: '', namespace: 'shop', name: '' };
