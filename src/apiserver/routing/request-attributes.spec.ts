@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { ApiRequest } from '../http/index.js';
 import { attributesOf } from './request-attributes.js';
 
 function ask(method: string, url: string): unknown {
