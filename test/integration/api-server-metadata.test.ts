@@ -162,3 +162,13 @@ describe('a name', () => {
     });
   });
 });
+
+describe('a word that every JavaScript object knows', () => {
+  it('is a type of Secrets like any other', async () => {
+    const path = '/api/v1/namespaces/meta/secrets';
+    for (const type of ['constructor', 'toString']) {
+      const secret = { metadata: { name: type.toLowerCase() }, type };
+      expect((await server.call('POST', path, secret)).status).toBe(201);
+    }
+  });
+});

@@ -1,4 +1,4 @@
-import { containerAnnotation, isPodFinished } from '@rollkeeper/machinery/kubernetes';
+import { containerAnnotation, isPodFinished, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { StorageEvent } from '../storage/index.js';
 import { badRequest, kubeletUnreachable, notFound } from '../errors/index.js';
@@ -132,7 +132,7 @@ function startOf({ metadata, status }: DeepReadonly<Pod>, container: string, pre
   if (ran) return ran.startedAt ?? '';
   const reason = state?.waiting?.reason;
   if (!reason) throw badRequest(`${of} is waiting to start - no logs yet`);
-  throw badRequest(`${of} is waiting to start: ${WAITING_FOR_IMAGE[reason] ?? reason}`);
+  throw badRequest(`${of} is waiting to start: ${ownField(WAITING_FOR_IMAGE, reason) ?? reason}`);
 }
 
 function logAddress({ metadata, status }: DeepReadonly<Pod>, container: string) {

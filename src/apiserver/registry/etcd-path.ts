@@ -1,3 +1,4 @@
+import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectTarget } from './registry-context.js';
 
 /** Resources that a genuine server keeps under another name than their own. */
@@ -18,7 +19,7 @@ export function etcdPath({ kind, name, namespace }: ObjectTarget): string {
   const hasGroup = WITH_GROUP.has(group) || kind.hasStrategicMerge === false;
   const parts = [
     ...(hasGroup ? [group] : []),
-    NAMED_OTHERWISE[resource] ?? resource,
+    ownField(NAMED_OTHERWISE, resource) ?? resource,
     ...(namespace === '' ? [] : [namespace]),
     name,
   ];

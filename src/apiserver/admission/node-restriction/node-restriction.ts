@@ -1,6 +1,6 @@
 import type { ResourceSlice as IResourceSlice } from '@rollkeeper/machinery/types/resource-v1';
 import type { DecodedObject, PersistentVolumeClaim, Pod } from '@rollkeeper/machinery/kubernetes';
-import { PERSISTENT_VOLUME_CLAIMS, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { PERSISTENT_VOLUME_CLAIMS, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { nodeOfUser } from '../../auth/index.js';
 import { notFound } from '../../errors/index.js';
 import { refused } from '../attributes.js';
@@ -54,7 +54,7 @@ export async function restrictNode(
   if (node === undefined) return;
   if (node === '')
     throw refused(attributes, `could not determine node from user ${JSON.stringify(user.username)}`);
-  await CHECKS[resource]?.({ node, attributes, known });
+  await ownField(CHECKS, resource)?.({ node, attributes, known });
 }
 
 async function checkPod(request: NodeRequest): Promise<void> {

@@ -3,6 +3,7 @@ import {
   canonicalQuantity,
   isPodLevelResource,
   nanosOf,
+  ownField,
   pickAmounts,
   subtractAmounts,
 } from '@rollkeeper/machinery/kubernetes';
@@ -92,7 +93,7 @@ export function vaguenessOf(
   const missing = Object.keys(spec.hard ?? {})
     .sort()
     .flatMap((name) => {
-      const [part, resource] = SAID_BY_CONTAINERS[name] ?? [];
+      const [part, resource] = ownField(SAID_BY_CONTAINERS, name) ?? [];
       if (!part || !resource) return [];
       const silent = [...containers, ...initContainers]
         .filter(({ resources }) => resources?.[part]?.[resource] === undefined)

@@ -1,7 +1,8 @@
 import type { Secret as ISecret } from '@rollkeeper/machinery/types/core-v1';
 import {
-  checkConfigMapKey,
   FIELD_IMMUTABLE,
+  checkConfigMapKey,
+  ownField,
   parseJson,
   semanticEqual,
   setField,
@@ -75,7 +76,7 @@ function validate({ metadata, type = '', data = {} }: Readonly<Secret>, errors: 
     bytes += Buffer.byteLength(data[key] ?? '', 'base64');
   }
   if (bytes > MAX_BYTES) errors.push(tooLong('data', MAX_BYTES));
-  for (const key of REQUIRED_KEYS[type] ?? [])
+  for (const key of ownField(REQUIRED_KEYS, type) ?? [])
     if (data[key] === undefined) errors.push(required(`data[${key}]`));
   switch (type) {
     case 'kubernetes.io/service-account-token':

@@ -1,5 +1,5 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { canonicalQuantity, checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import { canonicalQuantity, checkQualifiedName, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
@@ -90,7 +90,7 @@ export function validateResourceFieldRef(
     return;
   }
   const amount = canonicalQuantity(String(divisor ?? '0')) ?? '';
-  const supported = DIVISORS[resource.slice(resource.indexOf('.') + 1)] ?? BINARY_DIVISORS;
+  const supported = ownField(DIVISORS, resource.slice(resource.indexOf('.') + 1)) ?? BINARY_DIVISORS;
   if (amount !== '0' && !supported.includes(amount))
     validateSyntax(
       amount,

@@ -1,3 +1,4 @@
+import { ownField } from '@rollkeeper/machinery/kubernetes';
 import type { DeclaredSizes } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import { isSchema } from '../structural-defaults.js';
@@ -51,11 +52,11 @@ export class SchemaSizes {
       case 'object':
         return isSchema(schema.additionalProperties) ? this.map(schema) : this.object(schema, isResource);
       case 'string': {
-        const { minJson, max } = FORMATS[schema.format ?? ''] ?? TEXT;
+        const { minJson, max } = ownField(FORMATS, schema.format ?? '') ?? TEXT;
         return simple(max ?? maxText(schema), minJson);
       }
       default:
-        return simple(0, MIN_JSON[schema.type ?? ''] ?? 1);
+        return simple(0, ownField(MIN_JSON, schema.type ?? '') ?? 1);
     }
   }
 
