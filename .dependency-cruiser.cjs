@@ -6,7 +6,7 @@ const nestWiring = String.raw`\.(module|controller|health|service|provider|filte
 const room = (name, ...from) => ({
   name: `${name}-imports-${['itself', ...from].join('-')}`,
   severity: 'error',
-  from: { path: `^src/${name}/`, pathNot: String.raw`\.spec\.ts$` },
+  from: { path: `^src/${name}/`, pathNot: String.raw`\.(spec|fixture)\.ts$` },
   to: { path: '^src/', pathNot: `^src/(${[name, ...from].join('|')})/` },
 });
 
@@ -33,7 +33,7 @@ module.exports = {
       ...room('runtime', 'client', 'machinery'),
       from: {
         path: '^src/runtime/',
-        pathNot: String.raw`\.spec\.ts$|^src/runtime/operator/create-manager\.ts$`,
+        pathNot: String.raw`\.(spec|fixture)\.ts$|^src/runtime/operator/create-manager\.ts$`,
       },
     },
     room('redis', 'client', 'machinery', 'runtime'),
@@ -69,14 +69,14 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: String.raw`^src/testing/|^src/rollkeeper/(testing|doors)/|^src/rollkeeper/cli/test-cluster\.command\.ts$|\.spec\.ts$`,
+        pathNot: String.raw`^src/testing/|^src/rollkeeper/(testing|doors)/|^src/rollkeeper/cli/test-cluster\.command\.ts$|\.(spec|fixture)\.ts$`,
       },
       to: { path: '^src/testing/' },
     },
     {
       name: 'nest-and-controllers-use-the-runtime-as-strangers-do',
       severity: 'error',
-      from: { path: '^src/(nest|controllers|webhooks)/', pathNot: String.raw`\.spec\.ts$` },
+      from: { path: '^src/(nest|controllers|webhooks)/', pathNot: String.raw`\.(spec|fixture)\.ts$` },
       to: { path: '^src/(client|runtime)/', pathNot: String.raw`^src/runtime/index\.ts$` },
     },
     {
@@ -100,8 +100,8 @@ module.exports = {
     {
       name: 'product-does-not-import-test-code',
       severity: 'error',
-      from: { path: '^src/', pathNot: String.raw`^src/(rollkeeper/)?testing/|\.spec\.ts$` },
-      to: { path: String.raw`^src/rollkeeper/testing/|^test/|\.spec\.ts$` },
+      from: { path: '^src/', pathNot: String.raw`^src/(rollkeeper/)?testing/|\.(spec|fixture)\.ts$` },
+      to: { path: String.raw`^src/rollkeeper/testing/|^test/|\.(spec|fixture)\.ts$` },
     },
     {
       name: 'no-orphans',

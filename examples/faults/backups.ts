@@ -20,9 +20,21 @@ export const Backup = defineCustomKind({
 });
 export type Backup = ObjectOf<typeof Backup>;
 
-const podOf = (volume: string): Job['spec']['template'] => ({
-  spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'backup:1', args: [volume] }] },
-});
+/** The Job of a backup, which owns it. */
+function jobOf(
+  backup: Parameters<typeof setControllerReference>[0] & Pick<Backup, 'spec'>,
+  metadata: Job['metadata'],
+): Job {
+  const containers = [{ name: 'backup', image: 'backup:1', args: [backup.spec.volume] }];
+  const job: Job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata,
+    spec: { template: { spec: { restartPolicy: 'Never', containers } } },
+  };
+  setControllerReference(backup, job);
+  return job;
+}
 
 /**
  * Looks right, and is wrong: what it must not do twice it knows by a status that it writes afterwards. Where the answer of the create
@@ -34,13 +46,7 @@ export const naiveBackups = defineController({
   owns: [Job],
   async reconcile({ namespace = '', name }, { client, object }) {
     if (!object || object.status?.job) return;
-    const job: Job = {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name: '', generateName: `${name}-`, namespace },
-      spec: { template: podOf(object.spec.volume) },
-    };
-    setControllerReference(object, job);
+    const job = jobOf(object, { name: '', generateName: `${name}-`, namespace });
     const created = await client.create(Job, job);
     await updateStatus(client, Backup, object, { job: created.metadata.name });
   },
@@ -53,13 +59,7 @@ export const backups = defineController({
   owns: [Job],
   async reconcile({ namespace = '', name }, { client, object }) {
     if (!object || object.status?.job) return;
-    const job: Job = {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name: `${name}-backup`, namespace },
-      spec: { template: podOf(object.spec.volume) },
-    };
-    setControllerReference(object, job);
+    const job = jobOf(object, { name: `${name}-backup`, namespace });
     await client.create(Job, job).catch(async (error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
       const found = await client.get(Job, job.metadata);

@@ -3,15 +3,11 @@ import type { LogOptions } from '../../src/client/api-client/index.js';
 import { ApiStatusError } from '../../src/client/api-client/index.js';
 import type { ObjectRef, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, NODES, PODS, REPLICA_SETS } from '../../src/machinery/kubernetes/index.js';
-import { createMetrics } from '../../src/opentelemetry/index.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import type { AccessVerdict } from '../../src/rollkeeper/delegated-access/index.js';
 import type { ObjectList, ObjectPage } from '../../src/rollkeeper/object-pages/index.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
-import { HealthRegistry } from '../../src/runtime/health/index.js';
+import { ADMIN_TOKEN } from '../../src/rollkeeper/testing/admin-ports.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
+import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
 
 /** Its pods say who reads them. */
 class TalkingCluster extends FakeCluster {
@@ -89,24 +85,8 @@ describe('objects of the admin API', () => {
   let asTeam: TalkingCluster;
 
   beforeEach(async () => {
-    [cluster, asTeam] = [twoShops(), twoShops()];
-    // What the API server does with the token of a team that may read its namespace and nothing else.
-    asTeam.intercept = ({ key, type }) =>
-      type.namespaced && key.split('/')[0] === 'shop'
-        ? undefined
-        : new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'not yours' });
-    const ports = anAdminPorts({
-      client: cluster,
-      clientAs: () => asTeam,
-      delegated: {
-        judge: async ({ token }): Promise<AccessVerdict> =>
-          token === 'teams-token'
-            ? { verdict: 'allowed', user: 'shop-team' }
-            : { verdict: 'unauthenticated' },
-      },
-    });
-    const options = { health: new HealthRegistry(), metrics: createMetrics(), status: ports.status, ports };
-    server = await startAdminServer(AdminModule.forRoot(options), { host: '127.0.0.1', port: 0 });
+    [cluster, asTeam] = [twoShops(), asTheTeam(twoShops())];
+    server = await startTeamsAdmin({ client: cluster, clientAs: () => asTeam });
   });
   afterEach(() => server.close());
 
@@ -165,7 +145,7 @@ describe('objects of the admin API', () => {
     expect(body.yaml).toContain('name: KEY');
     expect(body.yaml).not.toContain('shop-value');
     expect(body.notes[0]).toContain('hidden');
-    for (const token of [ADMIN_TOKEN, 'teams-token']) {
+    for (const token of [ADMIN_TOKEN, TEAM_TOKEN]) {
       const { body: signedIn } = await get<ObjectPage>('/pods/shop/web-1-a', token);
       expect(signedIn.yaml).toContain('value: shop-value');
       expect(signedIn.notes).toEqual([]);
@@ -173,7 +153,7 @@ describe('objects of the admin API', () => {
   });
 
   it('are those of their own namespace for a user who has rights there alone', async () => {
-    expect((await get('/pods?namespace=shop', 'teams-token')).body).toMatchObject({ total: 1 });
+    expect((await get('/pods?namespace=shop', TEAM_TOKEN)).body).toMatchObject({ total: 1 });
     for (const path of [
       '/pods',
       '/pods?namespace=secret',
@@ -182,8 +162,8 @@ describe('objects of the admin API', () => {
       '/nodes/n1',
       '/nodes',
     ])
-      expect(await get(path, 'teams-token'), path).toEqual({ status: 403, body: { error: 'not yours' } });
-    const { body } = await get<ObjectPage>('/deployments/shop/web', 'teams-token');
+      expect(await get(path, TEAM_TOKEN), path).toEqual({ status: 403, body: { error: 'not yours' } });
+    const { body } = await get<ObjectPage>('/deployments/shop/web', TEAM_TOKEN);
     expect(body).toMatchObject({ made: [{ name: 'web-1' }], notes: [] });
     // Nothing was asked for with the rights of the replica.
     expect(cluster.requests).toEqual([]);
@@ -194,7 +174,7 @@ describe('objects of the admin API', () => {
       type === EVENTS
         ? new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'not yours' })
         : undefined;
-    const { body } = await get<ObjectPage>('/pods/shop/web-1-a', 'teams-token');
+    const { body } = await get<ObjectPage>('/pods/shop/web-1-a', TEAM_TOKEN);
     expect(body.notes).toEqual(['You may not list its Events.']);
   });
 
@@ -205,10 +185,10 @@ describe('objects of the admin API', () => {
       const data = text.split('\n').filter((line) => line.startsWith('data: '));
       return { status: answer.status, events: data.map((line) => JSON.parse(line.slice(6)) as object) };
     };
-    const own = await events('/pods/shop/web-1-a/log?container=app&follow=true&lines=7', 'teams-token');
+    const own = await events('/pods/shop/web-1-a/log?container=app&follow=true&lines=7', TEAM_TOKEN);
     expect(own.events).toEqual([{ type: 'log', lines: ['hello from shop/web-1-a'] }, { type: 'log-end' }]);
     expect(asTeam.read).toMatchObject([{ options: { container: 'app', follow: true, tailLines: 7 } }]);
-    const others = await events('/pods/secret/web-1-a/log', 'teams-token');
+    const others = await events('/pods/secret/web-1-a/log', TEAM_TOKEN);
     expect(others.events.at(-1)).toEqual({ type: 'log-end', problem: 'not yours' });
     expect(JSON.stringify(others.events)).not.toContain('hello');
     expect(cluster.read).toEqual([]);

@@ -1,15 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApiStatusError } from '../../src/client/api-client/index.js';
 import type { ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { NODES, PERSISTENT_VOLUME_CLAIMS, PODS } from '../../src/machinery/kubernetes/index.js';
-import { createMetrics } from '../../src/opentelemetry/index.js';
-import type { AccessVerdict } from '../../src/rollkeeper/delegated-access/index.js';
-import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import { anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
-import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
+import { TEAM_TOKEN, asTheTeam, startTeamsAdmin } from './support/shop-team.js';
 
 interface Answered {
   readonly problems: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[];
@@ -52,27 +46,14 @@ describe('problems of the admin API', () => {
   beforeEach(async () => {
     asked.length = 0;
     cluster = troubled();
-    // What the API server does with the token of a team that may read its namespace and nothing else.
-    const asTeam = troubled();
-    asTeam.intercept = ({ key, type }) =>
-      type.namespaced && key.split('/')[0] === 'shop'
-        ? undefined
-        : new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'not yours' });
-    const ports = anAdminPorts({
+    const asTeam = asTheTeam(troubled());
+    server = await startTeamsAdmin({
       client: cluster,
       clientAs: (token: string) => {
         asked.push(token);
         return asTeam;
       },
-      delegated: {
-        judge: async ({ token }): Promise<AccessVerdict> =>
-          token === 'teams-token'
-            ? { verdict: 'allowed', user: 'shop-team' }
-            : { verdict: 'unauthenticated' },
-      },
     });
-    const options = { health: new HealthRegistry(), metrics: createMetrics(), status: ports.status, ports };
-    server = await startAdminServer(AdminModule.forRoot(options), { host: '127.0.0.1', port: 0 });
   });
   afterEach(() => server.close());
 
@@ -98,19 +79,19 @@ describe('problems of the admin API', () => {
 
   it('are those that the own rights of a user of the cluster show, also right after a look of another one', async () => {
     await get('/admin/problems?namespace=shop');
-    const own = await get('/admin/problems?namespace=shop', 'teams-token');
+    const own = await get('/admin/problems?namespace=shop', TEAM_TOKEN);
     expect(namesOf(own.body)).toEqual(['PersistentVolumeClaim shop-data']);
     expect(own.body.notes[0]).toMatch(/^You may not list .*nodes/);
-    const all = await get('/admin/problems', 'teams-token');
+    const all = await get('/admin/problems', TEAM_TOKEN);
     expect(JSON.stringify(all.body)).not.toMatch(/secret|n1/);
-    expect(new Set(asked)).toEqual(new Set(['teams-token']));
+    expect(new Set(asked)).toEqual(new Set([TEAM_TOKEN]));
   });
 
   it('are explained one by one, with the same rights', async () => {
-    expect((await get('/admin/explain/pvc/shop/shop-data', 'teams-token')).status).toBe(200);
-    const refused = await get('/admin/explain/pvc/secret/secret-data', 'teams-token');
+    expect((await get('/admin/explain/pvc/shop/shop-data', TEAM_TOKEN)).status).toBe(200);
+    const refused = await get('/admin/explain/pvc/secret/secret-data', TEAM_TOKEN);
     expect(refused).toEqual({ status: 403, body: { error: 'not yours' } });
-    expect((await get('/admin/explain/node/n1', 'teams-token')).status).toBe(403);
+    expect((await get('/admin/explain/node/n1', TEAM_TOKEN)).status).toBe(403);
     expect((await get('/admin/explain/node/n1')).body).toMatchObject({ kind: 'Node', state: 'degraded' });
   });
 

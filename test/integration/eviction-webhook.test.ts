@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiStatusOf } from '../../src/client/api-client/api-status-error.js';
 import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { PODS, isPodReady } from '../../src/machinery/kubernetes/index.js';
+import { isPodReady } from '../../src/machinery/kubernetes/index.js';
 import { runReplica } from '../../src/rollkeeper/replica/index.js';
 import { compileReplicaOptions } from '../../src/rollkeeper/replica/replica.options.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { freePort } from '../../src/testing/free-port.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import { evictPod } from './support/evict-pod.js';
 import { web } from './support/managed-cluster.js';
 
 const ASKED = 'rollkeeper.dev/eviction-asked';
@@ -47,20 +47,7 @@ describe('the webhook of evictions', () => {
   });
 
   const podsOf = () => cluster.list<Pod>('pods', { labelSelector: 'app=web' });
-  const evict = (name: string, dryRun: readonly string[] = []) =>
-    cluster.client
-      .create(
-        PODS,
-        {
-          ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
-          ...{ deleteOptions: { dryRun } },
-        },
-        { subresource: 'eviction' },
-      )
-      .then(
-        () => undefined,
-        (error: unknown) => apiStatusOf(error),
-      );
+  const evict = (name: string, dryRun: readonly string[] = []) => evictPod(cluster, name, { dryRun });
   const isOfWebhook = (answer: Awaited<ReturnType<typeof evict>>): boolean =>
     answer?.message?.startsWith('admission webhook "pods-eviction.core.k8s.io" denied the request') === true;
 

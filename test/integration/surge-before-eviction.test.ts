@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiStatusOf } from '../../src/client/api-client/api-status-error.js';
 import type { Pod } from '../../src/machinery/kubernetes/index.js';
-import { PODS, isPodReady } from '../../src/machinery/kubernetes/index.js';
+import { isPodReady } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
 import type { Loose } from './support/managed-cluster.js';
+import { evictPod } from './support/evict-pod.js';
 import { web } from './support/managed-cluster.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
@@ -37,20 +37,7 @@ describe('the eviction of the only pod of a Deployment', () => {
   afterAll(() => cluster.stop());
 
   const podsOf = () => cluster.list<Pod>('pods', { labelSelector: 'app=web' });
-  const evict = (name: string, dryRun: readonly string[] = []) =>
-    cluster.client
-      .create(
-        PODS,
-        {
-          ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
-          ...{ deleteOptions: { dryRun } },
-        },
-        { subresource: 'eviction' },
-      )
-      .then(
-        () => 'evicted',
-        (error: unknown) => apiStatusOf(error),
-      );
+  const evict = (name: string, dryRun: readonly string[] = []) => evictPod(cluster, name, { dryRun });
 
   const onlyPod = async (): Promise<Pod> => {
     const [pod, ...others] = await podsOf();

@@ -48,6 +48,16 @@ export function completeDeployment(deployment: Deployment): Deployment {
   return deployment;
 }
 
+/**
+ * A Deployment of either API as its controller reads it: one of rollkeeper.dev/v1 has the defaults that Kubernetes gives, so that its
+ * template compares with those of ReplicaSets. A copy, where anything is added.
+ */
+export function completed<T extends DeepReadonly<Deployment>>(deployment: T): T {
+  return isCustomDeployment(deployment)
+    ? (completeDeployment(structuredClone(deployment) as Deployment) as unknown as T)
+    : deployment;
+}
+
 function writeAsKubernetesDoes(spec: PodSpec): void {
   const { containers = [], initContainers = [], overhead, resources, volumes = [] } = spec;
   for (const each of [...containers, ...initContainers]) {

@@ -6,6 +6,7 @@ export type { DecisionContext } from './decide.js';
 export {
   DEPLOYMENT_APIS,
   completeDeployment,
+  completed,
   deploymentTypeOf,
   isCustomDeployment,
 } from './deployment-api.js';
@@ -62,7 +63,7 @@ export { parseDuration, renderDuration } from './policies/durations.js';
 export { readFailures } from './policies/failed-templates.js';
 export type { FailedTemplate } from './policies/failed-templates.js';
 export { needsGoodRevisions } from './policies/good-revisions.js';
-export { readRevisionEntries, withNotedChange } from './policies/history.js';
+export { readRevisionEntries, whoAsked, withNotedChange } from './policies/history.js';
 export type { NotedChange, RevisionEntry, Trigger } from './policies/history.js';
 export { NAMESPACE_POLICIES } from './policies/namespace-defaults.js';
 export type { LivePods } from './policies/pass.js';

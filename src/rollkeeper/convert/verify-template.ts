@@ -1,12 +1,7 @@
 import type { Deployment, ReplicaSet, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { isControlledBy, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import { UnsupportedError } from '@rollkeeper/machinery/errors';
-import {
-  RolloutDraft,
-  completeDeployment,
-  isCustomDeployment,
-  latestOf,
-} from '@rollkeeper/controllers/deployment';
+import { RolloutDraft, completed, latestOf } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isNotFound } from '@rollkeeper/client/api-client';
 import { convertedDeployment } from './converted-deployment.js';
@@ -51,11 +46,8 @@ function newest(
   { status }: Deployment,
   owned: readonly ReplicaSet[],
 ): string | undefined {
-  const completed = isCustomDeployment(deployment)
-    ? completeDeployment(structuredClone(deployment))
-    : deployment;
   const draft = new RolloutDraft({
-    deployment: { ...completed, status },
+    deployment: { ...completed(deployment), status },
     owned,
     adopted: [],
     now: '',

@@ -1,6 +1,6 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { nextTurn } from '@rollkeeper/machinery/clock';
-import { completeDeployment, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import { completed } from '@rollkeeper/controllers/deployment';
 import type {
   Deployment,
   KubernetesObject,
@@ -120,9 +120,7 @@ function deploymentsOf(
 ): readonly (() => Diagnosis)[] {
   const nodesNotReady = snapshot.isKnown(NODES) ? notReadyNodes(snapshot.list<Node>(NODES)) : undefined;
   return snapshot.list<Deployment>(type, namespace).map((listed) => () => {
-    const deployment = isCustomDeployment(listed)
-      ? completeDeployment(structuredClone(listed) as Deployment)
-      : listed;
+    const deployment = completed(listed);
     const { uid } = deployment.metadata;
     const replicaSets = snapshot.controlledBy<ReplicaSet>(REPLICA_SETS, deployment);
     const pods = replicaSets.flatMap((set) => snapshot.controlledBy<Pod>(PODS, set));

@@ -8,6 +8,8 @@ import {
 import type { ClassifiedPod } from '@rollkeeper/controllers/shared';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import { EVENTS, NODES, PODS } from '@rollkeeper/machinery/kubernetes';
+import type { ObjectEvent } from '../object-event.js';
+import { eventTimes } from '../object-event.js';
 import { countOf, named, notReadyNodes, podTroubleFindings } from '../explain/index.js';
 import type { DiagnosisFinding } from './diagnosis.js';
 import type { Snapshot } from './snapshot.js';
@@ -82,18 +84,6 @@ function overdueFinding(all: readonly ClassifiedPod[]): DiagnosisFinding[] {
   ];
 }
 
-/** The fields of an Event that a diagnosis reads. */
-interface EventObject extends KubernetesObject {
-  readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
-  readonly type?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly firstTimestamp?: string;
-  readonly lastTimestamp?: string;
-  readonly eventTime?: string;
-  readonly series?: { readonly lastObservedTime?: string };
-}
-
 /** A warning about an object, the last one of its reason. */
 export interface ObjectWarning {
   readonly reason: string;
@@ -112,9 +102,9 @@ export function warningsAbout(
   nowMs: number,
 ): readonly ObjectWarning[] {
   const events = snapshot
-    .list<EventObject>(EVENTS, metadata.namespace ?? 'default')
+    .list<ObjectEvent>(EVENTS, metadata.namespace ?? 'default')
     .filter(({ involvedObject, type }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
-    .map((event) => ({ event, atMs: lastSeenMs(event) }))
+    .map((event) => ({ event, atMs: parseTimeMs(eventTimes(event).last) ?? 0 }))
     .filter(({ atMs }) => nowMs - atMs < RECENT_MS)
     .toSorted((a, b) => b.atMs - a.atMs);
   const byReason = new Map<string, ObjectWarning>();
@@ -125,11 +115,6 @@ export function warningsAbout(
     byReason.set(reason, { reason, message, ...(since !== undefined && { since }) });
   }
   return [...byReason.values()];
-}
-
-function lastSeenMs({ eventTime, lastTimestamp, metadata, series }: Readable<EventObject>): number {
-  const times = [series?.lastObservedTime, lastTimestamp, eventTime, metadata.creationTimestamp];
-  return parseTimeMs(times.find((time) => typeof time === 'string')) ?? 0;
 }
 
 /** Why a controller may not create pods or claims, by the Event that it recorded. Kinds without a condition for it say it only there. */

@@ -1,3 +1,4 @@
+import { parseWebhookAddress } from '../eviction-webhook/index.js';
 import type { Installation, RightsOwner } from './needed-rights.js';
 import type { SubjectOf } from './read-rights.js';
 
@@ -57,10 +58,12 @@ export function installationOf(
 /** One that makes its own configuration, or has a certificate from elsewhere, is not the chart's. */
 function evictionWebhookOf(config: ReplicaConfig | undefined): Pick<Installation, 'evictionWebhook'> {
   const { 'eviction-webhook': address, 'eviction-webhook-configuration': configuration } = config ?? {};
-  const namespace = /^([^/:]+)\//.exec(address ?? '')?.[1];
-  if (namespace === undefined || configuration === undefined) return {};
+  if (address === undefined || configuration === undefined) return {};
   if (config?.['eviction-webhook-tls-cert-file'] !== undefined) return {};
-  return { evictionWebhook: { configuration, namespace } };
+  const reachedAt = parseWebhookAddress(address, 'eviction-webhook');
+  return 'url' in reachedAt
+    ? {}
+    : { evictionWebhook: { configuration, namespace: reachedAt.service.namespace } };
 }
 
 function apisIn(option: unknown): readonly string[] {

@@ -3,7 +3,8 @@ import { listAll } from '@rollkeeper/client/api-client';
 import { parseTimeMs } from '@rollkeeper/controllers/shared';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { EVENTS } from '@rollkeeper/machinery/kubernetes';
-import type { ObjectEvent } from '../rollout/index.js';
+import type { ObjectEvent } from '../object-event.js';
+import { eventTimes } from '../object-event.js';
 
 /** An Event as the console shows it. */
 export interface ShownEvent {
@@ -40,16 +41,13 @@ export async function eventsAbout(
 }
 
 function shown(event: ObjectEvent): ShownEvent {
-  const { count, eventTime, firstTimestamp, lastTimestamp, metadata, series } = event;
-  const first = firstTimestamp ?? eventTime ?? metadata.creationTimestamp;
-  const last = series?.lastObservedTime ?? lastTimestamp ?? first;
+  const { count, series } = event;
   return {
     type: event.type ?? '',
     reason: event.reason ?? '',
     message: event.message ?? '',
     from: event.reportingComponent || (event.source?.component ?? ''),
     count: series?.count ?? count ?? 1,
-    ...(first && { first }),
-    ...(last && { last }),
+    ...eventTimes(event),
   };
 }

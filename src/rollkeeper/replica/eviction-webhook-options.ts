@@ -3,12 +3,10 @@ import type { WebhookServerOptions } from '@rollkeeper/webhooks';
 import { parseWebhookAddress } from '../eviction-webhook/index.js';
 import type { CheckedReplicaOptions } from './replica-options.table.js';
 
-export type EvictionWebhookOptions = WebhookServerOptions;
-
 const OWN_CONFIGURATION = 'rollkeeper-evictions';
 
 /** @throws InvalidOptionError naming the option */
-export function decideEvictionWebhook(compiled: CheckedReplicaOptions): EvictionWebhookOptions | undefined {
+export function decideEvictionWebhook(compiled: CheckedReplicaOptions): WebhookServerOptions | undefined {
   const address = compiled['eviction-webhook'];
   if (address === undefined) return undefined;
   const reachedAt = parseWebhookAddress(address, 'eviction-webhook');

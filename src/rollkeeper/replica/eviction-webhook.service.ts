@@ -1,12 +1,7 @@
 import type { OnModuleInit } from '@nestjs/common';
 import { Inject } from '@nestjs/common';
 import type { Informer } from '@rollkeeper/client/informer';
-import {
-  NAMESPACE_POLICIES,
-  completeDeployment,
-  deploymentTypeOf,
-  isCustomDeployment,
-} from '@rollkeeper/controllers/deployment';
+import { NAMESPACE_POLICIES, completed, deploymentTypeOf } from '@rollkeeper/controllers/deployment';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
@@ -19,10 +14,11 @@ import { EVICTION_WEBHOOK_RULES, EvictedPods, holdEviction } from '../eviction-w
 import { KubernetesApi } from './kubernetes-api.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
+import { deploymentDefinition } from './watched-deployments.js';
 
 /**
- * Beside a cluster's own API server: holds evictions as the embedded server does by itself. It is asked before the budgets are. Without an answer an
- * eviction is the budgets' alone, as it is without the webhook.
+ * Makes the API server of any cluster hold evictions, as the embedded one does by itself. The API server asks it before it looks at budgets;
+ * without an answer, budgets alone decide.
  */
 @Webhook(EvictedPods, EVICTION_WEBHOOK_RULES)
 export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit {
@@ -56,15 +52,14 @@ export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit 
     return holdEviction(evicted, this.client(), { dryRun, nowMs: this.clock.now(), signal: request.signal });
   }
 
-  /** As the Deployments' controller, whose pod it is. */
+  /** With the rights of the Deployment controller, which works on the pod. */
   private client() {
     const { clients, client } = this.api;
-    const types = this.options.deploymentApis.map(deploymentTypeOf);
-    const definition = this.options.definitions.find(({ type }) => types.some((each) => each === type));
+    const definition = deploymentDefinition(this.options);
     return definition ? clients.clientFor(definition) : client;
   }
 
-  /** By UIDs; undefined: no Deployment that is ours controls the pod, or the caches do not have it yet. */
+  /** Undefined: no Deployment of ours controls the pod, or the caches do not show it yet. Owners are compared by UID. */
   private find(namespace: string, name: string): EvictedPod | undefined {
     const { caches } = this;
     const pod = caches?.pods.lister.get(keyOf({ namespace, name }));
@@ -76,11 +71,8 @@ export class EvictionWebhook implements WebhookHandlers<Eviction>, OnModuleInit 
     );
     const cached = watched?.informer.lister.get(ownerKey(replicaSet));
     if (!cached || cached.metadata.uid !== owner?.uid) return undefined;
-    const deployment = isCustomDeployment(cached)
-      ? completeDeployment(structuredClone(cached) as Deployment)
-      : cached;
     const { annotations } = caches.namespaces.lister.get(namespace)?.metadata ?? {};
-    return { pod, deployment, namespaceAnnotations: annotations };
+    return { pod, deployment: completed(cached), namespaceAnnotations: annotations };
   }
 }
 

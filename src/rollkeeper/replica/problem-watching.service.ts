@@ -1,6 +1,5 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
-import { deploymentTypeOf } from '@rollkeeper/controllers/deployment';
 import { DEFAULT_TRIMS, trimsFor } from '@rollkeeper/client/informer';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
@@ -17,6 +16,7 @@ import {
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
+import { watchedDeployments } from './watched-deployments.js';
 
 /** Looks for problems where the replica leads, as far as `problems` asks for it. */
 @Injectable()
@@ -34,7 +34,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     const { clock, manager, options } = this;
     const { problems } = options;
-    const deploymentTypes = this.watchedDeployments();
+    const deploymentTypes = watchedDeployments(options);
     if (problems === 'none' || (problems === 'deployments' && deploymentTypes.length === 0)) return;
     const { meter } = this.telemetry.metrics;
     const { client } = manager;
@@ -63,13 +63,6 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.stopper.abort();
     await this.ended;
-  }
-
-  private watchedDeployments(): readonly ResourceType[] {
-    const { definitions, deploymentApis } = this.options;
-    return deploymentApis
-      .map(deploymentTypeOf)
-      .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
   }
 
   /**

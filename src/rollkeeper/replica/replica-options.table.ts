@@ -203,12 +203,12 @@ export const REPLICA_OPTIONS_TABLE = {
     chart: { path: 'blueGreen' },
   }),
   'eviction-webhook': text({
-    help: 'answer the API server about evictions, for Deployments that replace a pod before it is evicted (docs/ROLLOUTS.md), and where it reaches this: NAMESPACE/SERVICE or an https URL; needs the rights to patch pods, to keep a Secret, and the configuration of the webhook',
+    help: 'serve the webhook that holds evictions until a Deployment has replaced the pod (docs/ROLLOUTS.md), at the address where the API server reaches it: NAMESPACE/SERVICE or an https URL; needs the rights to patch pods, and to update a Secret and the configuration of the webhook',
     value: 'address',
     shownDefault: 'evictions are left to budgets',
   }),
   'eviction-webhook-port': wholeNumber({
-    help: 'the port that it is served at; 0 lets the system choose',
+    help: 'the port of that webhook; 0 lets the system choose',
     value: 'port',
     least: 0,
     most: 65_535,
@@ -216,14 +216,14 @@ export const REPLICA_OPTIONS_TABLE = {
     chart: { path: 'evictionWebhook.port', schema: { minimum: 1 } },
   }),
   'eviction-webhook-configuration': text({
-    help: 'the ValidatingWebhookConfiguration that someone else has installed, whose caBundle is kept',
+    help: 'a ValidatingWebhookConfiguration that is already installed; only its caBundle is updated',
     value: 'name',
     notEmpty: 'must name a configuration',
-    shownDefault: 'rollkeeper-evictions, which is made',
+    shownDefault: 'rollkeeper-evictions, which the replicas create',
   }),
   'eviction-webhook-tls-cert-file': file({
-    help: 'its certificate, PEM; read again when it changes; caBundle is left to whoever makes it',
-    shownDefault: 'self-made, in a Secret named like the configuration, with -tls',
+    help: 'the certificate of that webhook, PEM; read again when it changes; the caBundle is then not updated',
+    shownDefault: 'self-signed, kept in a Secret with the name of the configuration and -tls',
   }),
   'eviction-webhook-tls-private-key-file': file({ help: 'its private key, PEM' }),
   zones: onOrOff({

@@ -19,6 +19,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { LeaderElectionOptions } from '@rollkeeper/runtime/leader-election';
 import { compileTable } from '@rollkeeper/machinery/options/compile-table';
 import { assertRedisUrl } from '@rollkeeper/redis/connection';
+import type { WebhookServerOptions } from '@rollkeeper/webhooks';
 import type { AdminTls } from '../admin-pages/index.js';
 import { decideAdminTls } from '../admin-pages/index.js';
 import { readLeaderMigration } from './leader-migration.js';
@@ -29,7 +30,6 @@ import type { CheckedReplicaOptions, ReplicaOptions } from './replica-options.ta
 import { LEADERSHIP_DEFAULTS, REPLICA_OPTIONS_TABLE } from './replica-options.table.js';
 import type { Scope } from './scope.js';
 import { compileScope } from './scope.js';
-import type { EvictionWebhookOptions } from './eviction-webhook-options.js';
 import { decideEvictionWebhook } from './eviction-webhook-options.js';
 
 const LONGEST_MS = 24 * 3_600_000;
@@ -64,7 +64,7 @@ export type CompiledReplicaOptions = Readonly<
   /** Where CloudEvents are sent. */
   readonly eventSinks: readonly EventSink[];
   /** Undefined: evictions are not held by this installation. */
-  readonly evictionWebhook: EvictionWebhookOptions | undefined;
+  readonly evictionWebhook: WebhookServerOptions | undefined;
 };
 
 /** @throws InvalidOptionError naming the option */

@@ -1,13 +1,6 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  NAMESPACE_POLICIES,
-  UndiciSender,
-  completeDeployment,
-  deploymentTypeOf,
-  fileSigner,
-  isCustomDeployment,
-} from '@rollkeeper/controllers/deployment';
+import { NAMESPACE_POLICIES, UndiciSender, completed, fileSigner } from '@rollkeeper/controllers/deployment';
 import type { Informer } from '@rollkeeper/client/informer';
 import { OWNER_UID_INDEX } from '@rollkeeper/client/informer';
 import { SystemClock } from '@rollkeeper/machinery/clock';
@@ -26,6 +19,7 @@ import { KubernetesApi } from './kubernetes-api.service.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
+import { deploymentDefinition, watchedDeployments } from './watched-deployments.js';
 
 /** Sends CloudEvents of rollouts, if there is a sink, and Deployments are processed, and so watched. */
 @Injectable()
@@ -44,13 +38,12 @@ export class RolloutEventSending implements OnModuleInit, OnModuleDestroy {
 
   /** Before the application starts: the manager fills the caches requested by then. */
   onModuleInit(): void {
-    const { definitions, deploymentApis, eventSinks } = this.options;
+    const { eventSinks } = this.options;
     const onResult = createRolloutEventMetrics(this.telemetry.metrics.meter);
-    const types = deploymentApis.map(deploymentTypeOf);
-    const definition = definitions.find(({ type }) => types.some((each) => each === type));
+    const definition = deploymentDefinition(this.options);
     if (eventSinks.length === 0 || !definition) return;
     const { informers } = this.manager;
-    const watched = types.filter((type) => definitions.some((each) => each.type === type));
+    const watched = watchedDeployments(this.options);
     const deployments = watched.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
     const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
     const namespaces = informers.partialInformerFor<KubernetesObject>(NAMESPACE_POLICIES);
@@ -92,9 +85,7 @@ export class RolloutEventSending implements OnModuleInit, OnModuleDestroy {
     const [at = '', key = ''] = ref.split(' ');
     const cached = deployments[Number(at)]?.lister.get(key);
     if (!cached) return undefined;
-    const deployment = isCustomDeployment(cached)
-      ? completeDeployment(structuredClone(cached) as Deployment)
-      : cached;
+    const deployment = completed(cached);
     return {
       deployment,
       replicaSets: replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? ''),

@@ -1,6 +1,5 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
-import { deploymentTypeOf } from '@rollkeeper/controllers/deployment';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { PODS, REPLICA_SETS } from '@rollkeeper/machinery/kubernetes';
@@ -17,6 +16,7 @@ import type { CompiledReplicaOptions } from './replica.options.js';
 import { REPLICA_OPTIONS } from './replica-options.module.js';
 import { Observation } from './observation.service.js';
 import { ReplicaTelemetry } from './replica-telemetry.service.js';
+import { watchedDeployments } from './watched-deployments.js';
 
 /** Times rollouts and counts Deployments by state, if Deployments are processed, and so watched. */
 @Injectable()
@@ -37,7 +37,7 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
     const { meter } = this.telemetry.metrics;
     const metrics = this.observation.objectives.noting(createRolloutMetrics(meter));
     this.options.checkResults.listen(createCheckMetrics(meter));
-    const types = this.watchedTypes();
+    const types = watchedDeployments(this.options);
     if (types.length === 0) return;
     const { informers } = manager;
     const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
@@ -54,12 +54,5 @@ export class RolloutTiming implements OnModuleInit, OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.stop?.();
-  }
-
-  private watchedTypes() {
-    const { definitions, deploymentApis } = this.options;
-    return deploymentApis
-      .map(deploymentTypeOf)
-      .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
   }
 }

@@ -2,12 +2,12 @@ import type { Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { Trigger } from '@rollkeeper/controllers/deployment';
 import {
   CHANGE_CAUSE,
+  completed,
   isCustomDeployment,
   customTemplateHash,
   podTemplateHash,
   withNotedChange,
 } from '@rollkeeper/controllers/deployment';
-import { completed } from './revisions.js';
 
 /** What a person says of a change. */
 export interface ChangeNote {

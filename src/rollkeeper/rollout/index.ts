@@ -19,7 +19,7 @@ export type { RevisionReport, RevisionResult } from './rollout-history.js';
 export { renderDiff } from './revision-diff.js';
 export type { RevisionChange, RevisionDiff } from './revision-diff.js';
 export { renderTimeline } from './timeline.js';
-export type { ObjectEvent, TimelineEntry } from './timeline.js';
+export type { TimelineEntry } from './timeline.js';
 export {
   compareRevisions,
   diffRevisions,

@@ -6,8 +6,7 @@ import {
   ROLLBACK_DONE,
   OWN_RULES,
   RolloutDraft,
-  completeDeployment,
-  isCustomDeployment,
+  completed,
   readRevision,
   rolloutSetsOf,
   stepRollback,
@@ -18,11 +17,6 @@ export interface Revision {
   readonly number: bigint;
   readonly changeCause?: string;
   readonly template: PodTemplateSpec;
-}
-
-/** With the defaults that the API gives to a Deployment of its own, so that its template compares with those of ReplicaSets. */
-export function completed(deployment: Deployment): Deployment {
-  return isCustomDeployment(deployment) ? completeDeployment(structuredClone(deployment)) : deployment;
 }
 
 /** The revisions available for a rollback, oldest first. */

@@ -12,7 +12,7 @@ import {
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden } from '@rollkeeper/client/api-client';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
-import { RESTARTED_AT, changesOfTemplate } from '@rollkeeper/controllers/deployment';
+import { RESTARTED_AT, changesOfTemplate, completed } from '@rollkeeper/controllers/deployment';
 import type { ChangeNote } from './change-note.js';
 import { noteChange } from './change-note.js';
 import { renderRevision, renderRevisions } from './render-history.js';
@@ -20,8 +20,9 @@ import type { RevisionDiff } from './revision-diff.js';
 import { decideDiff, revisionsToCompare } from './revision-diff.js';
 import type { RevisionReport } from './rollout-history.js';
 import { rolloutHistory } from './rollout-history.js';
-import { completed, revisionsOf, rolledBack } from './revisions.js';
-import type { ObjectEvent, TimelineEntry } from './timeline.js';
+import { revisionsOf, rolledBack } from './revisions.js';
+import type { ObjectEvent } from '../object-event.js';
+import type { TimelineEntry } from './timeline.js';
 import { decideTimeline } from './timeline.js';
 
 /** A Deployment and its API. */

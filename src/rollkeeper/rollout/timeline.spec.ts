@@ -6,7 +6,7 @@ import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { PLAIN } from '../terminal/index.js';
 import { readTimeline } from './rollout-verbs.js';
-import type { ObjectEvent } from './timeline.js';
+import type { ObjectEvent } from '../object-event.js';
 import { renderTimeline } from './timeline.js';
 
 const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`;

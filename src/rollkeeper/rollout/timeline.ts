@@ -1,6 +1,8 @@
-import type { DeepReadonly, Deployment, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, Deployment } from '@rollkeeper/machinery/kubernetes';
 import type { RecordEntry, RecordKind } from '@rollkeeper/controllers/deployment';
-import { meansOfRevision, renderDuration } from '@rollkeeper/controllers/deployment';
+import { meansOfRevision, whoAsked, wordsOf } from '@rollkeeper/controllers/deployment';
+import type { ObjectEvent } from '../object-event.js';
+import { eventTimes } from '../object-event.js';
 import type { Style } from '../terminal/index.js';
 import { renderTable } from '../terminal/index.js';
 import type { RevisionReport } from './rollout-history.js';
@@ -10,21 +12,6 @@ export interface TimelineEntry extends Omit<RecordEntry, 'kind' | 'what'> {
   readonly kind: RecordKind | 'event';
   /** In words, for people. */
   readonly what: string;
-}
-
-/** The fields of a core Event that matter here. */
-export interface ObjectEvent extends KubernetesObject {
-  readonly type?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly count?: number;
-  readonly firstTimestamp?: string;
-  readonly lastTimestamp?: string;
-  readonly eventTime?: string;
-  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
-  readonly source?: { readonly component?: string };
-  readonly reportingComponent?: string;
-  readonly involvedObject?: { readonly uid?: string };
 }
 
 export interface TimelineInput {
@@ -54,15 +41,17 @@ function entriesOf(report: RevisionReport): readonly TimelineEntry[] {
   const revision = String(report.revision);
   return [
     ...(startedAt === undefined ? [] : [askedEntry(report, startedAt)]),
-    ...approvals.map(({ at, by, step }): TimelineEntry => ({
-      ...{ at, kind: 'approved', revision, by },
-      what: `step ${step} was approved`,
-    })),
+    ...approvals.map(({ at, by, step }) =>
+      timelineEntry({ ...{ at, kind: 'approved', revision, by }, what: `step ${step}` }),
+    ),
     ...(endedAt === undefined ? [] : [endEntry(report, endedAt)]),
-    ...(goodSince === undefined
-      ? []
-      : [{ at: goodSince, kind: 'good', revision, what: 'counts as good from here on' } as const]),
+    ...(goodSince === undefined ? [] : [timelineEntry({ at: goodSince, kind: 'good', revision })]),
   ];
+}
+
+/** A recorded entry, in words. */
+export function timelineEntry(entry: RecordEntry): TimelineEntry {
+  return { ...entry, what: wordsOf(entry) };
 }
 
 const ASKED: Readonly<Record<string, string>> = {
@@ -75,13 +64,13 @@ const ASKED: Readonly<Record<string, string>> = {
 };
 
 function askedEntry(report: RevisionReport, at: string): TimelineEntry {
-  const { by, images, revision, tool, trigger, user, what, why } = report;
+  const { images, revision, tool, trigger, what, why } = report;
   const said = [
     trigger === undefined ? `rollout of ${images.join(', ')}` : (ASKED[trigger] ?? trigger),
     ...(what === undefined ? [] : [what]),
     ...(why === undefined ? [] : [`because: ${why}`]),
   ];
-  const who = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+  const who = whoAsked(report);
   const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision: String(revision), what: said.join('; ') },
@@ -93,24 +82,18 @@ function askedEntry(report: RevisionReport, at: string): TimelineEntry {
 }
 
 function endEntry({ cause, result, revision, tookMs }: RevisionReport, at: string): TimelineEntry {
-  const took = tookMs === undefined ? '' : ` after ${renderDuration(tookMs)}`;
   const hasFailed = result === 'failed';
-  const why = cause === undefined ? '' : `: ${cause}`;
-  return {
+  return timelineEntry({
     ...{ at, revision: String(revision), kind: hasFailed ? 'failed' : 'ended' },
     result: hasFailed ? 'failed' : 'complete',
     ...(tookMs !== undefined && { tookMs }),
-    what: `${hasFailed ? 'failed' : 'complete'}${took}${hasFailed ? why : ''}`,
-  };
+    ...(hasFailed && cause !== undefined && { why: cause }),
+  });
 }
 
 function entryOfEvent(event: ObjectEvent): readonly TimelineEntry[] {
-  const at =
-    event.series?.lastObservedTime ??
-    event.lastTimestamp ??
-    event.eventTime ??
-    event.metadata.creationTimestamp;
-  if (!at) return [];
+  const { last: at } = eventTimes(event);
+  if (at === undefined) return [];
   const times = event.series?.count ?? event.count ?? 1;
   const component = event.reportingComponent || event.source?.component;
   return [

@@ -14,7 +14,7 @@ import type {
 } from '@rollkeeper/machinery/kubernetes';
 import { NAMESPACES, PODS, REPLICA_SETS, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
-import { completeDeployment, isCustomDeployment } from '@rollkeeper/controllers/deployment';
+import { completed } from '@rollkeeper/controllers/deployment';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
 import type { RolloutTarget } from './rollout-verbs.js';
 
@@ -70,9 +70,7 @@ export class WatchedRollout implements RolloutSource {
     const { uid } = this.target.deployment.metadata;
     const cached = this.deployments.lister.get(keyOf(this.target.deployment.metadata));
     if (!cached || cached.metadata.uid !== uid) return undefined;
-    const deployment = isCustomDeployment(cached)
-      ? completeDeployment(structuredClone(cached) as Deployment)
-      : cached;
+    const deployment = completed(cached);
     const replicaSets = this.replicaSets.lister.byIndex(OWNER_UID_INDEX, uid ?? '');
     const pods = replicaSets.flatMap(({ metadata }) =>
       this.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),

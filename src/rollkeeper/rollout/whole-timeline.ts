@@ -7,15 +7,14 @@ import {
   readRecord,
   recordNameOf,
   renderDuration,
-  wordsOf,
 } from '@rollkeeper/controllers/deployment';
-import type { RecordEntry } from '@rollkeeper/controllers/deployment';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import { CONFIG_MAPS, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { RolloutTarget } from './rollout-verbs.js';
 import { readTimeline } from './rollout-verbs.js';
 import type { TimelineEntry } from './timeline.js';
+import { timelineEntry } from './timeline.js';
 
 /** What happened to a Deployment, from its kept history and from what is live. */
 export interface Timeline {
@@ -76,7 +75,7 @@ export function joinTimelines(
   ].toSorted(byTime);
 }
 
-/** Whether a coarser entry tells of it already: counted twice, sums would not agree. */
+/** Whether a coarser entry already covers it. Shown twice, it would count twice. */
 function isInCoarser(
   { at, kind, revision }: TimelineEntry,
   revisions: ReadonlySet<string | undefined>,
@@ -126,8 +125,4 @@ async function defaultsOf(
     if (isForbidden(error) || isNotFound(error)) return undefined;
     throw error;
   }
-}
-
-function timelineEntry(entry: RecordEntry): TimelineEntry {
-  return { ...entry, what: wordsOf(entry) };
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
 
-/** What a session begins with, so that it is told from a token without a try to open it. */
+/** The prefix of every session. It tells a session from a token without decrypting anything. */
 const PREFIX = 'rkc1.';
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;

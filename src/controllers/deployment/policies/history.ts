@@ -45,6 +45,11 @@ export interface RevisionEntry {
   readonly ended?: RevisionEnd;
 }
 
+/** Who asked, for people: the name that a request gives is no proof, so the user whom the API knows is shown beside it. */
+export function whoAsked({ by, user }: Pick<RevisionEntry, 'by' | 'user'>): string | undefined {
+  return by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+}
+
 export interface RevisionEnd {
   readonly as: 'complete' | 'failed';
   readonly at: string;

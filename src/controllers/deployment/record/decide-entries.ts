@@ -1,7 +1,7 @@
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { REVISION } from '../annotations.js';
 import { replicasOf } from '../limits.js';
-import { readRevisionEntries } from '../policies/history.js';
+import { readRevisionEntries, whoAsked } from '../policies/history.js';
 import type { RevisionEntry } from '../policies/history.js';
 import { GOOD_SINCE } from '../policies/names.js';
 import type { SizeStep } from '../policies/size-steps.js';
@@ -125,8 +125,9 @@ function factsOfRevision(entry: RevisionEntry): readonly Fact[] {
   return [asked, { key: `e${revision}${ended.as === 'failed' ? 'f' : 'c'}`, entry: end }];
 }
 
-function askedEntry({ at, by, revision, tool, trigger, user, what, why }: RevisionEntry): RecordEntry {
-  const who = by !== undefined && user !== undefined && by !== user ? `${by} (${user})` : (by ?? user);
+function askedEntry(asked: RevisionEntry): RecordEntry {
+  const { at, revision, tool, trigger, what, why } = asked;
+  const who = whoAsked(asked);
   const means = meansOfRevision(trigger, tool);
   return {
     ...{ at, kind: 'asked', revision },

@@ -1,0 +1,385 @@
+import { readRevisionEntries } from './history.js';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { SeededRandom } from '../../../machinery/clock/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../../machinery/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  isPodReady,
+  isTerminating,
+  parseJson,
+  stringifyJson,
+} from '../../../machinery/kubernetes/index.js';
+import type { AttemptedWrite } from '../../../testing/conformance/in-memory-api.js';
+import { aBudget } from '../../../testing/budget-builder.js';
+import { aDeployment, setImage } from '../../../testing/deployment-builder.js';
+import { ConfigMap, Node, Service } from '../../../runtime/index.js';
+import { POD_TEMPLATE_HASH } from '../../shared/index.js';
+import { parseHostRules } from './checks/check-hosts.js';
+import type { HttpSender } from './checks/http-sender.js';
+import { NoAnswerError } from './checks/http-sender.js';
+import { JudgedRollout } from '../../../testing/judged-rollout.js';
+import { MovedClock } from '../../../testing/moved-clock.js';
+import { BROKEN_IMAGE, WORLD_NOW_MS, refusal } from '../../../testing/rollout-world.js';
+import { PodDisruptionBudget, scaledValue } from '../../shared/index.js';
+import { DESIRED_REPLICAS } from '../annotations.js';
+import { createDeploymentController } from '../definition.js';
+
+/*
+ * Invariants, for any policies, any order and delay of what the others do, any refusals of the API, and any changes and
+ * requests of a person meanwhile:
+ *
+ * 1. Each size that is written keeps to the limits of that moment (see JudgedRollout).
+ * 2. Of a template that has failed and is not to be tried again, no ReplicaSet grows, as long as a good one is left.
+ * 3. A version that was never complete is not larger than the steps that have been allowed to it.
+ * 4. Under a freeze no version begins that has no ReplicaSet yet.
+ * 5. The size that the Deployment asks for is never changed.
+ * 6. Once a person wants a version that works, and nothing holds it, it runs alone in the end.
+ * 7. Where it restarts on its configuration, no pod is left that was started before the last change of it.
+ * 8. The revision that runs in the end says how it came about, and that it is complete.
+ * 9. Where a Service moves between two versions, what it selects has pods that are available at the move, and keeps its size until the
+ *    Service has moved away.
+ * 10. A version whose check has not passed is not larger than the step before that check, however the check is measured.
+ * 11. Where it respects a disruption budget, no write of a rollout leaves fewer ready pods than the budget wants, also when drains evict
+ *    pods meanwhile and the budget's status is behind; where fewer are left already, it takes none.
+ * 12. Pods have the resources that are asked for in the end, whether they were resized or replaced.
+ * 13. For a history that lasts, the last noted size of each ReplicaSet is the one that it has in the end, and no number is left out.
+ */
+const P = 'rollkeeper.dev/';
+const IMAGES = ['app:1', 'app:2', 'app:3', BROKEN_IMAGE];
+
+/** What every third pod's node refuses. */
+const REFUSED_CPU = '400m';
+
+type BudgetSpec = Parameters<typeof aBudget>[0];
+
+export const scenario = fc.record({
+  seed: fc.integer(),
+  replicas: fc.integer({ min: 1, max: 12 }),
+  maxSurge: fc.constantFrom(0, 1, '25%', '100%'),
+  maxUnavailable: fc.constantFrom(0, 1, '25%', '50%'),
+  refusals: fc.double({ min: 0, max: 0.2, noNaN: true }),
+  onFailure: fc.constantFrom('none', 'hold', 'rollback'),
+  failAfter: fc.constantFrom(undefined, '1m', '5m'),
+  bakeTime: fc.constantFrom(undefined, '3m'),
+  steps: fc.constantFrom<string | undefined>(
+    undefined,
+    '1; approve; 50%; wait 2m',
+    'approve; 30%; approve',
+    '50%; wait 1m; 80%',
+    'check slo; 1; check slo; 50%; approve; 100%; check slo',
+  ),
+  checks: fc.constantFrom(undefined, 'slo'),
+  restartOn: fc.constantFrom(undefined, 'config'),
+  budget: fc.constantFrom<BudgetSpec | undefined>(
+    undefined,
+    { minAvailable: 1 },
+    { minAvailable: 5 },
+    { minAvailable: '75%' },
+    { maxUnavailable: 1 },
+    { maxUnavailable: '30%' },
+  ),
+  blueGreen: fc.constantFrom(undefined, undefined, 'true', 'false'),
+  podReplacement: fc.constantFrom(undefined, 'terminated'),
+  zones: fc.constantFrom(undefined, 'one-by-one'),
+  resize: fc.constantFrom(undefined, 'in-place'),
+});
+export const change = fc.oneof(
+  fc.record({ image: fc.constantFrom(...IMAGES) }),
+  fc.record({ replicas: fc.integer({ min: 0, max: 12 }) }),
+  fc.record({ cpu: fc.constantFrom('100m', '200m', REFUSED_CPU) }),
+  fc.record({ ask: fc.constantFrom('approve', 'abort', 'retry') }),
+  fc.record({ freeze: fc.boolean() }),
+  fc.record({ paused: fc.boolean() }),
+  fc.record({ minutes: fc.integer({ min: 1, max: 15 }) }),
+  fc.record({ lost: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ prometheus: fc.constantFrom<string | undefined>('0', '1', 'NaN', undefined) }),
+  fc.record({ config: fc.constantFrom<string | undefined>('1', '2', undefined) }),
+);
+export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+/** What Prometheus says to each query; undefined: it is away. */
+export const prometheus = { slo: '0', later: '0' } as Record<string, string | undefined>;
+const sender: HttpSender = {
+  async send({ url }) {
+    const value = prometheus[new URL(url).searchParams.get('query') ?? ''];
+    if (value === undefined) throw new NoAnswerError('away');
+    const data = { resultType: 'scalar', result: [1, value] };
+    return { status: 200, body: stringifyJson({ status: 'success', data }) };
+  },
+};
+const CHECKS = Object.fromEntries(
+  ['slo', 'later'].map((query) => {
+    const asked = { address: 'http://prometheus.test', query, condition: '< 1' };
+    return [query, stringifyJson({ prometheus: asked, interval: '1m' })];
+  }),
+);
+const WATCHING = createDeploymentController({
+  restartOnConfig: true,
+  respectDisruptionBudgets: true,
+  blueGreen: true,
+  checks: { hosts: parseHostRules('prometheus.test', 'check-hosts'), sender },
+  zones: true,
+});
+
+export class PolicyWorld {
+  readonly clock = new MovedClock(WORLD_NOW_MS);
+  readonly world: JudgedRollout;
+  readonly random: SeededRandom;
+  refusing = false;
+  private frozenImages: ReadonlySet<string> | undefined;
+
+  constructor(private readonly drawn: Scenario) {
+    Object.assign(prometheus, { slo: '0', later: '0' });
+    this.random = new SeededRandom(drawn.seed);
+    this.world = new JudgedRollout({
+      deployment: deploymentOf(drawn),
+      random: this.random,
+      clock: this.clock,
+      controller: WATCHING,
+      onWrite: (write) => {
+        this.judge(write);
+        if (this.refusing && this.random.next() < drawn.refusals)
+          throw refusal(write.type === DEPLOYMENTS ? 500 : 409);
+      },
+    });
+    this.world.nodeOf = (pod) => `node-${pod % 3}`;
+    this.world.resizeAnswer = (pod) =>
+      pod.spec.nodeName === 'node-0' && cpuOf(pod) === REFUSED_CPU ? { reason: 'Infeasible' } : undefined;
+    this.world.zoneOf = (node) => node;
+    for (const name of ['node-0', 'node-1', 'node-2']) this.world.api.seed(Node, aNode(name));
+    if (drawn.budget) this.world.api.seed(PodDisruptionBudget, aBudget(drawn.budget));
+    if (drawn.blueGreen) for (const name of ['web', 'preview']) this.putService(name);
+    const metadata = { namespace: 'default', name: 'rollkeeper-checks' };
+    this.world.api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: CHECKS });
+  }
+
+  async apply(change: Change): Promise<void> {
+    if ('minutes' in change) return this.clock.move(change.minutes * 60_000);
+    if ('lost' in change) return this.lose(change.lost);
+    if ('config' in change) return this.configure(change.config);
+    if ('prometheus' in change) return void (prometheus['slo'] = change.prometheus);
+    this.world.change((deployment) => applyTo(deployment, change));
+    if ('freeze' in change) this.frozenImages = change.freeze ? this.images() : undefined;
+  }
+
+  /** Pods that were ready are not, and their ReplicaSets have said so: before that no controller could know. */
+  private async lose(count: number): Promise<void> {
+    for (const pod of this.world.availablePods.slice(0, count))
+      this.world.api.seed(PODS, { ...pod, status: { ...pod.status, conditions: [] } });
+    for (const replicaSet of this.world.replicaSets) await this.world.syncReplicaSet(replicaSet);
+  }
+
+  /** Undefined: it goes. */
+  private async configure(value: string | undefined): Promise<void> {
+    const { api } = this.world;
+    const metadata = { namespace: 'default', name: 'web' };
+    const isThere = api.all(ConfigMap).some(({ metadata: { name } }) => name === 'web');
+    if (value !== undefined)
+      api.seed(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: value } });
+    else if (isThere) await api.delete(ConfigMap, metadata);
+  }
+
+  /** Rule 11. What follows a change of `replicas` is no rollout: it is known by the size that the ReplicaSet was a part of. */
+  private judgeBudget(written: ReplicaSet, before: ReplicaSet): void {
+    const { budgets, deployment, replicaSets } = this.world;
+    const { replicas = 1 } = deployment.spec;
+    // Who wants no pods lets all go, in as many writes as that takes.
+    if (replicas === 0 || before.metadata.annotations?.[DESIRED_REPLICAS] !== String(replicas)) return;
+    const after = replicaSets.map((set) => (set.metadata.uid === before.metadata.uid ? written : set));
+    const [left, was] = [this.ready(after), this.ready(replicaSets)];
+    for (const budget of left < was ? budgets : [])
+      expect(left, 'rule 11').toBeGreaterThanOrEqual(wantedBy(budget, replicas));
+  }
+
+  private ready(replicaSets: readonly ReplicaSet[]): number {
+    return replicaSets.reduce((sum, set) => {
+      const ready = this.world.podsOf(set).filter((pod) => isPodReady(pod) && !isTerminating(pod)).length;
+      return sum + Math.min(ready, set.spec.replicas ?? 1);
+    }, 0);
+  }
+
+  private images(): ReadonlySet<string> {
+    return new Set(this.world.replicaSets.map(imageOf));
+  }
+
+  /** As a person makes it, who does not know of the hash. */
+  private putService(name: string): void {
+    const metadata = { namespace: 'default', name, uid: `uid-of-service-${name}` };
+    const spec = { selector: { app: 'web' } };
+    this.world.api.seed<Service>(Service, { apiVersion: 'v1', kind: 'Service', metadata, spec });
+  }
+
+  private get activeHash(): string | undefined {
+    const services = this.world.api.all<Service>(Service);
+    return services.find(({ metadata }) => metadata.name === 'web')?.spec.selector?.[POD_TEMPLATE_HASH];
+  }
+
+  private judgeMove({ object, ref }: AttemptedWrite): void {
+    const hash = (object as Service).spec.selector?.[POD_TEMPLATE_HASH];
+    // Where no pods are wanted, there are none to select.
+    if (ref.name !== 'web' || typeof hash !== 'string' || this.world.deployment.spec.replicas === 0) return;
+    const selected = this.world.replicaSets.find((set) => hashOf(set) === hash);
+    const available = selected && this.world.podsOf(selected).filter((pod) => this.world.isServing(pod));
+    expect(available?.length ?? 0, 'rule 9, a move to nothing').toBeGreaterThan(0);
+  }
+
+  private judge(write: AttemptedWrite): void {
+    const { object, type, verb } = write;
+    const { deployment, replicaSets } = this.world;
+    if (type === PodDisruptionBudget) return;
+    if (type.resource === Service.resource) return this.judgeMove(write);
+    if (type.resource === PODS.resource) return;
+    if (type !== REPLICA_SETS) {
+      expect((object as Deployment).spec.replicas, 'rule 5').toBe(deployment.spec.replicas);
+      return;
+    }
+    if (verb !== 'create' && verb !== 'update') return;
+    const written = object as ReplicaSet;
+    const before = replicaSets.find(({ metadata }) => metadata.name === written.metadata.name);
+    if (before) this.judgeBudget(written, before);
+    const grows = (written.spec.replicas ?? 1) > (before?.spec.replicas ?? 0);
+    const least = Math.min(before?.spec.replicas ?? 0, deployment.spec.replicas ?? 1);
+    if (this.drawn.blueGreen && hashOf(written) === this.activeHash)
+      expect(written.spec.replicas, 'rule 9, what is served goes').toBeGreaterThanOrEqual(least);
+    if (verb === 'create' && this.frozenImages && this.frozenImages.size > 0 && !deployment.spec.paused)
+      expect([...this.frozenImages], 'rule 4').toContain(imageOf(written));
+    if (grows && before && isEnforced(deployment) && !deployment.spec.paused)
+      expect(failedSets(deployment, replicaSets), 'rule 2').not.toContain(before.metadata.name);
+  }
+}
+
+/** How many pods the budget wants, by its spec and not by its status. */
+function wantedBy({ spec }: PodDisruptionBudget, replicas: number): number {
+  const { maxUnavailable, minAvailable = 0 } = spec ?? {};
+  if (maxUnavailable === undefined) return scaledValue(minAvailable, replicas, Math.ceil);
+  return Math.max(0, replicas - scaledValue(maxUnavailable, replicas, Math.ceil));
+}
+
+function isEnforced({ metadata }: Deployment): boolean {
+  return metadata.annotations?.[`${P}on-failure`] !== 'none' && !metadata.annotations?.[`${P}retry`];
+}
+
+/** The ReplicaSets of the templates that are not to be tried again: none where nothing good is left to go back to. */
+function failedSets({ metadata }: Deployment, replicaSets: readonly ReplicaSet[]): string[] {
+  const text = metadata.annotations?.[`${P}failed`];
+  if (text === undefined) return [];
+  const failures = parseJson(text) as { replicaSet: string; stopped?: true }[];
+  const names = failures.map(({ replicaSet }) => replicaSet);
+  const isLeft = replicaSets.some(
+    (set) => set.metadata.annotations?.[`${P}good-since`] && !names.includes(set.metadata.name),
+  );
+  return isLeft ? failures.filter(({ stopped }) => !stopped).map(({ replicaSet }) => replicaSet) : [];
+}
+
+function deploymentOf(drawn: Scenario): Deployment {
+  const { bakeTime, blueGreen, budget, checks, failAfter, maxUnavailable, onFailure, replicas } = drawn;
+  const { restartOn } = drawn;
+  const maxSurge = blueGreen ? '100%' : drawn.maxSurge;
+  const steps = blueGreen ? undefined : drawn.steps;
+  const settings = {
+    history: drawn.seed % 2 === 0 ? '14d' : undefined,
+    'on-failure': onFailure,
+    'fail-after': failAfter,
+    'bake-time': bakeTime,
+    'restart-on': restartOn,
+    'pod-replacement': drawn.podReplacement,
+    resize: drawn.resize,
+    zones: blueGreen || budget ? undefined : drawn.zones,
+    'disruption-budgets': budget && 'respect',
+    ...(blueGreen && {
+      strategy: 'blue-green',
+      'active-service': 'web',
+      'preview-service': 'preview',
+      'auto-promote': blueGreen,
+    }),
+    steps,
+    checks,
+  };
+  const annotations = Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[P + name, value]])),
+  );
+  const rollingUpdate = { maxSurge, maxUnavailable };
+  const deployment = aDeployment({
+    replicas,
+    annotations,
+    strategy: { type: 'RollingUpdate', rollingUpdate },
+  });
+  const [container] = deployment.spec.template.spec?.containers ?? [];
+  if (container)
+    Object.assign(container, {
+      envFrom: [{ configMapRef: { name: 'web', optional: true } }],
+      resources: { requests: { cpu: '100m' } },
+    });
+  return deployment;
+}
+
+function applyTo(deployment: Deployment, change: Change): void {
+  if ('image' in change) setImage(deployment, change.image);
+  if ('replicas' in change) deployment.spec.replicas = change.replicas;
+  const [container] = deployment.spec.template.spec?.containers ?? [];
+  if ('cpu' in change && container) container.resources = { requests: { cpu: change.cpu } };
+  if ('paused' in change) deployment.spec.paused = change.paused;
+  if ('ask' in change) annotate(deployment, change.ask, 'alice');
+  if ('freeze' in change) annotate(deployment, 'freeze', change.freeze ? 'for now' : undefined);
+}
+
+export function annotate({ metadata }: Deployment, name: string, value: string | undefined): void {
+  const { [P + name]: _before, ...others } = metadata.annotations ?? {};
+  metadata.annotations = value === undefined ? others : { ...others, [P + name]: value };
+}
+
+/** A zone of its own. */
+function aNode(name: string): Node {
+  const metadata = { name, uid: `uid-of-${name}`, labels: { 'topology.kubernetes.io/zone': name } };
+  return { apiVersion: 'v1', kind: 'Node', metadata };
+}
+
+function hashOf({ metadata }: ReplicaSet): string | undefined {
+  return metadata.labels?.[POD_TEMPLATE_HASH];
+}
+
+export function cpuOf({ spec }: Pod): string | number | undefined {
+  return spec.containers[0]?.resources?.requests?.['cpu'];
+}
+
+export function imageOf({ spec }: ReplicaSet): string {
+  return spec.template?.spec?.containers[0]?.image ?? '';
+}
+
+export async function rest({ world }: PolicyWorld): Promise<void> {
+  let before = -1;
+  for (let round = 0; round < 80 && world.api.changes !== before; round++) {
+    before = world.api.changes;
+    await world.sync();
+    await world.settle();
+  }
+  expect(world.api.changes, 'it comes to rest').toBe(before);
+}
+
+export async function live(drawn: Scenario, changes: readonly Change[]): Promise<PolicyWorld> {
+  const lab = new PolicyWorld(drawn);
+  const { random, world } = lab;
+  await rest(lab);
+  lab.refusing = true;
+  for (const each of changes) {
+    await lab.apply(each);
+    for (let moves = Math.floor(random.next() * 25); moves > 0; moves--) await world.move();
+    if (random.next() < 0.3) lab.clock.move(60_000);
+  }
+  lab.refusing = false;
+  return lab;
+}
+
+/** Rule 8. */
+export function expectHistory(replicaSet: ReplicaSet | undefined): void {
+  const { annotations } = replicaSet?.metadata ?? {};
+  const [newest] = readRevisionEntries(annotations);
+  expect(newest, 'rule 8').toMatchObject({
+    revision: annotations?.['deployment.kubernetes.io/revision'],
+    ended: { as: 'complete' },
+  });
+}
