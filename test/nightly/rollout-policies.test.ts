@@ -141,4 +141,81 @@ describe('a leader that dies while a rollout looks after itself', () => {
     await looked.sized('web', { 'web:2': 5 });
     expect(findViolations(history.events())).toEqual([]);
   });
+
+  /** Another image under way, the leader killed, and nothing begun by the next one. @param says what `Progressing` says meanwhile */
+  const isHeld = async (name: string, says: string): Promise<void> => {
+    await looked.rollouts.setImage(name, 'web:2');
+    await looked.says(name, says);
+    await killLeader();
+    await looked.rollouts.scale(name, 3);
+    await looked.sized(name, { 'web:1': 3 });
+    expect(await looked.progressing(name)).toContain(says);
+  };
+
+  it('holds a rollout outside its window for the next leader too, and lets it begin in a wider one', async () => {
+    const inTwoDays = new Date(Date.now() + 2 * 86_400_000);
+    const day = inTwoDays.toLocaleDateString('en', { weekday: 'short', timeZone: 'UTC' });
+    await looked.start('windowed', {}, 2);
+    await looked.annotate('windowed', 'window', `${day} 09:00-10:00`);
+    await isHeld('windowed', 'RolloutHeld');
+    await looked.annotate('windowed', 'window', '00:00-24:00');
+    await looked.rollouts.rolledOut('windowed');
+    expect(await looked.sizes('windowed')).toEqual({ 'web:2': 3 });
+  });
+
+  it('holds a rollout under a freeze for the next leader too', async () => {
+    await looked.start('cold', { freeze: 'holidays' }, 2);
+    await isHeld('cold', 'holidays');
+    await looked.annotate('cold', 'freeze', null);
+    await looked.rollouts.rolledOut('cold');
+    expect(await looked.sizes('cold')).toEqual({ 'web:2': 3 });
+  });
+
+  it('leaves a way back to a recent revision on its fast track, past the approval', async () => {
+    await looked.start('fast', { steps: '1; approve', 'fast-track': '2' });
+    await looked.rollouts.setImage('fast', 'web:2');
+    await looked.says('fast', 'WaitingForApproval');
+    await looked.annotate('fast', 'approve', 'alice');
+    await looked.rollouts.rolledOut('fast');
+    await looked.rollouts.setImage('fast', 'web:1');
+    await killLeader();
+    await looked.rollouts.rolledOut('fast');
+    expect(await looked.sizes('fast')).toEqual({ 'web:1': 5 });
+  });
+
+  it.skipIf(!binary).each([
+    ['our annotation', 'configured', { 'restart-on': 'configmap/settings' }],
+    ['Reloader’s annotation', 'reloaded', {}],
+  ])(
+    'leaves a change of configuration to the next leader, which restarts once, with %s',
+    async (_, name, policies) => {
+      const settings = name === 'reloaded' ? 'others' : 'settings';
+      await looked.kubectl('create', 'configmap', settings, '--from-literal=colour=red');
+      await looked.start(name, policies);
+      const reload = `configmap.reloader.stakater.com/reload=${settings}`;
+      if (name === 'reloaded') await looked.kubectl('annotate', 'deployment', name, reload);
+      const recorded = async () =>
+        (await looked.rollouts.read(name)).metadata.annotations?.[`${PREFIX}config`];
+      await waitFor(recorded, { what: 'the configuration to be recorded' });
+      await looked.kubectl('patch', 'configmap', settings, '-p', '{"data":{"colour":"blue"}}');
+      await killLeader();
+      await waitFor(async () => (await looked.revisions(name)).length === 2, { what: 'a second revision' });
+      await looked.rollouts.rolledOut(name);
+      expect(await looked.revisions(name)).toHaveLength(2);
+    },
+  );
+
+  it('holds a failed template for the next leader too, and goes back once', async () => {
+    await looked.start('held', { 'on-failure': 'hold', 'fail-after': '3s' });
+    await looked.rollouts.setImage('held', 'web:broken');
+    await looked.sized('held', { 'web:1': 4, 'web:broken': 3 });
+    await killLeader();
+    await looked.says('held', 'ProgressDeadlineExceeded RolledBack: ');
+    await looked.sized('held', { 'web:1': 5 });
+    expect(imageOf(await looked.rollouts.read('held'))).toBe('web:broken');
+  });
+
+  it('breaks no limit in any of these', () => {
+    expect(findViolations(history.events())).toEqual([]);
+  });
 });

@@ -20,6 +20,11 @@ export class Rollouts {
     return this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'strategic', body });
   }
 
+  scale(name: string, replicas: number): Promise<Deployment> {
+    const body = { spec: { replicas } };
+    return this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'merge', body });
+  }
+
   async isRolledOut(name: string): Promise<boolean> {
     const { metadata, spec, status } = await this.read(name);
     return (
