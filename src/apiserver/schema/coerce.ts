@@ -172,6 +172,11 @@ class Coercer implements CoerceResult {
         return this.union(value, field);
       case 'bytes':
         return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
+      case 'time':
+      case 'micro-time':
+        return typeof value === 'string'
+          ? time(value, field.kind === 'micro-time')
+          : this.mismatch(value, { ...field, goType: 'string' });
       default:
         return canonicalScalar(value, field);
     }
@@ -243,9 +248,6 @@ function canonicalScalar(value: unknown, field: FieldDecoder): unknown {
       return canonical(value, canonicalQuantity, () => QUANTITY_SYNTAX);
     case 'int-or-string':
       return intOrString(value);
-    case 'time':
-    case 'micro-time':
-      return time(value, field.kind === 'micro-time');
     default:
       return value;
   }
@@ -263,10 +265,7 @@ function canonical(
   return result;
 }
 
-function time(value: unknown, isMicro: boolean): string {
-  if (typeof value !== 'string') {
-    throw new FieldTypeError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`);
-  }
+function time(value: string, isMicro: boolean): string {
   return canonical(value, isMicro ? canonicalMicroTime : canonicalTime, (text) => timeSyntax(text, isMicro));
 }
 
@@ -320,8 +319,28 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function base64(text: string): string {
   const compact = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
   if (BASE64.test(compact)) return compact;
-  const at = [...compact].findIndex((char) => !/[A-Za-z0-9+/]/.test(char));
-  throw new FieldTypeError(`illegal base64 data at input byte ${at < 0 ? compact.length : at}`);
+  throw new FieldTypeError(`illegal base64 data at input byte ${illegalByte(text)}`);
+}
+
+/** Where Go's decoder gives up, in quanta of four characters. Source: `decodeQuantum` in Go's encoding/base64. */
+function illegalByte(text: string): number {
+  for (let at = 0, inQuantum = 0; ;) {
+    const char = text[at++];
+    if (char === undefined) return at - 1 - inQuantum;
+    if (char === '\r' || char === '\n') continue;
+    if (char === '=') return inQuantum < 2 ? at - 1 : illegalPadding(text, at, inQuantum);
+    if (!/[A-Za-z0-9+/]/.test(char)) return at - 1;
+    inQuantum = (inQuantum + 1) % 4;
+  }
+}
+
+/** @param at after the first sign of the padding */
+function illegalPadding(text: string, at: number, inQuantum: number): number {
+  const afterBreaks = (from: number): number => from + (/^[\r\n]*/.exec(text.slice(from))?.[0].length ?? 0);
+  if (inQuantum === 3) return afterBreaks(at);
+  const second = afterBreaks(at);
+  if (second === text.length) return second;
+  return text[second] === '=' ? afterBreaks(second + 1) : second - 1;
 }
 
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */

@@ -13,7 +13,7 @@ type Spec = Decoded<JobSpec>;
 const COUNTS = ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const;
 const TERMINAL = ['Failed', 'Complete', 'FailureTarget'];
 
-/** One change of a status. Most rules apply to what changes alone: what was wrong before keeps nobody from changing the rest. */
+/** One change of a status. Most rules apply to what changes alone: what was wrong before does not block other changes. */
 interface Change {
   readonly status: Status;
   readonly old: Status;
@@ -27,7 +27,7 @@ interface Change {
 }
 
 /**
- * A job may be managed by a controller of somebody else (`spec.managedBy`), so its status is checked as strictly as a specification.
+ * A job may be managed by another controller than ours (`spec.managedBy`), so its status is checked as strictly as a specification.
  * Source: validateJobStatus and ValidateJobStatusUpdate in pkg/apis/batch/validation, and getStatusValidationOptions in
  * pkg/registry/batch/job, which says when each rule applies.
  */
