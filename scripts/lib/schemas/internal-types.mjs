@@ -5,7 +5,7 @@ import path from 'node:path';
 const SHOWN = {
   apps: ['StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
-  core: ['PodTemplateSpec'],
+  core: ['EventSource', 'ObjectReference', 'PodTemplateSpec'],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
 };
 
