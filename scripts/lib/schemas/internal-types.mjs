@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** The types that messages about invalid values show in their internal form, by the package that has them. */
 const SHOWN = {
-  apps: ['StatefulSetUpdateStrategy'],
+  apps: ['DaemonSetUpdateStrategy', 'DeploymentStrategy', 'StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
   core: ['EventSource', 'ObjectReference', 'PodTemplateSpec'],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],

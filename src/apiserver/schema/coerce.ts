@@ -141,8 +141,8 @@ class Coercer implements CoerceResult {
   private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
     const written = this.fractions.get(holder)?.get(key);
     if (written !== undefined && INTEGERS.has(field.kind)) {
-      if (field.kind === 'int-or-string') throw notInt32(`number ${written}`);
-      this.mismatch(value, field, `number ${written}`);
+      const read = field.kind === 'int-or-string' ? { ...field, goType: 'int32' } : field;
+      this.mismatch(value, read, `number ${written}`);
     }
     return this.value(value, field);
   }
@@ -172,6 +172,8 @@ class Coercer implements CoerceResult {
         return this.union(value, field);
       case 'bytes':
         return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
+      case 'int-or-string':
+        return this.intOrString(value, field);
       case 'time':
       case 'micro-time':
         return typeof value === 'string'
@@ -233,6 +235,13 @@ class Coercer implements CoerceResult {
     return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
   }
 
+  private intOrString(value: unknown, field: FieldDecoder): unknown {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
+    const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
+    return this.mismatch(value, { ...field, goType: 'int32' }, what);
+  }
+
   private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
     const path = goPath(this.path, this.root);
     throw new FieldTypeError(
@@ -246,8 +255,6 @@ function canonicalScalar(value: unknown, field: FieldDecoder): unknown {
   switch (field.kind) {
     case 'quantity':
       return canonical(value, canonicalQuantity, () => QUANTITY_SYNTAX);
-    case 'int-or-string':
-      return intOrString(value);
     default:
       return value;
   }
@@ -267,17 +274,6 @@ function canonical(
 
 function time(value: string, isMicro: boolean): string {
   return canonical(value, isMicro ? canonicalMicroTime : canonicalTime, (text) => timeSyntax(text, isMicro));
-}
-
-function intOrString(value: unknown): unknown {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
-  const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
-  throw notInt32(what);
-}
-
-function notInt32(what: string): FieldTypeError {
-  return new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
 }
 
 function zeroOf(field: FieldDecoder): unknown {
