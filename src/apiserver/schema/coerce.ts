@@ -2,11 +2,10 @@ import { toInt64, QUANTITY_SYNTAX, canonicalQuantity, isJsonObject } from '@roll
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldDecoder } from './field-decoder.js';
 import { Base64Error, canonicalBase64 } from './base64.js';
-import { TimeSyntaxError } from './go-time.js';
 import type { FieldFinding } from './object-schema.js';
 import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
-import { canonicalMicroTime, canonicalTime } from './times.js';
+import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
 
 /** A value whose type is not allowed at its position; `message` in the words of Go's JSON decoder. */
 export class FieldTypeError extends Error {
@@ -280,11 +279,10 @@ function quantity(value: unknown): string {
 }
 
 function time(text: string, { kind }: FieldDecoder): string {
-  try {
-    return kind === 'micro-time' ? canonicalMicroTime(text) : canonicalTime(text);
-  } catch (error) {
-    throw error instanceof TimeSyntaxError ? new FieldTypeError(error.message) : error;
-  }
+  const isMicro = kind === 'micro-time';
+  const canonical = isMicro ? canonicalMicroTime(text) : canonicalTime(text);
+  if (canonical === undefined) throw new FieldTypeError(timeSyntax(text, isMicro));
+  return canonical;
 }
 
 function zeroOf(field: FieldDecoder): unknown {

@@ -18,6 +18,7 @@ import {
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { shownSelector } from '../validation/labels.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
@@ -171,7 +172,13 @@ function validatePolicies(spec: Spec, errors: FieldError[]): void {
       break;
     }
     default:
-      errors.push(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"));
+      errors.push(
+        invalid(
+          path,
+          internalForm('apps.StatefulSetUpdateStrategy', strategy),
+          "must be 'RollingUpdate' or 'OnDelete'",
+        ),
+      );
   }
   for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const word = retention?.[field];

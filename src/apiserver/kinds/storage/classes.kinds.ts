@@ -8,6 +8,7 @@ import {
   DEFAULT_STORAGE_CLASS,
   FIELD_IMMUTABLE,
   semanticEqual,
+  stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -104,7 +105,7 @@ function validateTopologies(
       if (valuesByKey.has(key)) errors.push(duplicate(`${path}[${at}].key`, key));
       valuesByKey.set(key, [...new Set(values)].sort());
     });
-    const identity = JSON.stringify([...valuesByKey].sort(([one], [other]) => (one < other ? -1 : 1)));
+    const identity = stringifyJson([...valuesByKey].sort(([one], [other]) => (one < other ? -1 : 1)));
     if (seen.has(identity)) errors.push(duplicate(path, ''));
     seen.add(identity);
   });
