@@ -1,7 +1,6 @@
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
-  checkPathSegment,
   checkPortName,
   checkPortNumber,
   checkWildcardSubdomain,
