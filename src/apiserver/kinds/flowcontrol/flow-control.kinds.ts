@@ -73,7 +73,8 @@ function validateConditionTypes(
 ): void {
   conditions.forEach(({ type = '' }, index) => {
     const path = `status.conditions[${index}].type`;
-    if (conditions.findIndex((other) => other.type === type) < index) errors.push(duplicate(path, type));
+    const earlier = conditions.slice(0, index).some((other) => other.type === type);
+    if (earlier) errors.push(duplicate(path, type));
     if (type === '') errors.push(required(path));
   });
 }
@@ -146,10 +147,24 @@ function validateNonResourceRule(rule: Part<'nonResourceRules'>, at: string, err
   validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
   const { nonResourceURLs: urls = [] } = rule;
   validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+  if (urls.includes(ALL)) return;
   urls.forEach((url, place) => {
-    if (url !== ALL && !url.startsWith('/'))
-      errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
+    const problem = problemOfPath(url);
+    if (problem !== undefined) errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, problem));
   });
+}
+
+/** Source: ValidateNonResourceURLPath. */
+function problemOfPath(path: string): string | undefined {
+  if (path === '') return 'must not be empty';
+  if (path === '/') return undefined;
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const stars = path.split('*').length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith('/*'))
+    ? 'wildcard can only do suffix matching'
+    : undefined;
 }
 
 const ALL = '*';
