@@ -5,7 +5,7 @@ import path from 'node:path';
 const SHOWN = {
   apps: ['StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
-  core: ['PodTemplateSpec'],
+  core: ['NodeAddress', 'PersistentVolumeSource', 'PodTemplateSpec', 'ServicePort', 'Taint'],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
 };
 
