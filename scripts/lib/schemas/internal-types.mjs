@@ -5,7 +5,15 @@ import path from 'node:path';
 const SHOWN = {
   apps: ['DaemonSetUpdateStrategy', 'DeploymentStrategy', 'StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
-  core: ['EventSource', 'ObjectReference', 'PodTemplateSpec'],
+  core: [
+    'EventSource',
+    'NodeAddress',
+    'ObjectReference',
+    'PersistentVolumeSource',
+    'PodTemplateSpec',
+    'ServicePort',
+    'Taint',
+  ],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
 };
 

@@ -18,6 +18,8 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
 const MAX_QUEUES = 10_000_000;
+/** So many bits has the hash by which a request gets its hand of queues. */
+const MAX_HASH_BITS = 60;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
@@ -284,6 +286,14 @@ function validateLevel(
             'must be between 0 and 100, inclusive',
           ),
         );
+      if ((limited.borrowingLimitPercent ?? 0) < 0)
+        errors.push(
+          invalid(
+            'spec.limited.borrowingLimitPercent',
+            limited.borrowingLimitPercent,
+            'if specified, must be a non-negative integer',
+          ),
+        );
       break;
     default:
       errors.push(notSupported('spec.type', type ?? '', ['Exempt', 'Limited']));
@@ -325,6 +335,17 @@ function validateResponse(
         `${path}.queuing.handSize`,
         queuing.handSize,
         `should not be greater than queues (${queuing.queues ?? 0})`,
+      ),
+    );
+  else if (
+    (queuing.handSize ?? 0) > 0 &&
+    Math.ceil(Math.log2(queuing.queues ?? 0) * (queuing.handSize ?? 0)) > MAX_HASH_BITS
+  )
+    errors.push(
+      invalid(
+        `${path}.queuing.handSize`,
+        queuing.handSize,
+        `required entropy bits of deckSize ${queuing.queues} and handSize ${queuing.handSize} should not be greater than ${MAX_HASH_BITS}`,
       ),
     );
 }
