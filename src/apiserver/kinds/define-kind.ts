@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
@@ -238,7 +238,7 @@ function countGeneration(
 ): void {
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
-  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const equal = isDefinedByUsers(rules) ? sameJson : sameMeaning;
   const isSame = before === after || equal(before, after);
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.
