@@ -58,6 +58,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
   readonly needsVersionOnUpdate?: boolean;
+  /** What an update of the status leaves as it is. @default nothing: it may change all metadata */
+  readonly keptWithStatus?: readonly (keyof UnstructuredObject['metadata'])[];
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default 'standard-or-qualified' */
@@ -156,6 +158,8 @@ function changesOf(rules: KindRules) {
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
+      if (subresource === 'status')
+        for (const field of rules.keptWithStatus ?? []) carryOver(object.metadata, old.metadata, field);
       rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);

@@ -7,6 +7,7 @@ import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
@@ -28,6 +29,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   ...printed<Claim>(
     NAME,
