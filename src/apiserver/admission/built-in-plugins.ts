@@ -2,6 +2,7 @@ import {
   CLAIM_PROTECTION,
   DEPLOYMENTS,
   ROLLKEEPER_DEPLOYMENTS,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
@@ -207,6 +208,11 @@ function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] 
       name: 'StorageObjectInUseProtection',
       resource: 'persistentvolumeclaims',
       mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
+    },
+    {
+      name: 'StorageObjectInUseProtection',
+      resource: 'volumeattributesclasses.storage.k8s.io',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_ATTRIBUTES_CLASS_PROTECTION)),
     },
     {
       name: 'PersistentVolumeClaimResize',
