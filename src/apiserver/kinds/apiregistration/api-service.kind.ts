@@ -73,7 +73,7 @@ function availability({ metadata, spec }: ApiService) {
 
 function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: FieldError[]): void {
   const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
-  if (name !== `${version}.${group}`)
+  if (checkPathSegment(name).length === 0 && name !== '' && name !== `${version}.${group}`)
     errors.push(
       invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${version}.${group}"`),
     );

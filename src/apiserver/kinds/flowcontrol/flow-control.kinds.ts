@@ -18,6 +18,8 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
 const MAX_QUEUES = 10_000_000;
+/** So many bits has the hash by which a request gets its hand of queues. */
+const MAX_HASH_BITS = 60;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
@@ -73,7 +75,8 @@ function validateConditionTypes(
 ): void {
   conditions.forEach(({ type = '' }, index) => {
     const path = `status.conditions[${index}].type`;
-    if (conditions.findIndex((other) => other.type === type) < index) errors.push(duplicate(path, type));
+    const earlier = conditions.slice(0, index).some((other) => other.type === type);
+    if (earlier) errors.push(duplicate(path, type));
     if (type === '') errors.push(required(path));
   });
 }
@@ -146,10 +149,24 @@ function validateNonResourceRule(rule: Part<'nonResourceRules'>, at: string, err
   validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
   const { nonResourceURLs: urls = [] } = rule;
   validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+  if (urls.includes(ALL)) return;
   urls.forEach((url, place) => {
-    if (url !== ALL && !url.startsWith('/'))
-      errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
+    const problem = problemOfPath(url);
+    if (problem !== undefined) errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, problem));
   });
+}
+
+/** Source: ValidateNonResourceURLPath. */
+function problemOfPath(path: string): string | undefined {
+  if (path === '') return 'must not be empty';
+  if (path === '/') return undefined;
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const stars = path.split('*').length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith('/*'))
+    ? 'wildcard can only do suffix matching'
+    : undefined;
 }
 
 const ALL = '*';
@@ -269,6 +286,14 @@ function validateLevel(
             'must be between 0 and 100, inclusive',
           ),
         );
+      if ((limited.borrowingLimitPercent ?? 0) < 0)
+        errors.push(
+          invalid(
+            'spec.limited.borrowingLimitPercent',
+            limited.borrowingLimitPercent,
+            'if specified, must be a non-negative integer',
+          ),
+        );
       break;
     default:
       errors.push(notSupported('spec.type', type ?? '', ['Exempt', 'Limited']));
@@ -310,6 +335,17 @@ function validateResponse(
         `${path}.queuing.handSize`,
         queuing.handSize,
         `should not be greater than queues (${queuing.queues ?? 0})`,
+      ),
+    );
+  else if (
+    (queuing.handSize ?? 0) > 0 &&
+    Math.ceil(Math.log2(queuing.queues ?? 0) * (queuing.handSize ?? 0)) > MAX_HASH_BITS
+  )
+    errors.push(
+      invalid(
+        `${path}.queuing.handSize`,
+        queuing.handSize,
+        `required entropy bits of deckSize ${queuing.queues} and handSize ${queuing.handSize} should not be greater than ${MAX_HASH_BITS}`,
       ),
     );
 }
