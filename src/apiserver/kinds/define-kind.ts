@@ -52,6 +52,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
    * updates of the status keep all else that the kind has. @default false
    */
   readonly hasStatus?: boolean;
+  /** Updates of the status keep the labels, annotations, finalizers and owners as well. @default false */
+  readonly keepsMetadataOfStatus?: boolean;
   /** The part whose changes count in `metadata.generation`. @default there is no generation */
   generationOf?(object: Readonly<T>): unknown;
   /** A `PUT` to an object that is not there creates it. @default false */
@@ -156,6 +158,7 @@ function changesOf(rules: KindRules) {
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
+      if (rules.keepsMetadataOfStatus && subresource === 'status') carryOverMetadata(object, old);
       rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
@@ -229,6 +232,15 @@ function carryOverOtherParts(
   if (subresource === '') carryOver(object, old, 'status');
   if (subresource !== 'status') return;
   carryOver(object, old, 'spec');
+}
+
+/** Source: ResetObjectMetaForStatus in apimachinery. */
+function carryOverMetadata(
+  { metadata }: UnstructuredObject,
+  { metadata: old }: Readonly<UnstructuredObject>,
+): void {
+  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const)
+    carryOver(metadata, old, field);
 }
 
 function countGeneration(

@@ -42,6 +42,7 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   schema: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
   categories: ['api-extensions'],
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
   ...printed<Policy>(

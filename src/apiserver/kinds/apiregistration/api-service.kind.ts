@@ -31,6 +31,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   schema: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
   categories: ['api-extensions'],
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   checkName: checkPathSegment,
   needsVersionOnUpdate: true,
   ...printed<ApiService>(

@@ -27,6 +27,7 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
   ownershipFrom: 'creation',
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
     NAME,
@@ -217,6 +218,7 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
   ownershipFrom: 'creation',
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
     NAME,

@@ -7,7 +7,7 @@ import {
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { carryOver, defineKind } from '../define-kind.js';
+import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -28,6 +28,7 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
   schema: 'io.k8s.api.networking.v1.ServiceCIDR',
   ownershipFrom: 'creation',
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   ...printed<Network>(
     NAME,
     shown('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')),
@@ -47,9 +48,6 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
           'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
         ),
       );
-  },
-  prepareForUpdate(object, old, subresource) {
-    if (subresource === 'status') carryOver(object.metadata, old.metadata, 'finalizers');
   },
   validateUpdate(object, old, subresource, errors) {
     const before = old.spec?.cidrs ?? [];

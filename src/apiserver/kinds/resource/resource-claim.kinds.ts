@@ -27,8 +27,10 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   ...printed<Claim>(
     NAME,
     shown('State', (claim) => stateOf(claim)),
@@ -67,6 +69,7 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaimTemplate',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   ...printed<Template>(NAME, AGE),
   applyDefaults: ({ spec }) => defaultDevices(spec?.spec?.devices),

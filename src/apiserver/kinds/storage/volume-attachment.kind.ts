@@ -21,8 +21,10 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   hasStatus: true,
+  keepsMetadataOfStatus: true,
   needsVersionOnUpdate: true,
   ...printed<Attachment>(
     NAME,
