@@ -22,6 +22,7 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
