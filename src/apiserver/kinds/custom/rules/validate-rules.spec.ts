@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { validateSchemaRules } from '../../apiextensions/schema-rules.js';
+import { SchemaValidation } from '../../apiextensions/schema-validation.js';
 import type { FieldError } from '../../kind-definition.js';
 import type { ValidationRule } from './compile-rule.js';
 import { ruleTreeOf } from './rule-tree.js';
@@ -35,8 +35,8 @@ function complaintsOf(schema: StructuralSchema, object: unknown, old?: unknown):
 
 function problemsOf(schema: StructuralSchema): string[] {
   const errors: FieldError[] = [];
-  validateSchemaRules(schema, 'schema', errors);
-  return errors.map(({ field, message }) => `${field}: ${message}`);
+  new SchemaValidation(undefined).validate({ openAPIV3Schema: schema as never }, 'spec', false, 'v1', errors);
+  return errors.map(({ field, message }) => `${field.replace('spec.openAPIV3Schema', 'schema')}: ${message}`);
 }
 
 describe('rules of a schema', () => {
