@@ -106,8 +106,10 @@ function validateStoredVersions(
     errors.push(invalid(path, undefined, 'must have at least one stored version'));
     return;
   }
+  const seen = new Set(stored);
+  // A version that is there twice is stored once.
   for (const { name = '', storage } of versions)
-    if (storage && !stored.includes(name))
+    if (!seen.delete(name) && storage)
       errors.push(invalid(path, stored, `must have the storage version ${name}`));
   stored.forEach((name, index) => {
     if (versions.some((version) => version.name === name) || stored.indexOf(name, index + 1) >= 0) return;
