@@ -93,6 +93,64 @@ describe('a pod with a template of a ResourceClaim', () => {
   });
 });
 
+describe('a pod that asks for an extended resource which devices serve', () => {
+  const asks = (resources: object) => ({
+    containers: [
+      { name: 'main', image: 'nginx:1.27', resources: { requests: resources, limits: resources } },
+    ],
+  });
+  const NIC = 'deviceclass.resource.kubernetes.io/nic';
+
+  beforeAll(async () => {
+    const pool = { name: 'nics', generation: 1, resourceSliceCount: 1 };
+    await cluster.apply([
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'DeviceClass',
+        metadata: { name: 'nic' },
+        spec: { extendedResourceName: 'example.com/nic' },
+      },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceSlice',
+        metadata: { name: 'nics' },
+        spec: { driver: 'nic.example.com', nodeName: 'node-1', pool, devices: [{ name: 'nic-0' }] },
+      },
+    ]);
+  });
+
+  it('gets a claim that the scheduler makes, and that says which request serves which container', async () => {
+    await cluster.apply(pod('fast', asks({ 'example.com/nic': '1' })));
+    await cluster.waitFor('default/pod/fast', 'condition=Ready', PATIENT);
+    const fast = await find('default/pod/fast');
+    expect(fast?.['spec'].nodeName).toBe('node-1');
+    const { requestMappings, resourceClaimName } = fast?.['status'].extendedResourceClaimStatus ?? {};
+    expect(resourceClaimName).toMatch(/^fast-extended-resources-/);
+    expect(requestMappings).toEqual([
+      { containerName: 'main', resourceName: 'example.com/nic', requestName: 'container-0-request-0' },
+    ]);
+    const claim = await find(`default/resourceclaim/${resourceClaimName}`);
+    expect(claim?.metadata.annotations).toEqual({ 'resource.kubernetes.io/extended-resource-claim': 'true' });
+    expect(claim?.['status']).toMatchObject({
+      allocation: { devices: { results: [{ request: 'container-0-request-0', device: 'nic-0' }] } },
+      reservedFor: [{ name: 'fast' }],
+    });
+  });
+
+  it('waits while another has the device, and gets it by the class’s own name once that has gone', async () => {
+    await cluster.apply(pod('second', asks({ [NIC]: '1' })));
+    await cluster.settled(PATIENT);
+    const [condition] = (await find('default/pod/second'))?.['status'].conditions ?? [];
+    expect(condition.message).toContain('2 cannot allocate all claims. still not schedulable');
+    await cluster.delete('default/pod/fast', { gracePeriodSeconds: 0 });
+    await cluster.waitFor('default/pod/second', 'condition=Ready', PATIENT);
+    expect((await cluster.list('resourceclaims')).map(({ metadata }) => metadata.name)).toEqual([
+      expect.stringMatching(/^second-extended-resources-/),
+    ]);
+    await cluster.delete('default/pod/second', { gracePeriodSeconds: 0 });
+  });
+});
+
 describe('a volume that is attached', () => {
   beforeAll(async () => {
     await cluster.apply([

@@ -15,6 +15,8 @@ export interface SchedulerMetrics {
   scheduled(attempts: number, sinceMs: number): void;
   preemption(victims: number): void;
   permitWait(result: 'allowed' | 'rejected', durationMs: number): void;
+  /** A request to create the claim of a pod's extended resources is answered. */
+  claimCreated(status: 'success' | 'failure'): void;
   /** @param read the present numbers */
   watch(read: () => SchedulerGauges): void;
 }
@@ -33,6 +35,7 @@ export const noSchedulerMetrics: SchedulerMetrics = {
   scheduled: () => undefined,
   preemption: () => undefined,
   permitWait: () => undefined,
+  claimCreated: () => undefined,
   watch: () => undefined,
 };
 
@@ -49,6 +52,7 @@ export const SCHEDULER_METRICS = {
   preemptionVictims: 'scheduler_preemption_victims',
   permitWait: 'scheduler_permit_wait_duration_seconds',
   cacheSize: 'scheduler_cache_size',
+  claimCreates: 'scheduler_resourceclaim_creates_total',
 } as const;
 
 const ATTEMPT_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
@@ -97,7 +101,11 @@ export function createSchedulerMetrics(
     'Seconds that a binding was delayed',
     ATTEMPT_BUCKETS,
   );
+  const claims = meter.createCounter(SCHEDULER_METRICS.claimCreates, {
+    description: "Requests to create the ResourceClaims of pods' extended resources",
+  });
   preemptions.add(0);
+  for (const status of ['success', 'failure']) claims.add(0, { status });
   for (const profile of profiles) for (const result of RESULTS) attempts.add(0, { result, profile });
   return {
     queue: { incoming: (queue, event) => incoming.add(1, { queue, event }) },
@@ -114,6 +122,7 @@ export function createSchedulerMetrics(
       preemptions.add(1);
       victims.record(count);
     },
+    claimCreated: (status) => claims.add(1, { status }),
     permitWait: (result, durationMs) => permits.record(durationMs / 1000, { result }),
     watch(read) {
       meter

@@ -3,7 +3,6 @@ import { SpanStatusCode, context as contexts, trace } from '@opentelemetry/api';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isTerminating, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { traceOf } from '@rollkeeper/machinery/trace-context';
 import type { EventRecorder } from '@rollkeeper/runtime';
@@ -16,6 +15,7 @@ import { askExtenders } from '../extender/ask-extenders.js';
 import type { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { PodInfo, ReadablePod } from '../framework/node-info.js';
+import type { FreedClaim } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { Status } from '../framework/status.js';
 import { podInfoOf } from '../node/pod-info.js';
@@ -38,8 +38,8 @@ export interface PodAttemptsParts {
   readonly extenders: readonly HttpExtender[];
   readonly permitQueue: PermitQueue;
   readonly preemptions: Preemptions;
-  /** Takes the allocation of a resource claim back. */
-  readonly deallocate: (ref: Required<ObjectRef>, signal: AbortSignal) => Promise<void>;
+  /** Gives the devices of a resource claim back. */
+  readonly freeDevices: (claim: FreedClaim, signal: AbortSignal) => Promise<void>;
   readonly statuses: PodStatusWriter;
   /** Records as the scheduler of that name. */
   readonly eventsOf: (schedulerName: string) => EventRecorder;
@@ -231,7 +231,7 @@ export class PodAttempts {
   }
 
   private async refuse(attempt: Attempt, decision: Refused): Promise<void> {
-    if (decision.deallocate) await this.parts.deallocate(decision.deallocate, attempt.signal);
+    if (decision.deallocate) await this.parts.freeDevices(decision.deallocate, attempt.signal);
     const { nomination } = await this.parts.preemptions.begin(attempt, decision, attempt.signal);
     const { message, pendingPlugins, unschedulablePlugins } = decision;
     this.putBack(attempt, {

@@ -6,7 +6,7 @@ import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancell
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, nextTurn } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Node, ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { SchedulerCache } from '../cache/scheduler-cache.js';
@@ -17,14 +17,15 @@ import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
 import { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { CompileDeviceSelector } from '../framework/device-selector.js';
-import type { PluginFactory } from '../framework/plugin.js';
+import type { FreedClaim, PluginFactory } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { QueueName } from '../queue/queue-metrics.js';
 import { SchedulingQueue } from '../queue/scheduling-queue.js';
 import type { QueueProfile } from '../queue/scheduling-queue.js';
 import { AssumedObjects } from './assumed-objects.js';
-import { bindingClaims, deallocateClaim } from './bind-claims.js';
+import { bindingClaims, freeClaim } from './bind-claims.js';
+import { ExtendedClaims } from './bind-extended-claim.js';
 import { bindingVolumes } from './bind-volumes.js';
 import { ChangeSignal } from './change-signal.js';
 import { ClusterCaches } from './cluster-caches.js';
@@ -166,6 +167,7 @@ export class Scheduler {
       turnMs = clock.monotonicNow();
     }
     await Promise.all([parts.attempts.idle(), parts.preemptions.idle(), parts.statuses.idle()]);
+    await parts.extended.idle();
   }
 
   /**
@@ -235,7 +237,7 @@ export class Scheduler {
       random,
     } = this.options;
     const { cache, configuration, metrics } = this;
-    const view = new AssumedObjects(caches);
+    const view = new AssumedObjects(caches, clock);
     const permitQueue = new PermitQueue(clock);
     const statuses = new PodStatusWriter({ client, clock, logger });
     const claimChanges = new ChangeSignal(clock);
@@ -243,13 +245,9 @@ export class Scheduler {
       statuses.write(pod, { nomination: { node } }, signal);
     const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
     const volumes = { client, clock, assumed: view, claimChanges, expectNode };
-    const claims = {
-      client,
-      claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type,
-      assumed: view,
-      newShareId,
-      expectNode,
-    };
+    const type = caches.viewed.get('resource.k8s.io/resourceclaims')?.type;
+    const extended = new ExtendedClaims({ client, claims: type, assumed: view, metrics, logger });
+    const claims = { client, claims: type, assumed: view, newShareId, expectNode, extended };
     const wraps = new Map([
       ['VolumeBinding', (base: PluginFactory) => bindingVolumes(base, volumes)],
       ['DynamicResources', (base: PluginFactory) => bindingClaims(base, claims)],
@@ -274,11 +272,11 @@ export class Scheduler {
       metrics: metrics.queue,
     });
     const tracer = this.options.tracer ?? trace.getTracer('rollkeeper');
-    const deallocate = (ref: Required<ObjectRef>, signal: AbortSignal): Promise<void> =>
-      deallocateClaim(claims, ref, signal);
+    const freeDevices = (claim: FreedClaim, signal: AbortSignal): Promise<void> =>
+      freeClaim(claims, claim, signal);
     const attempts = new PodAttempts({
       ...shared,
-      ...{ queue, view, profileOf, preemptions, tracer, random, deallocate },
+      ...{ queue, view, profileOf, preemptions, tracer, random, freeDevices },
     });
     metrics.watch(() => ({
       pending: queue.counts(),
@@ -286,7 +284,7 @@ export class Scheduler {
       pods: caches.pods.lister.list().length,
       assumedPods: queue.attemptsUnderWay,
     }));
-    return { attempts, caches, claimChanges, permitQueue, preemptions, profiles, queue, statuses };
+    return { attempts, caches, claimChanges, extended, permitQueue, preemptions, profiles, queue, statuses };
   }
 }
 
@@ -294,6 +292,7 @@ interface Parts {
   readonly attempts: PodAttempts;
   readonly caches: ClusterCaches;
   readonly claimChanges: ChangeSignal;
+  readonly extended: ExtendedClaims;
   readonly permitQueue: PermitQueue;
   readonly preemptions: Preemptions;
   readonly profiles: ReadonlyMap<string, Profile>;

@@ -96,7 +96,11 @@ export type ResourceClaim = KubernetesObject & ClaimParts;
 export type ReadableClaim = DeepReadonly<KubernetesObject> & ClaimParts;
 
 export type DeviceClass = KubernetesObject & {
-  readonly spec: { readonly selectors?: readonly CelSelector[]; readonly config?: readonly DeviceConfig[] };
+  readonly spec: {
+    readonly selectors?: readonly CelSelector[];
+    readonly config?: readonly DeviceConfig[];
+    readonly extendedResourceName?: string;
+  };
 };
 
 export interface DeviceAttribute {
