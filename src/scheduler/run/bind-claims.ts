@@ -69,7 +69,7 @@ export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFac
         if (!type || (changed.length === 0 && !extended)) return undefined;
         parts.expectNode(pod, node, signal);
         for (const claim of changed) await writeAllocated(client, type, claim, signal);
-        // From here on they are so, whatever the cache shows.
+        // From here on they are so, even if the cache does not show it yet.
         taken.set(key, { changed: [], extended });
         if (extended) await parts.extended.bind(pod, extended, signal);
         return undefined;
@@ -122,7 +122,7 @@ export async function freeClaim(
 
 function deallocated(claim: ResourceClaim): ResourceClaim {
   const { allocation: _allocation, reservedFor: _reservedFor, ...status } = claim.status ?? {};
-  return { ...claim, status } as ResourceClaim;
+  return { ...claim, status };
 }
 
 /** Nothing keeps the claim after that. */

@@ -92,7 +92,7 @@ export class ExtendedClaims {
     try {
       const created = await this.parts.client.create(type, claim, { signal });
       this.parts.metrics.claimCreated('success');
-      return created as ResourceClaim;
+      return created;
     } catch (error) {
       this.parts.metrics.claimCreated('failure');
       throw error;

@@ -38,9 +38,7 @@ export function wantsDeviceResources({ requests }: PodInfo, view: ClusterView): 
 export function leftExtendedClaim(pod: ReadablePod, view: ClusterView): ReadableClaim | undefined {
   return view
     .list<ResourceClaim>('resource.k8s.io/resourceclaims', pod.metadata.namespace)
-    .find(
-      (claim) => claim.metadata.annotations?.[EXTENDED_CLAIM] === 'true' && isControlledBy(claim, pod),
-    ) as ReadableClaim | undefined;
+    .find((claim) => claim.metadata.annotations?.[EXTENDED_CLAIM] === 'true' && isControlledBy(claim, pod));
 }
 
 /**

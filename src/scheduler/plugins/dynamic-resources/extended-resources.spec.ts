@@ -22,11 +22,10 @@ const object = (kind: string, name: string, parts: object = {}, metadata: object
 });
 const aClass = (name: string, extendedResourceName?: string, creationTimestamp = '2026-01-01T00:00:00Z') =>
   object('DeviceClass', name, { spec: { extendedResourceName } }, { creationTimestamp });
-const aNode = (name: string, allocatable: object = {}): ReadableNode =>
-  ({
-    ...object('Node', name),
-    status: { allocatable: { cpu: '8', memory: '8Gi', pods: '10', ...allocatable } },
-  }) as ReadableNode;
+const aNode = (name: string, allocatable: object = {}): ReadableNode => ({
+  ...object('Node', name),
+  status: { allocatable: { cpu: '8', memory: '8Gi', pods: '10', ...allocatable } },
+});
 const aSlice = (node: string, ...devices: readonly string[]) =>
   object('ResourceSlice', `of-${node}`, {
     spec: {
@@ -46,17 +45,16 @@ interface Containers {
 }
 const containers = (prefix: string, all: readonly Requests[] = [], parts: object = {}) =>
   all.map((requests, index) => ({ name: `${prefix}${index}`, resources: { requests }, ...parts }));
-const aPod = ({ init, main = [{ [GPU]: '1' }], sidecars }: Containers = {}): ReadablePod =>
-  ({
-    ...object('Pod', 'web', {}, { namespace: 'a' }),
-    spec: {
-      initContainers: [
-        ...containers('init', init),
-        ...containers('side', sidecars, { restartPolicy: 'Always' }),
-      ],
-      containers: containers('main', main),
-    },
-  }) as unknown as ReadablePod;
+const aPod = ({ init, main = [{ [GPU]: '1' }], sidecars }: Containers = {}): ReadablePod => ({
+  ...object('Pod', 'web', {}, { namespace: 'a' }),
+  spec: {
+    initContainers: [
+      ...containers('init', init),
+      ...containers('side', sidecars, { restartPolicy: 'Always' }),
+    ],
+    containers: containers('main', main),
+  },
+});
 
 interface World {
   readonly classes?: readonly KubernetesObject[];
