@@ -94,13 +94,19 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
 export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): KindDefinition {
   // The objects are what the kind's schema says, which the types cannot know.
   const rules = rulesOfKind as unknown as KindRules;
-  const { type } = rules;
-  const dropFeaturesOff = dropperOfFeaturesOff(type);
-  const meta: MetaRules = {
-    namespaced: type.namespaced,
-    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
-    ...(rules.checkName && { checkName: rules.checkName }),
+  return {
+    ...namesOf(rules),
+    ...traitsOf(rules),
+    ...changesOf(rules),
+    ...checksOf(rules),
+    ...readsOf(rules),
   };
+}
+
+type Names = 'type' | 'singular' | 'listKind' | 'shortNames' | 'categories' | 'subresources';
+
+function namesOf(rules: KindRules): Pick<KindDefinition, Names> {
+  const { type } = rules;
   return {
     type,
     singular: rules.singular ?? type.kind.toLowerCase(),
@@ -108,11 +114,15 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
     subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
+  };
+}
+
+/** What holds for the kind as a whole. */
+function traitsOf(rules: KindRules) {
+  return {
     createsOnUpdate: rules.createsOnUpdate ?? false,
     needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
     schema: rules.schema,
-    columns: rules.columns,
-    toRow: (object, nowMs) => rules.toRow(object, nowMs),
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
     garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
@@ -120,10 +130,17 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.reservations && { reservations: rules.reservations }),
     ...(rules.refusesCreation && { refusesCreation: rules.refusesCreation }),
     ...(rules.hasStrategicMerge === false && { hasStrategicMerge: false }),
-    ...(rules.prepareForDelete && {
-      prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
-    }),
-    ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
+    ...(rules.isListedFromStore && { isListedFromStore: true }),
+    ...(rules.answersDeleted && { answersDeleted: true }),
+    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
+    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** What a write changes in an object beyond what was asked. */
+function changesOf(rules: KindRules) {
+  const dropFeaturesOff = dropperOfFeaturesOff(rules.type);
+  return {
     applyDefaults(object) {
       rules.applyDefaults?.(object);
       dropFeaturesOff?.(object);
@@ -141,6 +158,28 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
     },
+    ...(rules.prepareForDelete && {
+      prepareForDelete: (object: UnstructuredObject, nowMs: number) =>
+        rules.prepareForDelete?.(object, nowMs),
+    }),
+    gracefulDeletion: (object, requested) => ({
+      gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,
+    }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** What an object must be like. */
+function checksOf(rules: KindRules) {
+  const meta: MetaRules = {
+    namespaced: rules.type.namespaced,
+    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
+    ...(rules.checkName && { checkName: rules.checkName }),
+  };
+  return {
+    ...(rules.warnings && {
+      warnings: (object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>) =>
+        rules.warnings?.(object, old) ?? [],
+    }),
     validateCreate(object) {
       return collectErrors((errors) => {
         validateObjectMeta(object, meta, errors);
@@ -156,12 +195,17 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
         else if (subresource === '') rules.validate?.(object, errors);
       });
     },
-    gracefulDeletion: (object, requested) => ({
-      gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,
-    }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** How objects are selected and shown. */
+function readsOf(rules: KindRules) {
+  return {
+    columns: rules.columns,
+    toRow: (object, nowMs) => rules.toRow(object, nowMs),
     selectableFields: (object) => ({
       'metadata.name': object.metadata.name,
-      ...((type.namespaced || !rules.selectableFields) && {
+      ...((rules.type.namespaced || !rules.selectableFields) && {
         'metadata.namespace': object.metadata.namespace ?? '',
       }),
       ...rules.selectableFields?.(object),
@@ -171,11 +215,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.selectableFields) return `field label not supported: ${field}`;
       return `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
     },
-    ...(rules.isListedFromStore && { isListedFromStore: true }),
-    ...(rules.answersDeleted && { answersDeleted: true }),
-    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
-    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
-  };
+  } satisfies Partial<KindDefinition>;
 }
 
 /** What the subresource that is updated has nothing to do with. */

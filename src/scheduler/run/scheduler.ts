@@ -227,50 +227,34 @@ export class Scheduler {
   }
 
   private assemble(caches: ClusterCaches): Parts {
-    const {
-      assertMayWrite = () => undefined,
-      client,
-      clock,
-      eventsOf,
-      logger,
-      newShareId = randomUUID,
-      random,
-    } = this.options;
-    const { cache, configuration, metrics } = this;
+    const { client, clock, eventsOf, logger, random } = this.options;
+    const { cache, metrics } = this;
     const view = new AssumedObjects(caches, clock);
     const permitQueue = new PermitQueue(clock);
     const statuses = new PodStatusWriter({ client, clock, logger });
     const claimChanges = new ChangeSignal(clock);
-    const expectNode = (pod: ReadablePod, node: string, signal: AbortSignal): void =>
-      statuses.write(pod, { nomination: { node } }, signal);
-    const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
-    const volumes = { client, clock, assumed: view, claimChanges, expectNode };
-    const type = caches.viewed.get('resource.k8s.io/resourceclaims')?.type;
-    const extended = new ExtendedClaims({ client, claims: type, assumed: view, metrics, logger });
-    const claims = { client, claims: type, assumed: view, newShareId, expectNode, extended };
+    const claims = this.claimParts(caches, view, statuses);
+    const { extended } = claims;
     const wraps = new Map([
-      ['VolumeBinding', (base: PluginFactory) => bindingVolumes(base, volumes)],
+      [
+        'VolumeBinding',
+        (base: PluginFactory) =>
+          bindingVolumes(base, {
+            ...{ client, clock, claimChanges },
+            assumed: view,
+            expectNode: claims.expectNode,
+          }),
+      ],
       ['DynamicResources', (base: PluginFactory) => bindingClaims(base, claims)],
     ]);
+    const { assertMayWrite = () => undefined } = this.options;
+    const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
     const { extenders, profiles } = this.compile(view, io, wraps, permitQueue);
     const profileOf = (pod: ReadablePod): Profile | undefined =>
       profiles.get(pod.spec.schedulerName ?? 'default-scheduler');
     const shared = { cache, clock, extenders, logger, metrics, permitQueue, statuses, eventsOf };
     const preemptions = new Preemptions({ ...shared, client, queue: () => queue });
-    const queueProfiles = new Map(
-      [...profiles].map(([name, profile]) => [name, queueProfileOf(profile, preemptions)]),
-    );
-    const [first] = profiles.values();
-    const queue: SchedulingQueue = new SchedulingQueue({
-      clock,
-      logger,
-      view,
-      less: (one, other) => first?.queueSort.less?.(one, other) ?? false,
-      profileOf: (pod) => queueProfiles.get(pod.spec.schedulerName ?? 'default-scheduler'),
-      initialBackoffMs: configuration.initialBackoffMs,
-      maxBackoffMs: configuration.maxBackoffMs,
-      metrics: metrics.queue,
-    });
+    const queue: SchedulingQueue = this.queueOf(profiles, preemptions, view);
     const tracer = this.options.tracer ?? trace.getTracer('rollkeeper');
     const freeDevices = (claim: FreedClaim, signal: AbortSignal): Promise<void> =>
       freeClaim(claims, claim, signal);
@@ -285,6 +269,38 @@ export class Scheduler {
       assumedPods: queue.attemptsUnderWay,
     }));
     return { attempts, caches, claimChanges, extended, permitQueue, preemptions, profiles, queue, statuses };
+  }
+
+  /** What binds a pod to its claims of devices. */
+  private claimParts(caches: ClusterCaches, assumed: AssumedObjects, statuses: PodStatusWriter) {
+    const { client, logger, newShareId = randomUUID } = this.options;
+    const shared = { client, claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type, assumed };
+    return {
+      ...shared,
+      newShareId,
+      extended: new ExtendedClaims({ ...shared, metrics: this.metrics, logger }),
+      expectNode: (pod: ReadablePod, node: string, signal: AbortSignal): void =>
+        statuses.write(pod, { nomination: { node } }, signal),
+    };
+  }
+
+  private queueOf(
+    profiles: ReadonlyMap<string, Profile>,
+    preemptions: Preemptions,
+    view: AssumedObjects,
+  ): SchedulingQueue {
+    const { clock, logger } = this.options;
+    const { initialBackoffMs, maxBackoffMs } = this.configuration;
+    const queueProfiles = new Map(
+      [...profiles].map(([name, profile]) => [name, queueProfileOf(profile, preemptions)]),
+    );
+    const [first] = profiles.values();
+    return new SchedulingQueue({
+      ...{ clock, logger, view, initialBackoffMs, maxBackoffMs },
+      less: (one, other) => first?.queueSort.less?.(one, other) ?? false,
+      profileOf: (pod) => queueProfiles.get(pod.spec.schedulerName ?? 'default-scheduler'),
+      metrics: this.metrics.queue,
+    });
   }
 }
 

@@ -91,57 +91,64 @@ function validateFlowRule(
 ): void {
   if (subjects.length === 0)
     errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'));
-  subjects.forEach((subject, index) => {
-    const at = `${path}.subjects[${index}]`;
-    const { kind = '' } = subject;
-    const own = SUBJECT_FIELDS.get(kind);
-    if (own === undefined) errors.push(notSupported(`${at}.kind`, kind, [...SUBJECT_FIELDS.keys()].sort()));
-    else if (!subject[own])
-      errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
-    else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
-    const account = subject.serviceAccount;
-    if (kind !== 'ServiceAccount' || !account) return;
-    if (account.name && account.name !== ALL)
-      validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
-    if (!account.namespace)
-      errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
-    else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
-  });
+  subjects.forEach((subject, index) => validateSubject(subject, `${path}.subjects[${index}]`, errors));
   if (resourceRules.length + nonResourceRules.length === 0)
     errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
-  resourceRules.forEach((rule, index) => {
-    const at = `${path}.resourceRules[${index}]`;
-    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  resourceRules.forEach((rule, index) =>
+    validateResourceRule(rule, `${path}.resourceRules[${index}]`, errors),
+  );
+  nonResourceRules.forEach((rule, index) =>
+    validateNonResourceRule(rule, `${path}.nonResourceRules[${index}]`, errors),
+  );
+}
+
+type RuleParts = Decoded<PolicyRulesWithSubjects>;
+type Part<Name extends keyof RuleParts> = NonNullable<RuleParts[Name]>[number];
+
+function validateSubject(subject: Part<'subjects'>, at: string, errors: FieldError[]): void {
+  const { kind = '' } = subject;
+  const own = SUBJECT_FIELDS.get(kind);
+  if (own === undefined) errors.push(notSupported(`${at}.kind`, kind, [...SUBJECT_FIELDS.keys()].sort()));
+  else if (!subject[own])
+    errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
+  else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
+  const account = subject.serviceAccount;
+  if (kind !== 'ServiceAccount' || !account) return;
+  if (account.name && account.name !== ALL)
+    validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
+  if (!account.namespace)
+    errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
+  else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
+}
+
+function validateResourceRule(rule: Part<'resourceRules'>, at: string, errors: FieldError[]): void {
+  const mustHave = (members: readonly string[] | undefined, name: string, what: string): void =>
     validateMembers(
-      rule.apiGroups ?? [],
-      'resource rules must supply at least one api group',
-      `${at}.apiGroups`,
+      members ?? [],
+      `resource rules must supply at least one ${what}`,
+      `${at}.${name}`,
       errors,
     );
-    validateMembers(
-      rule.resources ?? [],
-      'resource rules must supply at least one resource',
-      `${at}.resources`,
-      errors,
+  validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  mustHave(rule.apiGroups, 'apiGroups', 'api group');
+  mustHave(rule.resources, 'resources', 'resource');
+  validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
+  if (!rule.namespaces?.length && !rule.clusterScope)
+    errors.push(
+      required(
+        `${at}.namespaces`,
+        'resource rules that are not cluster scoped must supply at least one namespace',
+      ),
     );
-    validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
-    if (!rule.namespaces?.length && !rule.clusterScope)
-      errors.push(
-        required(
-          `${at}.namespaces`,
-          'resource rules that are not cluster scoped must supply at least one namespace',
-        ),
-      );
-  });
-  nonResourceRules.forEach((rule, index) => {
-    const at = `${path}.nonResourceRules[${index}]`;
-    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
-    const { nonResourceURLs: urls = [] } = rule;
-    validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
-    urls.forEach((url, place) => {
-      if (url !== ALL && !url.startsWith('/'))
-        errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
-    });
+}
+
+function validateNonResourceRule(rule: Part<'nonResourceRules'>, at: string, errors: FieldError[]): void {
+  validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  const { nonResourceURLs: urls = [] } = rule;
+  validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+  urls.forEach((url, place) => {
+    if (url !== ALL && !url.startsWith('/'))
+      errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
   });
 }
 
