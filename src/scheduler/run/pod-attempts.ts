@@ -11,6 +11,7 @@ import type { SchedulerCache } from '../cache/scheduler-cache.js';
 import { chooseNode, findNodes } from '../decide/decide-pod.js';
 import type { Chosen, Decision, Refused } from '../decide/decision.js';
 import { refusalMessage } from '../decide/message.js';
+import type { PointTimer } from '../decide/point-timer.js';
 import { askExtenders } from '../extender/ask-extenders.js';
 import type { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
@@ -149,7 +150,8 @@ export class PodAttempts {
     const { nominated } = cache;
     const { startIndex } = this;
     const snapshot = cache.snapshot();
-    const found = findNodes({ pod, snapshot, nominated, view, profile, random, startIndex });
+    const timer = this.timerOf(profile);
+    const found = findNodes({ pod, snapshot, nominated, view, profile, random, startIndex, timer });
     if (found.kind !== 'found') return this.decided(found, startMs);
     if (extenders.length === 0) return this.decided(chooseNode(found), startMs);
     const word = await askExtenders(extenders, pod, found.nodes, logger, signal);
@@ -171,7 +173,7 @@ export class PodAttempts {
     const { cache, view } = this.parts;
     const { pod, profile, signal } = attempt;
     const context = { pod, snapshot: cache.snapshot(), view };
-    const chosen: ChosenNode = { context, profile, node: node.name };
+    const chosen: ChosenNode = { context, profile, node: node.name, timer: this.timerOf(profile) };
     cache.assume(pod, node.name);
     try {
       const refusal = await reserveNode(chosen, signal);
@@ -290,6 +292,14 @@ export class PodAttempts {
     const note = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' } as const;
     this.eventsFor(attempt).record(pod.pod, { ...note, message: cut(message) });
     statuses.write(pod.pod, { refusal: { reason, message }, ...(nomination && { nomination }) }, signal);
+  }
+
+  private timerOf({ schedulerName }: Profile): PointTimer {
+    const { clock, metrics } = this.parts;
+    return {
+      now: () => clock.monotonicNow(),
+      note: (point, status, durationMs) => metrics.point(point, status, schedulerName, durationMs),
+    };
   }
 
   private eventsFor({ profile }: Attempt): EventRecorder {

@@ -264,6 +264,7 @@ export class Scheduler {
     });
     metrics.watch(() => ({
       pending: queue.counts(),
+      refused: queue.refused(),
       nodes: caches.nodes.lister.list().length,
       pods: caches.pods.lister.list().length,
       assumedPods: queue.attemptsUnderWay,
