@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };
@@ -148,6 +149,98 @@ describe('a pod that asks for an extended resource which devices serve', () => {
       expect.stringMatching(/^second-extended-resources-/),
     ]);
     await cluster.delete('default/pod/second', { gracePeriodSeconds: 0 });
+  });
+});
+
+describe('a pod whose device has to be prepared', () => {
+  const READY = 'example.com/ready';
+  const FAILED = 'example.com/failed';
+  const pool = { name: 'fabric', generation: 1, resourceSliceCount: 1 };
+  const device = { bindingConditions: [READY], bindingFailureConditions: [FAILED] };
+
+  beforeAll(async () => {
+    await cluster.apply([
+      { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'fabric' }, spec: {} },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceSlice',
+        metadata: { name: 'fabric' },
+        spec: {
+          ...{ driver: 'fabric.example.com', allNodes: true, pool },
+          devices: [{ name: 'f-0', ...device, bindsToNode: true }],
+        },
+      },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceClaim',
+        metadata: { name: 'fabric', namespace: 'default' },
+        spec: {
+          devices: {
+            requests: [
+              {
+                name: 'f',
+                exactly: {
+                  deviceClassName: 'fabric',
+                  selectors: [{ cel: { expression: 'device.driver == "fabric.example.com"' } }],
+                },
+              },
+            ],
+          },
+        },
+      },
+    ]);
+  });
+
+  const allocation = async () =>
+    (await find('default/resourceclaim/fabric'))?.['status']?.allocation as Loose | undefined;
+  const report = async (type: string): Promise<void> => {
+    const condition = {
+      type,
+      status: 'True',
+      reason: 'Told',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const { results = [] } = (await allocation())?.['devices'] ?? {};
+    const devices = results.map(({ device: name, driver, pool: from }: Loose) => ({
+      ...{ device: name, driver, pool: from, conditions: [condition] },
+    }));
+    await cluster.patch('default/resourceclaim/fabric', { status: { devices } }, { subresource: 'status' });
+  };
+
+  it('waits until its driver has, on a node that others may not take the device to', async () => {
+    await cluster.apply(pod('waiter', { resourceClaims: [{ name: 'f', resourceClaimName: 'fabric' }] }));
+    await waitFor(async () => (await reasons('Pod', 'waiter')).includes('BindingConditionsPending'), {
+      what: 'the scheduler to wait',
+    });
+    const waiting = await find('default/pod/waiter');
+    expect(waiting?.['spec'].nodeName).toBeUndefined();
+    const given = await allocation();
+    expect(given?.['allocationTimestamp']).toMatch(/^\d{4}-/);
+    expect(given?.['nodeSelector'].nodeSelectorTerms).toEqual([
+      { matchFields: [expect.objectContaining({ key: 'metadata.name' })] },
+    ]);
+    await report(READY);
+    await cluster.waitFor('default/pod/waiter', 'condition=Ready', PATIENT);
+    await cluster.delete('default/pod/waiter', { gracePeriodSeconds: 0 });
+    await waitFor(async () => (await allocation()) === undefined, { what: 'the device to be given back' });
+  });
+
+  it('is given devices anew where its driver cannot', async () => {
+    await cluster.apply(pod('retried', { resourceClaims: [{ name: 'f', resourceClaimName: 'fabric' }] }));
+    await waitFor(async () => (await allocation()) !== undefined, { what: 'the device to be allocated' });
+    await report(FAILED);
+    await waitFor(
+      async () => {
+        await cluster.clock.advance(11_000);
+        const status = (await find('default/resourceclaim/fabric'))?.['status'] as Loose | undefined;
+        return status?.['allocation'] !== undefined && status['devices'] === undefined;
+      },
+      { what: 'devices anew' },
+    );
+    await report(READY);
+    await cluster.waitFor('default/pod/retried', 'condition=Ready', PATIENT);
+    await cluster.delete('default/pod/retried', { gracePeriodSeconds: 0 });
   });
 });
 

@@ -167,6 +167,8 @@ export interface WaitingPods {
 export interface PluginHandle {
   readonly view: ClusterView;
   readonly log: Logger;
+  /** Epoch milliseconds, for what is judged by its age. @default nothing is ever overdue */
+  readonly now?: () => number;
   /** Absent where nothing is bound: in what-ifs and explanations. */
   readonly waitingPods?: WaitingPods;
   /** @default none: a pod whose devices are selected by expressions fails */

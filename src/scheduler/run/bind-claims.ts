@@ -1,5 +1,7 @@
 import { isNotFound } from '@rollkeeper/runtime';
-import type { ApiClient } from '@rollkeeper/runtime';
+import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ReadablePod } from '../framework/node-info.js';
@@ -11,8 +13,11 @@ import { isOffer } from '../plugins/dynamic-resources/dynamic-resources.js';
 import { isReservedFor } from '../plugins/dynamic-resources/pod-claims.js';
 import type { Allocation, ReadableClaim, ResourceClaim } from '../plugins/dynamic-resources/resource-api.js';
 import { queueKeyOf } from '../queue/queued-pod.js';
+import { compileArgs, dynamicResourcesArgs } from '../plugins/plugin-args.js';
 import type { AssumedObjects } from './assumed-objects.js';
+import { awaitDevices } from './await-devices.js';
 import type { ExtendedClaims, ReservedResources } from './bind-extended-claim.js';
+import type { ChangeSignal } from './change-signal.js';
 
 export interface ClaimParts {
   readonly client: ApiClient;
@@ -24,12 +29,17 @@ export interface ClaimParts {
   readonly expectNode: (pod: ReadablePod, node: string, signal: AbortSignal) => void;
   /** The claims of extended resources. */
   readonly extended: ExtendedClaims;
+  readonly clock: Pick<Clock, 'monotonicNow' | 'now'>;
+  readonly changes: ChangeSignal;
+  readonly eventsOf: (schedulerName: string) => EventRecorder;
 }
 
 /** What is taken for a pod until it is bound. */
 interface Taken {
-  /** Its claims, as they are to become. */
+  /** Those of its claims that are to change, as they are to become. */
   readonly changed: readonly ResourceClaim[];
+  /** Those that are its own already. */
+  readonly kept: readonly ReadableClaim[];
   readonly extended: ReservedResources | undefined;
 }
 
@@ -41,6 +51,7 @@ const PROTECTION = 'resource.kubernetes.io/delete-protection';
 export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFactory {
   return (args, handle) => {
     const plugin = base(args, handle) as SchedulerPlugin<ClaimsState, ClaimsState>;
+    const { bindingTimeout } = compileArgs(dynamicResourcesArgs, args);
     const taken = new Map<string, Taken>();
     const bound: SchedulerPlugin<ClaimsState, ClaimsState> = {
       ...plugin,
@@ -53,7 +64,7 @@ export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFac
         if (!isOffer(offer))
           return Promise.resolve(unschedulable('the devices of the node are taken meanwhile'));
         const what = take(context, state, offer, parts);
-        if (what.changed.length > 0 || what.extended) taken.set(queueKeyOf(context.pod.pod), what);
+        taken.set(queueKeyOf(context.pod.pod), what);
         return Promise.resolve(undefined);
       },
       unreserve({ pod: { pod } }) {
@@ -64,14 +75,17 @@ export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFac
       },
       async preBind({ pod: { pod } }, node, signal) {
         const key = queueKeyOf(pod);
-        const { changed = [], extended } = taken.get(key) ?? {};
-        const { claims: type, client } = parts;
-        if (!type || (changed.length === 0 && !extended)) return undefined;
-        parts.expectNode(pod, node, signal);
+        const what = taken.get(key);
+        const { assumed: view, claims: type, client } = parts;
+        if (!type || !what) return undefined;
+        const { changed, extended, kept } = what;
+        if (changed.length > 0 || extended) parts.expectNode(pod, node, signal);
         for (const claim of changed) await writeAllocated(client, type, claim, signal);
         // From here on they are so, even if the cache does not show it yet.
-        taken.set(key, { changed: [], extended });
-        if (extended) await parts.extended.bind(pod, extended, signal);
+        taken.set(key, { ...what, changed: [] });
+        const made = extended ? [await parts.extended.bind(pod, extended, signal)] : [];
+        const claims = [...kept, ...changed, ...made];
+        await awaitDevices({ ...parts, view }, { pod, node, claims }, bindingTimeout, signal);
         return undefined;
       },
       postBind({ pod: { pod } }) {
@@ -86,10 +100,14 @@ function take(
   { pod: { pod } }: SchedulingContext,
   { claims }: ClaimsState,
   { allocations, extended }: DeviceOffer,
-  { assumed, extended: ofResources, newShareId }: ClaimParts,
+  { assumed, clock, extended: ofResources, newShareId }: ClaimParts,
 ): Taken {
+  const allocationTimestamp = toRfc3339(clock.now());
   const found = new Map(
-    allocations.map((each) => [keyOf(each.claim.metadata), allocationOf(each, newShareId)]),
+    allocations.map((each) => {
+      const allocation = { ...allocationOf(each, newShareId), allocationTimestamp };
+      return [keyOf(each.claim.metadata), allocation];
+    }),
   );
   const changed = claims.flatMap((claim) => {
     const allocation = claim.status?.allocation ?? found.get(keyOf(claim.metadata));
@@ -98,10 +116,11 @@ function take(
       : [];
   });
   for (const claim of changed) assumed.assume(RESOURCE, claim);
+  const kept = claims.filter((claim) => !changed.some(({ metadata }) => metadata.uid === claim.metadata.uid));
   const allocation = extended && found.get(keyOf(extended.claim.metadata));
-  if (!allocation) return { changed, extended: undefined };
+  if (!allocation) return { changed, kept, extended: undefined };
   const { claim, mappings } = extended;
-  return { changed, extended: ofResources.take(reserved(claim, allocation, pod), mappings) };
+  return { changed, kept, extended: ofResources.take(reserved(claim, allocation, pod), mappings) };
 }
 
 /** Gives the devices of a claim back, that they can be allocated anew where there is room. */
@@ -121,7 +140,12 @@ export async function freeClaim(
 }
 
 function deallocated(claim: ResourceClaim): ResourceClaim {
-  const { allocation: _allocation, reservedFor: _reservedFor, ...status } = claim.status ?? {};
+  const {
+    allocation: _allocation,
+    devices: _devices,
+    reservedFor: _reservedFor,
+    ...status
+  } = claim.status ?? {};
   return { ...claim, status };
 }
 

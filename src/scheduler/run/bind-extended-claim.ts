@@ -1,6 +1,6 @@
 import { isNotFound } from '@rollkeeper/runtime';
 import type { ApiClient } from '@rollkeeper/runtime';
-import { errorMessage } from '@rollkeeper/machinery/errors';
+import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import { PODS } from '@rollkeeper/machinery/kubernetes';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -44,9 +44,10 @@ export class ExtendedClaims {
     return { wanted, mappings, expected };
   }
 
-  async bind(pod: ReadablePod, reserved: ReservedResources, signal: AbortSignal): Promise<void> {
+  /** @returns the claim that it has made */
+  async bind(pod: ReadablePod, reserved: ReservedResources, signal: AbortSignal): Promise<ResourceClaim> {
     const { claims: type, client } = this.parts;
-    if (!type) return;
+    if (!type) throw new TerminalError('the API server has no ResourceClaims');
     const { metadata, spec, status, ...kind } = reserved.wanted;
     const { name: _none, ...meta } = metadata;
     const created = await this.create(type, { ...kind, metadata: meta, spec } as ResourceClaim, signal);
@@ -66,6 +67,7 @@ export class ExtendedClaims {
       { type: 'strategic', body },
       { subresource: 'status', signal },
     );
+    return claim;
   }
 
   /** The pod is not bound. A claim that is not deleted here is when the pod is tried again. */

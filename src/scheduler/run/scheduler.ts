@@ -133,6 +133,8 @@ export class Scheduler {
     });
     const claims = caches.viewed.get('persistentvolumeclaims');
     const stopClaims = claims?.addEventHandler(() => parts.claimChanges.notify());
+    const devices = caches.viewed.get('resource.k8s.io/resourceclaims');
+    const stopDevices = devices?.addEventHandler(() => parts.deviceChanges.notify());
     const running = caches.run(signal);
     try {
       const unseen = await caches.settle(signal);
@@ -146,6 +148,7 @@ export class Scheduler {
       this.followed.reject(new ShutdownError('the scheduler has stopped'));
       stop();
       stopClaims?.();
+      stopDevices?.();
       parts.queue.close();
       await running;
     }
@@ -216,6 +219,7 @@ export class Scheduler {
     const handle = {
       view,
       log: logger,
+      now: () => clock.now(),
       ...(permitQueue && { waitingPods: permitQueue }),
       ...(compileDeviceSelector && { compileDeviceSelector }),
     };
@@ -234,7 +238,7 @@ export class Scheduler {
     const statuses = new PodStatusWriter({ client, clock, logger });
     const claimChanges = new ChangeSignal(clock);
     const claims = this.claimParts(caches, view, statuses);
-    const { extended } = claims;
+    const { changes: deviceChanges, extended } = claims;
     const wraps = new Map([
       [
         'VolumeBinding',
@@ -269,16 +273,19 @@ export class Scheduler {
       pods: caches.pods.lister.list().length,
       assumedPods: queue.attemptsUnderWay,
     }));
-    return { attempts, caches, claimChanges, extended, permitQueue, preemptions, profiles, queue, statuses };
+    return {
+      ...{ attempts, caches, claimChanges, deviceChanges, extended },
+      ...{ permitQueue, preemptions, profiles, queue, statuses },
+    };
   }
 
   /** What binds a pod to its claims of devices. */
   private claimParts(caches: ClusterCaches, assumed: AssumedObjects, statuses: PodStatusWriter) {
-    const { client, logger, newShareId = randomUUID } = this.options;
+    const { client, clock, eventsOf, logger, newShareId = randomUUID } = this.options;
     const shared = { client, claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type, assumed };
     return {
-      ...shared,
-      newShareId,
+      ...{ ...shared, clock, eventsOf, newShareId },
+      changes: new ChangeSignal(clock),
       extended: new ExtendedClaims({ ...shared, metrics: this.metrics, logger }),
       expectNode: (pod: ReadablePod, node: string, signal: AbortSignal): void =>
         statuses.write(pod, { nomination: { node } }, signal),
@@ -309,6 +316,7 @@ interface Parts {
   readonly attempts: PodAttempts;
   readonly caches: ClusterCaches;
   readonly claimChanges: ChangeSignal;
+  readonly deviceChanges: ChangeSignal;
   readonly extended: ExtendedClaims;
   readonly permitQueue: PermitQueue;
   readonly preemptions: Preemptions;

@@ -12,9 +12,11 @@ import type {
 import type { Status } from '../../framework/status.js';
 import { SKIP, unresolvable, unschedulable } from '../../framework/status.js';
 import { inProportion } from '../normalize.js';
+import { compileArgs, dynamicResourcesArgs } from '../plugin-args.js';
 import type { ClaimAllocation } from './allocate-claims.js';
 import { allocateClaims } from './allocate-claims.js';
 import { allocatedDevices } from './allocated-devices.js';
+import { bindingStateOf, isBindingOverdue } from './binding-conditions.js';
 import { DeviceMatcher } from './device-matcher.js';
 import { claimEvents } from './claim-events.js';
 import type { ExtendedClaim } from './extended-claim.js';
@@ -59,9 +61,14 @@ export function isOffer(found: DeviceOffer | Status): found is DeviceOffer {
 
 /** Keeps pods to nodes where their resource claims have devices, or can get them; so too for extended resources that devices serve. */
 export const dynamicResources: PluginFactory = (
-  _args,
-  { compileDeviceSelector = withoutSelectors, view },
+  args,
+  { compileDeviceSelector = withoutSelectors, now = () => 0, view },
 ) => {
+  const { bindingTimeout } = compileArgs(dynamicResourcesArgs, args);
+  const isUnusable = (claim: ReadableClaim): boolean =>
+    claim.status?.allocation !== undefined &&
+    (bindingStateOf(claim).is === 'failed' ||
+      (bindingStateOf(claim).is === 'waiting' && isBindingOverdue(claim, now(), bindingTimeout)));
   const plugin: SchedulerPlugin<ClaimsState, ClaimsState> = {
     name: NAME,
     eventsToRegister: claimEvents(view),
@@ -76,7 +83,8 @@ export const dynamicResources: PluginFactory = (
       if (claims.length === 0 && !wantsResources) return { status: SKIP, state: NO_CLAIMS };
       const obstacle = obstacleOf(claims, context);
       if (obstacle !== undefined) return { status: unresolvable(obstacle), state: NO_CLAIMS };
-      return { state: stateOf(claims, wantsResources, context, compileDeviceSelector) };
+      const parts = { claims, wantsResources, isUnusable };
+      return { state: stateOf(parts, context, compileDeviceSelector) };
     },
     filter(node, _context, { offerOn, places }) {
       const offer = offerOn(node);
@@ -116,13 +124,20 @@ function obstacleOf(claims: readonly ReadableClaim[], { pod, view }: SchedulingC
   return undefined;
 }
 
+interface StateParts {
+  readonly claims: readonly ReadableClaim[];
+  readonly wantsResources: boolean;
+  /** The devices of the claim could not be prepared. */
+  readonly isUnusable: (claim: ReadableClaim) => boolean;
+}
+
 function stateOf(
-  claims: readonly ReadableClaim[],
-  wantsResources: boolean,
+  { claims, isUnusable, wantsResources }: StateParts,
   { pod, view }: SchedulingContext,
   compile: CompileDeviceSelector,
 ): ClaimsState {
   const places = claims.flatMap((claim) => {
+    if (isUnusable(claim)) return [{ claim, isReachable: () => false }];
     const selector = claim.status?.allocation?.nodeSelector;
     return selector ? [{ claim, isReachable: compileNodeTerms(selector) }] : [];
   });
