@@ -20,6 +20,7 @@ type Identity = Pick<
   | 'view'
   | 'reservations'
   | 'garbageCollection'
+  | 'refusedAs'
   | 'refusesCreation'
   | 'hasStrategicMerge'
   | 'isListedFromStore'
@@ -128,6 +129,7 @@ function traitsOf(rules: KindRules) {
     ...(rules.scale && { scale: rules.scale }),
     ...(rules.view && { view: rules.view }),
     ...(rules.reservations && { reservations: rules.reservations }),
+    ...(rules.refusedAs && { refusedAs: rules.refusedAs }),
     ...(rules.refusesCreation && { refusesCreation: rules.refusesCreation }),
     ...(rules.hasStrategicMerge === false && { hasStrategicMerge: false }),
     ...(rules.isListedFromStore && { isListedFromStore: true }),

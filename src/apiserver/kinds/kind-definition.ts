@@ -79,6 +79,8 @@ export interface KindDefinition {
   prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
   /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
   readonly refusesCreation?: string;
+  /** What an invalid object is called in the refusal. @default its group and kind */
+  readonly refusedAs?: { readonly group: string; readonly kind: string };
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
   /** The warning that every answer about the kind carries. @default none */

@@ -232,5 +232,5 @@ function prepareUpdate(
   context.guard?.(target, candidate, current);
   const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
-  if (errors.length > 0) throw invalid(kind.type, name, errors);
+  if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
 }
