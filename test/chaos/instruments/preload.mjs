@@ -7,7 +7,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { load } from './built-modules.mjs';
 
-const { CHAOS_JOURNAL } = process.env;
+const { CHAOS_JOURNAL, CHAOS_LEASES } = process.env;
 const fd = openSync(CHAOS_JOURNAL, 'a');
 /** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, whatever the wall clock says. */
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
@@ -60,11 +60,19 @@ const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = a
 ]);
 
 const activations = new AsyncLocalStorage();
+const leadership = new AsyncLocalStorage();
+
+/** Without a Redis each process counts its own tokens: the epoch that it leads in makes them comparable. */
+function tokenOf({ token }) {
+  const epoch = leadership.getStore();
+  return CHAOS_LEASES === undefined ? { n: token } : { n: epoch * 2 ** 32 + token, g: epoch };
+}
+
 const { activate } = StoredActorRuntime.prototype;
 StoredActorRuntime.prototype.activate = function (controller, key, signal, work, early) {
   let who;
   const journalled = async (activation) => {
-    who = { c: controller, k: key, n: activation.token };
+    who = { c: controller, k: key, ...tokenOf(activation) };
     note({ e: 'begin', ...who });
     return activations.run(who, () => work(activation));
   };
@@ -90,7 +98,6 @@ HttpTransport.prototype.request = async function (options) {
   return answer;
 };
 
-const leadership = new AsyncLocalStorage();
 const epochOf = new WeakMap();
 const { lead } = Manager.prototype;
 Manager.prototype.lead = async function (signal, term) {
