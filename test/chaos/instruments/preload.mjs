@@ -60,12 +60,15 @@ const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = a
 ]);
 
 const activations = new AsyncLocalStorage();
-const leadership = new AsyncLocalStorage();
+/** In which this process leads, or led last. */
+let currentEpoch = 0;
+let begun = 0;
 
-/** Without a Redis each process counts its own tokens: the epoch that it leads in makes them comparable. */
+/** Without a Redis tokens are the process's own, and begin anew with each term: the epoch and a count are in their place. */
 function tokenOf({ token }) {
-  const epoch = leadership.getStore();
-  return CHAOS_LEASES === undefined ? { n: token } : { n: epoch * 2 ** 32 + token, g: epoch };
+  if (CHAOS_LEASES === undefined) return { n: token };
+  begun += 1;
+  return { n: currentEpoch * 2 ** 32 + begun, g: currentEpoch };
 }
 
 const { activate } = StoredActorRuntime.prototype;
@@ -98,10 +101,12 @@ HttpTransport.prototype.request = async function (options) {
   return answer;
 };
 
+const leadership = new AsyncLocalStorage();
 const epochOf = new WeakMap();
 const { lead } = Manager.prototype;
 Manager.prototype.lead = async function (signal, term) {
   const { epoch } = term;
+  currentEpoch = epoch;
   note({ e: 'lead', n: epoch });
   try {
     return await leadership.run(epoch, () => lead.call(this, signal, term));
