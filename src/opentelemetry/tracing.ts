@@ -14,6 +14,7 @@ import {
 import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
 import { samplerFromEnv } from './sampler-from-env.js';
 
+/** Of {@link startTracing}. */
 export interface TracingOptions {
   /** `service.name` of every span, unless `OTEL_SERVICE_NAME` is set. */
   serviceName: string;

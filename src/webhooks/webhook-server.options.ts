@@ -36,6 +36,7 @@ export interface WebhookServerOptions {
   readonly configurationName?: string;
 }
 
+/** Certificate and key in files of PEM. */
 export interface WebhookCertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;

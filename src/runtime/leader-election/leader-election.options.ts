@@ -22,6 +22,7 @@ export const noLeaderElectionMetrics: LeaderElectionMetrics = {
   deposed: () => undefined,
 };
 
+/** The times of an election (docs/LEADERSHIP.md). */
 export interface LeaderElectionOptions {
   /**
    * How long after a renewal the lease is exclusive, milliseconds. A killed leader is replaced within about this time.

@@ -80,7 +80,7 @@ interface DefinitionVersion {
   readonly names: object;
 }
 
-/** @returns whether it was made by {@link defineCustomKind}, of any copy of this module */
+/** Whether a kind has a definition: made by {@link defineCustomKind} of any copy of this module. */
 export function isCustomKind(value: unknown): value is CustomKind {
   return typeof value === 'object' && value !== null && VERSION_OF_DEFINITION in value;
 }
