@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/runtime';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { WebhookDefinition } from './define-webhook.js';

@@ -2,7 +2,7 @@ import { ActivationsChecker } from './checkers/activations.js';
 import { findLostChanges } from './checkers/changes.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
-import { LeaseFenceChecker } from './checkers/lease-fence.js';
+import { LeaseFenceChecker, isOfLedger } from './checkers/lease-fence.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PoliciesChecker } from './checkers/policies.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
@@ -62,7 +62,8 @@ export class Checks {
     }
     const leaders = this.options.coordination === 'leases' ? journal.filter(isOfLeadership) : journal;
     const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(leaders, terms);
-    return [...found, ...this.activations.check(journal), ...epochs, ...this.fence.check(journal)];
+    const ofKeys = journal.filter((line) => !isOfLedger(line));
+    return [...found, ...this.activations.check(ofKeys), ...epochs, ...this.fence.check(journal)];
   }
 
   /** Once everything is at rest. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { LEADER_ELECTION_DEFAULTS as DEFAULTS } from '../defaults.js';

@@ -1,4 +1,5 @@
-import type { ZodType, z } from 'zod';
+import type * as z from 'zod';
+import type { ZodType } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ZodType } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';

@@ -111,6 +111,13 @@ describe('the checkers of a chaos run', () => {
     // The line of the new leader may come between the last look at the lease and the line of the write.
     expect(check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(5.5, 1, 1))).toEqual([]);
     const late = check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(8, 1, 1));
+    const ledger = { u: '/api/v1/namespaces/kube-system/configmaps/rollkeeper-intents-3', m: 'PUT' };
+    const sent: JournalLine = { ...write(8, 1, 1), ...ledger, g: 1 };
+    const taken = (s: number): JournalLine => ({ ...sent, e: 'wrote', t: 9, s });
+    const works: JournalLine = { ...begin(7, 2, 1), g: 2 };
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), works, sent, taken(409))).toEqual([]);
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, works, taken(200))).toHaveLength(1);
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, taken(200), works)).toEqual([]);
     expect(late).toMatchObject([
       { check: 'lease fence', problem: expect.stringContaining('3 ms after process 2') as string },
     ]);
