@@ -54,6 +54,10 @@ export interface AdminPortParts {
   readonly objectives?: AdminPorts['objectives'];
   /** See `AdminPorts.clientAs`. @default none */
   readonly clientAs?: AdminPorts['clientAs'];
+  /** @default none */
+  readonly oidc?: AdminPorts['oidc'];
+  /** @default unknown */
+  readonly consoleUrl?: AdminPorts['consoleUrl'];
 }
 
 /** This replica as the admin API sees it. */
@@ -93,6 +97,8 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     client: manager.client,
     ...(parts.objectives && { objectives: parts.objectives }),
     ...(parts.clientAs && { clientAs: parts.clientAs }),
+    ...(parts.oidc && { oidc: parts.oidc }),
+    ...(parts.consoleUrl !== undefined && { consoleUrl: parts.consoleUrl }),
   };
 }
 

@@ -21,6 +21,7 @@ import { ExplainController } from './explain.controller.js';
 import { ObjectsController } from './objects.controller.js';
 import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
+import { OidcSignInController } from './oidc-sign-in.controller.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
@@ -65,6 +66,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     RolloutsController,
     ProblemsController,
     SignInController,
+    OidcSignInController,
     ActsController,
     ObjectsController,
     PodLogController,

@@ -60,7 +60,7 @@ export class SignInController {
       throw new UnauthorizedException({
         error: 'this link was used, or is older than five minutes; `rollkeeper console` prints another one',
       });
-    const { endsMs, session } = this.browsers.sessions.seal(token);
+    const { endsMs, session } = this.browsers.sessions.seal({ token });
     this.ports.logger.info('a browser was signed in', { from: request.socket.remoteAddress });
     return { session, ends: toRfc3339(endsMs) };
   }

@@ -4,6 +4,7 @@ import { ControllerManager } from '@rollkeeper/runtime';
 import type { AdminModuleOptions } from '../admin/index.js';
 import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
+import { OidcSignIn, OpenIdProvider } from '../oidc/index.js';
 import { AdminCredentials } from './admin-credentials.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import { Observation } from './observation.service.js';
@@ -38,7 +39,9 @@ export class ReplicaAdminOptions {
         localReads: options['admin-local-reads'],
         config: () => withoutSecrets(options),
         delegated: this.delegatedAccess(),
-        clientAs: (token) => this.api.users.of(token),
+        clientAs: (who) => this.api.users.of(who),
+        oidc: this.identityProvider(),
+        consoleUrl: options['console-url'],
         ...{
           certificate,
           clock,
@@ -54,6 +57,14 @@ export class ReplicaAdminOptions {
         },
       }),
     };
+  }
+
+  private identityProvider(): OidcSignIn | undefined {
+    const { clock, credentials } = this;
+    const { oidc } = this.options;
+    if (!oidc) return undefined;
+    const provider = new OpenIdProvider(oidc, clock);
+    return new OidcSignIn({ options: oidc, provider, clock, secret: credentials.token ?? undefined });
   }
 
   private delegatedAccess(): DelegatedAccess | null {

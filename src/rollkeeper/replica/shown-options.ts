@@ -11,6 +11,7 @@ export function withoutSecrets({
   definitions,
   deploymentApis: _apis,
   elsewhere: _elsewhere,
+  oidc: _oidc,
   'redis-url': redisUrl,
   scope,
   syncTimeoutMsOf,

@@ -20,7 +20,14 @@ import { queueActions, queuesView } from '/console/queues.js';
 import { replicasView } from '/console/replicas.js';
 import { rolloutActions, rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
-import { learnWho, sessionActions, signInByLink, tokenDialog } from '/console/session.js';
+import {
+  learnWays,
+  learnWho,
+  sessionActions,
+  signInByLink,
+  signInByProvider,
+  tokenDialog,
+} from '/console/session.js';
 import { timelineActions } from '/console/timeline.js';
 import { traceActions, traceDialog } from '/console/trace.js';
 
@@ -60,6 +67,7 @@ const state = {
   notices: noticesNow(),
   caller: undefined,
   who: undefined,
+  ways: undefined,
   queue: undefined,
   connected: false,
   gaveWay: false,
@@ -305,7 +313,13 @@ const HANDLERS = {
 applyTheme();
 draw();
 whenSessionEnds(() => actions.sessionEnded());
+void learnWays(page);
 await signInByLink(page);
+const returnTo = await signInByProvider(page);
+if (returnTo !== undefined) {
+  history.replaceState(undefined, '', `/console${returnTo}`);
+  set(readAddress(location, TAB_IDS));
+}
 void learnWho(page);
 void actions.learnKinds();
 openFromAddress();
@@ -315,6 +329,7 @@ setInterval(() => {
   void actions.lookIntoQueue();
 }, EXPLAIN_EVERY_MS);
 setInterval(() => {
+  void actions.renewSession();
   void actions.lookForProblems();
   void actions.readObject();
   void actions.readTimeline();

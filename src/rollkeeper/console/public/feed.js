@@ -7,6 +7,14 @@ export const token = {
   set: (value) => sessionStorage.setItem(TOKEN, value),
 };
 
+const RENEWAL = 'rollkeeper-renewal';
+
+/** What a session is renewed with, and when it ends: `{renewal, ends}`. Kept for this tab alone, like the session. */
+export const renewal = {
+  get: () => JSON.parse(sessionStorage.getItem(RENEWAL) ?? 'null'),
+  set: (value) => sessionStorage.setItem(RENEWAL, JSON.stringify(value ?? null)),
+};
+
 const SESSION = /^rkc1\./;
 let onSessionEnd = () => undefined;
 
@@ -19,6 +27,7 @@ export function whenSessionEnds(does) {
 function noteRefusal(status) {
   if (status !== 401 || !SESSION.test(token.get())) return;
   token.set('');
+  renewal.set(undefined);
   onSessionEnd();
 }
 
