@@ -58,6 +58,8 @@ export interface AdminPortParts {
   readonly oidc?: AdminPorts['oidc'];
   /** @default unknown */
   readonly consoleUrl?: AdminPorts['consoleUrl'];
+  /** @default none */
+  readonly clusters?: AdminPorts['clusters'];
 }
 
 /** This replica as the admin API sees it. */
@@ -98,6 +100,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     ...(parts.objectives && { objectives: parts.objectives }),
     ...(parts.clientAs && { clientAs: parts.clientAs }),
     ...(parts.oidc && { oidc: parts.oidc }),
+    ...(parts.clusters && { clusters: parts.clusters }),
     ...(parts.consoleUrl !== undefined && { consoleUrl: parts.consoleUrl }),
   };
 }

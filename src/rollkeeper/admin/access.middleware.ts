@@ -5,7 +5,7 @@ import type { AccessQuestion, UserInfo } from '../delegated-access/index.js';
 import type { AdminPorts } from './admin-ports.js';
 import type { AccessDecision, AccessRules } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
-import type { BrowserSessions } from './browser-sessions.js';
+import type { BrowserSessions, ShownSession } from './browser-sessions.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -63,7 +63,9 @@ class AccessGate {
     const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
     const identity = this.browsers.admit(request);
-    response.locals[BY_SESSION] = identity.by === 'session';
+    response.locals[BY_SESSION] = identity.by === 'session' ? identity : undefined;
+    if (identity.by === 'session' && !isWithin(request, identity))
+      return refuse(response, 403, `this session is good for reading ${identity.onlyReads} alone`);
     const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
     const decision =
       identity.by === 'ended-session' ? SESSION_ENDED : await this.decide(request, rules, identity.user);
@@ -150,9 +152,14 @@ export function personOf(response: Response): UserInfo | undefined {
   return response.locals[PERSON] as UserInfo | undefined;
 }
 
-/** Whether the request came with a session of a browser, and not with the token itself. */
-export function cameBySession(response: Response): boolean {
-  return response.locals[BY_SESSION] === true;
+/** The session of a browser that the request came with. Undefined: it came with the token itself, or with nothing. */
+export function sessionOf(response: Response): ShownSession | undefined {
+  return response.locals[BY_SESSION] as ShownSession | undefined;
+}
+
+/** Exactly the path, as it is routed: no other spelling of it. */
+function isWithin({ method, path }: Request, { onlyReads }: ShownSession): boolean {
+  return onlyReads === undefined || (method === 'GET' && path === onlyReads);
 }
 
 /** Whether a token came with the request, and was good: a reader on this machine without one is anonymous. */

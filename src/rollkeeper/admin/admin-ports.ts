@@ -2,6 +2,7 @@ import type { DeploymentApi } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AccessJudge, AskingOne } from '../delegated-access/index.js';
+import type { OtherClusters } from '../clusters/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '@rollkeeper/client/informer';
 import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -105,6 +106,8 @@ export abstract class AdminPorts {
   abstract readonly oidc?: OidcSignIn;
   /** Where people reach the console. Absent: unknown. */
   abstract readonly consoleUrl?: string;
+  /** The consoles of other clusters, this one perhaps among them. Absent: none is known. */
+  abstract readonly clusters?: OtherClusters;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
 }

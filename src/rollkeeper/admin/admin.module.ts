@@ -12,6 +12,7 @@ import { CallerClient } from './caller-client.js';
 import { CallerSights } from './caller-sights.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
+import { ClustersController } from './clusters.controller.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ConsoleController } from './console.controller.js';
 import { DebugController } from './debug.controller.js';
@@ -61,6 +62,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     MetricsController,
     StatusController,
     ClusterController,
+    ClustersController,
     QueuesController,
     ExplainController,
     RolloutsController,

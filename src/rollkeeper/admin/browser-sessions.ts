@@ -1,24 +1,62 @@
 import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
-import type { UserInfo } from '../delegated-access/index.js';
-import { SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { AskingOne, UserInfo } from '../delegated-access/index.js';
+import { SealedBox, SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
 import { AdminPorts } from './admin-ports.js';
 
 /** How a request shows who it comes from. */
 export type ShownIdentity =
-  | { readonly by: 'nothing' | 'token' | 'ended-session'; readonly user?: undefined }
-  /** Of a user whom a replica has authenticated; otherwise the session is that of a token. */
-  | { readonly by: 'session'; readonly user?: UserInfo };
+  { readonly by: 'nothing' | 'token' | 'ended-session'; readonly user?: undefined } | ShownSession;
+
+export interface ShownSession {
+  readonly by: 'session';
+  /** Whom a replica has authenticated. Absent: the session is that of a token. */
+  readonly user?: UserInfo;
+  /** Reading this path is all that it is good for. Absent: it has no such limit. */
+  readonly onlyReads?: string | undefined;
+  readonly endsMs: number;
+}
+
+/** What the ticket to another console is good for, once that has exchanged it. */
+const HANDED_OVER_READS = '/admin/problems';
+const TICKET_LASTS_MS = 60_000;
+
+interface HandedOver {
+  readonly who: AskingOne;
+  readonly sessionEndsMs: number | null;
+}
 
 /** Signs browsers in: codes of links, and the sessions that they are exchanged for. */
 @Injectable()
 export class BrowserSessions {
   readonly codes: SignInCodes;
   readonly sessions: SealedSessions;
+  private readonly tickets: SealedBox<HandedOver>;
+  private readonly clock: Pick<Clock, 'now'>;
 
   constructor(@Inject(AdminPorts) { clock, token }: AdminPorts) {
     this.codes = new SignInCodes(clock);
     this.sessions = new SealedSessions(clock, token);
+    this.tickets = new SealedBox(clock, { purpose: 'console hand-over', prefix: 'rkh1.', secret: token });
+    this.clock = clock;
+  }
+
+  /** What another console shows of the person's rights here: soon exchanged for a session that reads problems alone. */
+  ticketFor(who: AskingOne, sessionEndsMs: number | undefined): string {
+    const handedOver = { who, sessionEndsMs: sessionEndsMs ?? null };
+    return this.tickets.seal(handedOver, this.clock.now() + TICKET_LASTS_MS);
+  }
+
+  /** Undefined: the ticket is too old, or not ours. */
+  sessionFor(ticket: string): { readonly session: string; readonly endsMs: number } | undefined {
+    const handedOver = this.tickets.open(ticket);
+    if (!handedOver) return undefined;
+    const { sessionEndsMs, who } = handedOver;
+    return this.sessions.seal(who, {
+      onlyReads: HANDED_OVER_READS,
+      ...(sessionEndsMs !== null && { latestMs: sessionEndsMs }),
+    });
   }
 
   /**
@@ -31,12 +69,13 @@ export class BrowserSessions {
     if (!isSession(shown)) return { by: 'token' };
     const who = this.sessions.open(shown);
     if (who === undefined) return { by: 'ended-session' };
+    const { endsMs, onlyReads } = who;
     if (who.user) {
       delete request.headers.authorization;
-      return { by: 'session', user: who.user };
+      return { by: 'session', user: who.user, endsMs, onlyReads };
     }
     request.headers.authorization = `Bearer ${who.token}`;
-    return { by: 'session' };
+    return { by: 'session', endsMs, onlyReads };
   }
 }
 

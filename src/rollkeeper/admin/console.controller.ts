@@ -26,6 +26,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'address.js',
     'bar.js',
     'cluster-news.js',
+    'clusters.js',
     'console.js',
     'detail.js',
     'dialogs.js',
@@ -53,6 +54,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
     'bar.css',
     'base.css',
+    'clusters.css',
     'detail.css',
     'dialogs.css',
     'narrow.css',

@@ -57,10 +57,10 @@ const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
 /**
- * Where a browser exchanges the code of a link, or the answer of an identity provider, for a session. These are the proof,
- * so it needs no token.
+ * Where a browser exchanges the code of a link, the answer of an identity provider, or the ticket to another console, for
+ * a session. These are the proof, so it needs no token.
  */
-const SIGN_IN_PATHS = /^\/admin\/sign-in\/(exchange|oidc(\/(exchange|renew|end))?)$/;
+const SIGN_IN_PATHS = /^\/admin\/sign-in\/(exchange|take-over|oidc(\/(exchange|renew|end))?)$/;
 
 /**
  * The access rules: reads on this machine need nothing, within {@link LocalReads}; reads from elsewhere (including

@@ -106,7 +106,7 @@ export class OidcSignInController implements OnModuleDestroy {
   }
 
   private sessionOf({ endsMs, renewal, who }: SignInResult): OidcSession {
-    const sealedSession = this.browsers.sessions.seal(who, endsMs);
+    const sealedSession = this.browsers.sessions.seal(who, { latestMs: endsMs });
     return {
       session: sealedSession.session,
       ends: toRfc3339(sealedSession.endsMs),

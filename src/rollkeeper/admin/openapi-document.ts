@@ -269,6 +269,24 @@ export const OPENAPI_DOCUMENT = {
       post: change('A code that signs a browser in, once and within five minutes', [], undefined),
     },
     '/admin/sign-in/exchange': proved('The session for such a code, of twelve hours', ['code']),
+    '/admin/sign-in/hand-over': read(
+      'A ticket with which another console of --console-clusters shows what is wrong here',
+      [inQuery('to', { type: 'string' }, 'the origin of that console')],
+    ),
+    '/admin/sign-in/take-over': proved('The session for such a ticket, which reads problems alone', [
+      'ticket',
+    ]),
+    '/admin/clusters': read('The consoles of --console-clusters, and how they are'),
+    '/admin/clusters/{name}/problems': read(
+      'What is wrong in another cluster, with the session there in X-Rollkeeper-Cluster-Session',
+      [inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/clusters/{name}/session': read(
+      'The session there for the ticket in X-Rollkeeper-Cluster-Ticket',
+      [inPath('name')],
+      NOT_FOUND,
+    ),
     '/admin/sign-in/oidc': proved('Where the identity provider signs people in, and what to come back with', [
       'returnTo',
     ]),

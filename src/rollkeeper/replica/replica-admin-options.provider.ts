@@ -3,6 +3,7 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import { ControllerManager } from '@rollkeeper/runtime';
 import type { AdminModuleOptions } from '../admin/index.js';
 import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
+import { OtherClusters } from '../clusters/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import { OidcSignIn, OpenIdProvider } from '../oidc/index.js';
 import { AdminCredentials } from './admin-credentials.js';
@@ -42,6 +43,7 @@ export class ReplicaAdminOptions {
         clientAs: (who) => this.api.users.of(who),
         oidc: this.identityProvider(),
         consoleUrl: options['console-url'],
+        clusters: this.otherClusters(),
         ...{
           certificate,
           clock,
@@ -65,6 +67,11 @@ export class ReplicaAdminOptions {
     if (!oidc) return undefined;
     const provider = new OpenIdProvider(oidc, clock);
     return new OidcSignIn({ options: oidc, provider, clock, secret: credentials.token ?? undefined });
+  }
+
+  private otherClusters(): OtherClusters | undefined {
+    const { clusters, 'console-clusters-ca-file': caFile } = this.options;
+    return clusters.length === 0 ? undefined : new OtherClusters({ clusters, caFile, clock: this.clock });
   }
 
   private delegatedAccess(): DelegatedAccess | null {

@@ -325,6 +325,20 @@ export const REPLICA_OPTIONS_TABLE = {
     shownDefault: 'no links',
     chart: { path: 'admin.consoleUrl', default: '' },
   }),
+  'console-clusters': text({
+    help: 'the consoles of all your clusters, as name=url with commas between, for example eu=https://rollkeeper.eu.example.com: the console has a menu of them, and a page of what is wrong in all; may name this one too',
+    value: 'list',
+    shownDefault: 'none',
+    chart: {
+      path: 'admin.clusters.list',
+      default: [],
+      schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    },
+  }),
+  'console-clusters-ca-file': file({
+    help: 'the authority of the certificates of those consoles, PEM; read at the first request',
+    shownDefault: 'those that Node.js trusts',
+  }),
   'oidc-issuer-url': text({
     help: 'sign people in to the console by this OpenID Connect provider (docs/CONSOLE.md); needs oidc-client-id, console-url and admin-auth=delegated. These options mean what they mean to kube-apiserver',
     value: 'url',

@@ -1,6 +1,8 @@
 import type { RolloutChecksOptions } from '@rollkeeper/controllers/deployment';
 import { parseHostRules } from '@rollkeeper/controllers/deployment';
 import { CheckResultFeed } from './check-result-feed.js';
+import type { ConsoleCluster } from '../clusters/index.js';
+import { parseConsoleClusters } from '../clusters/index.js';
 import { parseConsoleUrl } from '../console-addresses.js';
 import type { OidcOptions } from '../oidc/index.js';
 import { decideOidcOptions } from '../oidc/index.js';
@@ -70,6 +72,8 @@ export type CompiledReplicaOptions = Readonly<
   readonly evictionWebhook: WebhookServerOptions | undefined;
   /** Undefined: no identity provider signs people in. */
   readonly oidc: OidcOptions | undefined;
+  /** Of `console-clusters`. */
+  readonly clusters: readonly ConsoleCluster[];
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -118,6 +122,7 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     evictionWebhook: decideEvictionWebhook(compiled),
     'console-url': parseConsoleUrl(compiled['console-url'], 'console-url'),
     oidc: decideOidcOptions(compiled),
+    clusters: parseConsoleClusters(compiled['console-clusters'], 'console-clusters'),
     eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
     scope,
   });

@@ -12,6 +12,7 @@ export function withoutSecrets({
   deploymentApis: _apis,
   elsewhere: _elsewhere,
   oidc: _oidc,
+  clusters: _clusters,
   'redis-url': redisUrl,
   scope,
   syncTimeoutMsOf,

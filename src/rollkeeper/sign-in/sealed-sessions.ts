@@ -7,6 +7,12 @@ const PREFIX = 'rkc1.';
 /** A day's work. */
 export const SESSION_LASTS_MS = 12 * 3_600_000;
 
+/** What a session is good for. */
+export interface SessionLimits {
+  /** Reading this path of the admin API alone. Absent: everything that its user may. */
+  readonly onlyReads?: string | undefined;
+}
+
 /** Whether it has the form of a session. */
 export function isSession(secret: string): boolean {
   return secret.startsWith(PREFIX);
@@ -17,7 +23,7 @@ export function isSession(secret: string): boolean {
  * with the same admin token can open the session, also after a restart. Nothing is kept here.
  */
 export class SealedSessions {
-  private readonly box: SealedBox<AskingOne>;
+  private readonly box: SealedBox<AskingOne & SessionLimits>;
 
   /** @param secret what replicas have in common. Absent: sessions are good for this process alone */
   constructor(
@@ -28,13 +34,16 @@ export class SealedSessions {
   }
 
   /** @param latestMs the session ends then at the latest @default as late as a session may */
-  seal(who: AskingOne, latestMs = Infinity): { readonly session: string; readonly endsMs: number } {
+  seal(
+    who: AskingOne,
+    { latestMs = Infinity, onlyReads }: SessionLimits & { readonly latestMs?: number } = {},
+  ): { readonly session: string; readonly endsMs: number } {
     const endsMs = Math.min(latestMs, this.clock.now() + SESSION_LASTS_MS);
-    return { session: this.box.seal(who, endsMs), endsMs };
+    return { session: this.box.seal({ ...who, onlyReads }, endsMs), endsMs };
   }
 
   /** Undefined: it has ended, or another key sealed it. */
-  open(session: string): AskingOne | undefined {
+  open(session: string): (AskingOne & SessionLimits & { readonly endsMs: number }) | undefined {
     return this.box.open(session);
   }
 }

@@ -67,7 +67,10 @@ describe('a session', () => {
 
   it('ends sooner where what it was made of does', async () => {
     const sessions = new SealedSessions(clock, undefined);
-    const { endsMs, session } = sessions.seal({ user: { username: 'anna' } }, clock.now() + HOUR_MS);
+    const { endsMs, session } = sessions.seal(
+      { user: { username: 'anna' } },
+      { latestMs: clock.now() + HOUR_MS },
+    );
     expect(endsMs - clock.now()).toBe(HOUR_MS);
     expect(sessions.open(session)).toMatchObject({ user: { username: 'anna' } });
     await clock.advance(HOUR_MS);

@@ -94,6 +94,11 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
   },
   {
+    name: 'other clusters',
+    values: { admin: { clusters: { list: ['eu=https://eu', 'us=https://us'], caSecret: 'authority' } } },
+    makes: BY_DEFAULT,
+  },
+  {
     name: 'an identity provider',
     values: { admin: OIDC },
     makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
@@ -325,6 +330,7 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
         options['oidc-client-secret-file'],
+        options['console-clusters-ca-file'],
         options['oidc-ca-file'],
         options['eviction-webhook-tls-cert-file'],
         options['eviction-webhook-tls-private-key-file'],

@@ -3,6 +3,7 @@ import { html, nothing, render } from '/console/lit-html.js';
 import { actActions, actDialog, isAct } from '/console/acts.js';
 import { addressOf, parseAsk, readAddress } from '/console/address.js';
 import { TABS, topBar } from '/console/bar.js';
+import { clusterActions, clustersView, handOverDialog, takeOver } from '/console/clusters.js';
 import { recall, takeInCluster } from '/console/cluster-news.js';
 import { detail } from '/console/detail.js';
 import { dialogKeys, focusSoon } from '/console/dialogs.js';
@@ -49,6 +50,10 @@ const state = {
   viewport: 0,
   cluster: undefined,
   clusterAtMs: 0,
+  clusters: undefined,
+  clustersOpen: false,
+  clusterProblems: {},
+  handOverProblem: undefined,
   queues: undefined,
   history: [],
   shownTrace: undefined,
@@ -153,7 +158,7 @@ const actions = {
     void actions.readTimeline();
   },
   tab(id) {
-    page.go({ tab: id });
+    page.go({ tab: id, clustersOpen: false });
     if (id === 'rollouts') selectFirst();
     lookAround();
   },
@@ -184,6 +189,7 @@ for (const more of [
   objectivesActions,
   noticeActions,
   paletteActions,
+  clusterActions,
 ])
   Object.assign(actions, more(page));
 
@@ -200,6 +206,7 @@ function lookAround() {
   void actions.readObject();
   void actions.readTimeline();
   void actions.readObjectives();
+  void actions.lookAtClusters();
 }
 
 function applyTheme() {
@@ -216,12 +223,14 @@ function wholePage() {
         ${state.tab === 'objects' ? objectsView(state, actions) : nothing}
         ${state.tab === 'replicas' ? replicasView(state) : nothing}
         ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+        ${state.tab === 'clusters' ? clustersView(state, actions) : nothing}
         ${state.tab === 'objectives' ? objectivesView(state, actions) : nothing}
       </div>
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
     ${traceDialog(state, actions)} ${placementDialog(state, actions)}
-    ${state.asksToken ? nothing : actDialog(state, actions)} ${palette(state, actions)}
+    ${state.asksToken ? nothing : actDialog(state, actions)}
+    ${state.asksToken ? nothing : handOverDialog(state, actions)} ${palette(state, actions)}
   `;
 }
 
@@ -320,6 +329,7 @@ if (returnTo !== undefined) {
   history.replaceState(undefined, '', `/console${returnTo}`);
   set(readAddress(location, TAB_IDS));
 }
+await takeOver(page);
 void learnWho(page);
 void actions.learnKinds();
 openFromAddress();
@@ -334,6 +344,7 @@ setInterval(() => {
   void actions.readObject();
   void actions.readTimeline();
   void actions.readObjectives();
+  void actions.lookAtClusters();
 }, LOOK_EVERY_MS);
 // The lease's countdown runs between events of the feed.
 setInterval(draw, 100);

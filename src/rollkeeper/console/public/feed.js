@@ -37,10 +37,10 @@ function headers(more = {}) {
 }
 
 /** Returns the parsed body; throws an Error with `status` and the server's message. */
-export async function call(method, path, body) {
+export async function call(method, path, body, more = {}) {
   const response = await fetch(path, {
     method,
-    headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
+    headers: headers({ ...more, ...(body && { 'Content-Type': 'application/json' }) }),
     body: body && JSON.stringify(body),
   });
   const answer = await parsed(response).catch(() => ({}));

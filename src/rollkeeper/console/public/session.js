@@ -117,7 +117,7 @@ export function tokenDialog(state, actions) {
           actions.giveToken(new FormData(event.target).get('token'));
         }}
       >
-        <h2 id="token-title">A token is needed</h2>
+        <h2 id="token-title">${state.ways?.oidc ? 'Sign in' : 'A token is needed'}</h2>
         ${
           state.ways?.oidc
             ? html`<p>
