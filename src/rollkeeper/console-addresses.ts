@@ -26,6 +26,14 @@ export function objectAddress(
   return url.href;
 }
 
+/** Where the console lists the problems that have these words. */
+export function problemsAddress(adminUrl: string, words: string): string {
+  const url = new URL('/console', adminUrl);
+  url.searchParams.set('problem', words);
+  url.hash = 'problems';
+  return url.href;
+}
+
 /**
  * The origin of the console. Its files have their places there, so a path has no use.
  * @throws InvalidOptionError

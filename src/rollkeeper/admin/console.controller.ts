@@ -74,8 +74,10 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ),
 ]);
 
-/** Ways to sign in beside links and tokens. */
+/** Where the console is, and ways to sign in beside links and tokens. */
 export interface SignInWays {
+  /** Where people reach it. Absent: unknown. */
+  readonly consoleUrl?: string;
   /** An identity provider. */
   readonly oidc?: { readonly issuerUrl: string };
 }
@@ -101,8 +103,11 @@ export class ConsoleController {
   @Get('console/sign-in-ways')
   @Header('Cache-Control', 'no-store')
   signInWays(): SignInWays {
-    const { oidc } = this.ports;
-    return oidc ? { oidc: { issuerUrl: oidc.issuerUrl } } : {};
+    const { consoleUrl, oidc } = this.ports;
+    return {
+      ...(consoleUrl !== undefined && { consoleUrl }),
+      ...(oidc && { oidc: { issuerUrl: oidc.issuerUrl } }),
+    };
   }
 
   /** `signed-in` is where an identity provider sends browsers back to. */
