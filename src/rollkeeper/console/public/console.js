@@ -42,6 +42,8 @@ const state = {
   theme: localStorage.getItem('rollkeeper-theme') ?? '',
   watchesDeployments: true,
   deployments: new Map(),
+  /** Grows with each change of the deployments. */
+  changes: 0,
   listed: false,
   explanation: undefined,
   rollout: undefined,
@@ -291,10 +293,12 @@ const HANDLERS = {
     state.watchesDeployments = watchesDeployments;
     if (!watchesDeployments && state.tab === 'rollouts') page.amend({ tab: 'queues' });
     state.deployments = new Map();
+    state.changes++;
     state.listed = false;
     if (state.history.length === 0) void recall(page);
   },
   deployments({ changed, gone }) {
+    state.changes++;
     for (const item of changed) {
       noticeOf(state.deployments.get(item.key), item, page.openRollout);
       state.deployments.set(item.key, item);
