@@ -8,9 +8,10 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
-import type { AccessQuestion, AskingOne } from '../../src/rollkeeper/delegated-access/index.js';
+import type { AccessQuestion, AskingOne, UserInfo } from '../../src/rollkeeper/delegated-access/index.js';
 import type { OidcOptions, OidcRights } from '../../src/rollkeeper/oidc/index.js';
 import { OidcSignIn, OpenIdProvider } from '../../src/rollkeeper/oidc/index.js';
+import { SealedSessions } from '../../src/rollkeeper/sign-in/index.js';
 import { anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';
@@ -468,6 +469,19 @@ describe('a browser that signs in by an identity provider', () => {
       expect(ended.status).toBe(204);
       expect(provider.requests).toContain('POST /revoke');
       expect((await renew(renewal)).status).toBe(401);
+    });
+
+    it('is none of the cluster’s own, and none where users are not impersonated, although the admin token has sealed it', async () => {
+      const sealing = new SealedSessions(clock, SECRET);
+      const sealed = (user: UserInfo) => sealing.seal({ user }).session;
+      expect((await callerOf(sealed({ username: 'anna' }))).status).toBe(200);
+      for (const user of [
+        { username: 'system:admin' },
+        { username: 'anna', groups: ['shop', 'system:masters'] },
+      ])
+        expect((await callerOf(sealed(user))).status).toBe(401);
+      const passing = await serve({ rights: 'token' });
+      expect((await callerOf(sealed({ username: 'anna' }), passing)).status).toBe(401);
     });
 
     it('makes no other session, as none does', async () => {

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '@rollkeeper/machinery/clock';
 import type { AskingOne, UserInfo } from '../delegated-access/index.js';
+import { isReservedUser } from '../oidc/index.js';
 import { SealedBox, SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
 import { AdminPorts } from './admin-ports.js';
 
@@ -33,19 +33,18 @@ export class BrowserSessions {
   readonly codes: SignInCodes;
   readonly sessions: SealedSessions;
   private readonly tickets: SealedBox<HandedOver>;
-  private readonly clock: Pick<Clock, 'now'>;
 
-  constructor(@Inject(AdminPorts) { clock, token }: AdminPorts) {
+  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {
+    const { clock, token } = ports;
     this.codes = new SignInCodes(clock);
     this.sessions = new SealedSessions(clock, token);
     this.tickets = new SealedBox(clock, { purpose: 'console hand-over', prefix: 'rkh1.', secret: token });
-    this.clock = clock;
   }
 
   /** What another console shows of the person's rights here: soon exchanged for a session that reads problems alone. */
   ticketFor(who: AskingOne, sessionEndsMs: number | undefined): string {
     const handedOver = { who, sessionEndsMs: sessionEndsMs ?? null };
-    return this.tickets.seal(handedOver, this.clock.now() + TICKET_LASTS_MS);
+    return this.tickets.seal(handedOver, this.ports.clock.now() + TICKET_LASTS_MS);
   }
 
   /** Undefined: the ticket is too old, or not ours. */
@@ -68,7 +67,7 @@ export class BrowserSessions {
     if (shown === undefined) return { by: 'nothing' };
     if (!isSession(shown)) return { by: 'token' };
     const who = this.sessions.open(shown);
-    if (who === undefined) return { by: 'ended-session' };
+    if (who === undefined || !this.isHonoured(who)) return { by: 'ended-session' };
     const { endsMs, onlyReads } = who;
     if (who.user) {
       delete request.headers.authorization;
@@ -76,6 +75,11 @@ export class BrowserSessions {
     }
     request.headers.authorization = `Bearer ${who.token}`;
     return { by: 'session', endsMs, onlyReads };
+  }
+
+  /** A user's session needs a replica that impersonates, and is never one of the cluster's own users, regardless of who sealed it. */
+  private isHonoured({ user }: AskingOne): boolean {
+    return user === undefined || (this.ports.oidc?.impersonates === true && !isReservedUser(user));
   }
 }
 

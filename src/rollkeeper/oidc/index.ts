@@ -4,4 +4,4 @@ export { OpenIdProvider, ProviderUnavailableError, SignInRefusedError } from './
 export type { IdentityProvider, Issued, SignInSecrets } from './oidc-provider.js';
 export { OidcSignIn } from './oidc-sign-in.js';
 export type { SignInResult } from './oidc-sign-in.js';
-export { ClaimError, userOfClaims } from './user-of-claims.js';
+export { ClaimError, isReservedUser, userOfClaims } from './user-of-claims.js';

@@ -51,6 +51,8 @@ export class OidcSignIn {
   readonly issuerUrl: string;
   /** Where the provider sends browsers back to. */
   readonly redirectUri: string;
+  /** Whether its sessions are those of users, in whose name the replica asks. */
+  readonly impersonates: boolean;
   private readonly pending: SealedBox<Pending>;
   private readonly renewals: SealedBox<Renewable>;
   /** Digests of states, and when they end anyway. */
@@ -61,6 +63,7 @@ export class OidcSignIn {
     const { clock, options, secret } = parts;
     this.issuerUrl = options.claims.issuerUrl;
     this.redirectUri = options.redirectUri;
+    this.impersonates = options.rights === 'impersonate';
     this.pending = new SealedBox(clock, { purpose: 'console sign-in', prefix: 'rkp1.', secret });
     this.renewals = new SealedBox(clock, { purpose: 'console renewal', prefix: 'rkr1.', secret });
   }

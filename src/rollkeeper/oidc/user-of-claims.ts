@@ -39,6 +39,11 @@ export function userOfClaims(claims: Claims, rules: ClaimRules): UserInfo {
   return { username, groups };
 }
 
+/** Whether a user has a name of the cluster's own, or is in such a group. Such a user is never impersonated, however that came about. */
+export function isReservedUser({ groups = [], username }: UserInfo): boolean {
+  return [username, ...groups].some((name) => name.startsWith(RESERVED));
+}
+
 /** Whether names with this prefix could be the cluster's own. */
 export function isReservedPrefix(prefix: string): boolean {
   return prefix.startsWith(RESERVED);
