@@ -2,6 +2,7 @@ import {
   CLAIM_PROTECTION,
   DEPLOYMENTS,
   ROLLKEEPER_DEPLOYMENTS,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
@@ -74,36 +75,64 @@ export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKn
 
 /** In kube-apiserver's order. */
 export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
-  const { accounts, ingressClasses, limits, nodes, priorities, runtimeClasses, storageClasses } = known;
-  const classes = {
-    get: (name: string) => priorities.get('', name),
-    list: () => priorities.list(''),
-  };
+  const { accounts, ingressClasses, runtimeClasses } = known;
+  return [
+    ...limitPlugins(known),
+    {
+      name: 'ServiceAccount',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
+    },
+    ...nodeRestrictionPlugins(known),
+    ...podSecurityPlugins(known),
+    ...priorityPlugins(known),
+    {
+      name: 'DefaultTolerationSeconds',
+      resource: 'pods',
+      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
+    },
+    {
+      name: 'RuntimeClass',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitRuntimeClass(attributes, runtimeClasses)),
+      validate: onCreation((attributes) => checkOverhead(attributes, runtimeClasses)),
+    },
+    ...topologyLabelPlugins(known),
+    ...storagePlugins(known),
+    {
+      name: 'TaintNodesByCondition',
+      resource: 'nodes',
+      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
+    },
+    {
+      name: 'DefaultIngressClass',
+      resource: 'ingresses.networking.k8s.io',
+      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
+    },
+    ...certificatePlugins(known),
+    ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
+  ];
+}
+
+function limitPlugins({ limits, nodes }: PluginKnowledge): readonly Plugin[] {
+  const checkPodLimits = (attributes: WriteAttributes): void =>
+    refuseBreaches(attributes, breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)));
+  const addLimits = ({ namespace, object }: WriteAttributes): void =>
+    applyLimitDefaults(podOf(object), limits.list(namespace));
   return [
     {
       name: 'LimitRanger',
       resource: 'pods',
       // Beyond a resize, containers are immutable after creation.
-      mutate: onCreation(({ namespace, object }) =>
-        applyLimitDefaults(podOf(object), limits.list(namespace)),
-      ),
-      validate: onCreation((attributes) =>
-        refuseBreaches(
-          attributes,
-          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
-        ),
-      ),
+      mutate: onCreation(addLimits),
+      validate: onCreation(checkPodLimits),
     },
     {
       name: 'LimitRanger',
       resource: 'pods',
       subresource: 'resize',
-      mutate: ({ namespace, object }) => applyLimitDefaults(podOf(object), limits.list(namespace)),
-      validate: (attributes) =>
-        refuseBreaches(
-          attributes,
-          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
-        ),
+      mutate: addLimits,
+      validate: checkPodLimits,
     },
     {
       name: 'PodResizeValidator',
@@ -117,13 +146,15 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       validate: (attributes) =>
         refuseBreaches(attributes, breachesOfClaim(attributes.object, limits.list(attributes.namespace))),
     },
-    {
-      name: 'ServiceAccount',
-      resource: 'pods',
-      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
-    },
-    ...nodeRestrictionPlugins(known),
-    ...podSecurityPlugins(known),
+  ];
+}
+
+function priorityPlugins({ priorities }: PluginKnowledge): readonly Plugin[] {
+  const classes = {
+    get: (name: string) => priorities.get('', name),
+    list: () => priorities.list(''),
+  };
+  return [
     {
       name: 'Priority',
       resource: 'pods',
@@ -134,17 +165,11 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       resource: 'priorityclasses.scheduling.k8s.io',
       validate: (attributes) => checkDefaultClass(attributes, classes.list()),
     },
-    {
-      name: 'DefaultTolerationSeconds',
-      resource: 'pods',
-      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
-    },
-    {
-      name: 'RuntimeClass',
-      resource: 'pods',
-      mutate: onCreation((attributes) => admitRuntimeClass(attributes, runtimeClasses)),
-      validate: onCreation((attributes) => checkOverhead(attributes, runtimeClasses)),
-    },
+  ];
+}
+
+function topologyLabelPlugins({ nodes }: PluginKnowledge): readonly Plugin[] {
+  return [
     {
       name: 'PodTopologyLabels',
       resource: 'pods',
@@ -161,6 +186,11 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
         if (kind === 'Node') addTopologyLabels(object, nodes.get('', name));
       },
     },
+  ];
+}
+
+function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] {
+  return [
     {
       name: 'DefaultStorageClass',
       resource: 'persistentvolumeclaims',
@@ -177,22 +207,15 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
     },
     {
-      name: 'TaintNodesByCondition',
-      resource: 'nodes',
-      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
+      name: 'StorageObjectInUseProtection',
+      resource: 'volumeattributesclasses.storage.k8s.io',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_ATTRIBUTES_CLASS_PROTECTION)),
     },
     {
       name: 'PersistentVolumeClaimResize',
       resource: 'persistentvolumeclaims',
       validate: (attributes) => checkClaimGrowth(attributes, (name) => storageClasses.get('', name)),
     },
-    {
-      name: 'DefaultIngressClass',
-      resource: 'ingresses.networking.k8s.io',
-      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
-    },
-    ...certificatePlugins(known),
-    ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
   ];
 }
 

@@ -86,7 +86,7 @@ async function tryCreate(
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
-  if (errors.length > 0) throw invalid(kind.type, name, errors);
+  if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
   // What is allocated is allocated first.
   const warn = (): void => {
     for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);

@@ -60,43 +60,8 @@ export function createSchedulerMetrics(
   { meter }: Pick<Metrics, 'meter'>,
   profiles: readonly string[],
 ): SchedulerMetrics {
-  const histogram = (name: string, description: string, explicitBucketBoundaries: number[]) =>
-    meter.createHistogram(name, { description, advice: { explicitBucketBoundaries } });
-  const attempts = meter.createCounter(SCHEDULER_METRICS.attempts, {
-    description: 'Attempts to schedule pods, by their result',
-  });
-  const durations = histogram(
-    SCHEDULER_METRICS.attemptDuration,
-    'Seconds of an attempt: decision and binding',
-    ATTEMPT_BUCKETS,
-  );
-  const decisions = histogram(SCHEDULER_METRICS.algorithmDuration, 'Seconds of a decision', ATTEMPT_BUCKETS);
-  const podAttempts = histogram(
-    SCHEDULER_METRICS.podAttempts,
-    'Attempts that it took to schedule a pod',
-    [1, 2, 4, 8, 16],
-  );
-  const pods = histogram(
-    SCHEDULER_METRICS.podDuration,
-    'Seconds from the arrival of a pod in the queue to its binding',
-    POD_BUCKETS,
-  );
-  const incoming = meter.createCounter(SCHEDULER_METRICS.incomingPods, {
-    description: 'Pods that came into a queue, by what brought them there',
-  });
-  const preemptions = meter.createCounter(SCHEDULER_METRICS.preemptionAttempts, {
-    description: 'Preemptions',
-  });
-  const victims = histogram(
-    SCHEDULER_METRICS.preemptionVictims,
-    'Victims of a preemption',
-    [1, 2, 4, 8, 16, 32, 64],
-  );
-  const permits = histogram(
-    SCHEDULER_METRICS.permitWait,
-    'Seconds that a binding was delayed',
-    ATTEMPT_BUCKETS,
-  );
+  const { attempts, incoming, preemptions } = createCounters(meter);
+  const { decisions, durations, permits, podAttempts, pods, victims } = createHistograms(meter);
   preemptions.add(0);
   for (const profile of profiles) for (const result of RESULTS) attempts.add(0, { result, profile });
   return {
@@ -130,5 +95,46 @@ export function createSchedulerMetrics(
           observed.observe(assumedPods, { type: 'assumed_pods' });
         });
     },
+  };
+}
+
+function createCounters(meter: Metrics['meter']) {
+  return {
+    attempts: meter.createCounter(SCHEDULER_METRICS.attempts, {
+      description: 'Attempts to schedule pods, by their result',
+    }),
+    incoming: meter.createCounter(SCHEDULER_METRICS.incomingPods, {
+      description: 'Pods that came into a queue, by what brought them there',
+    }),
+    preemptions: meter.createCounter(SCHEDULER_METRICS.preemptionAttempts, { description: 'Preemptions' }),
+  };
+}
+
+function createHistograms(meter: Metrics['meter']) {
+  const histogram = (name: string, description: string, explicitBucketBoundaries: number[]) =>
+    meter.createHistogram(name, { description, advice: { explicitBucketBoundaries } });
+  return {
+    durations: histogram(
+      SCHEDULER_METRICS.attemptDuration,
+      'Seconds of an attempt: decision and binding',
+      ATTEMPT_BUCKETS,
+    ),
+    decisions: histogram(SCHEDULER_METRICS.algorithmDuration, 'Seconds of a decision', ATTEMPT_BUCKETS),
+    podAttempts: histogram(
+      SCHEDULER_METRICS.podAttempts,
+      'Attempts that it took to schedule a pod',
+      [1, 2, 4, 8, 16],
+    ),
+    pods: histogram(
+      SCHEDULER_METRICS.podDuration,
+      'Seconds from the arrival of a pod in the queue to its binding',
+      POD_BUCKETS,
+    ),
+    victims: histogram(
+      SCHEDULER_METRICS.preemptionVictims,
+      'Victims of a preemption',
+      [1, 2, 4, 8, 16, 32, 64],
+    ),
+    permits: histogram(SCHEDULER_METRICS.permitWait, 'Seconds that a binding was delayed', ATTEMPT_BUCKETS),
   };
 }

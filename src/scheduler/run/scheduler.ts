@@ -225,54 +225,33 @@ export class Scheduler {
   }
 
   private assemble(caches: ClusterCaches): Parts {
-    const {
-      assertMayWrite = () => undefined,
-      client,
-      clock,
-      eventsOf,
-      logger,
-      newShareId = randomUUID,
-      random,
-    } = this.options;
-    const { cache, configuration, metrics } = this;
+    const { client, clock, eventsOf, logger, random } = this.options;
+    const { cache, metrics } = this;
     const view = new AssumedObjects(caches);
     const permitQueue = new PermitQueue(clock);
     const statuses = new PodStatusWriter({ client, clock, logger });
     const claimChanges = new ChangeSignal(clock);
-    const expectNode = (pod: ReadablePod, node: string, signal: AbortSignal): void =>
-      statuses.write(pod, { nomination: { node } }, signal);
-    const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
-    const volumes = { client, clock, assumed: view, claimChanges, expectNode };
-    const claims = {
-      client,
-      claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type,
-      assumed: view,
-      newShareId,
-      expectNode,
-    };
+    const claims = this.claimParts(caches, view, statuses);
     const wraps = new Map([
-      ['VolumeBinding', (base: PluginFactory) => bindingVolumes(base, volumes)],
+      [
+        'VolumeBinding',
+        (base: PluginFactory) =>
+          bindingVolumes(base, {
+            ...{ client, clock, claimChanges },
+            assumed: view,
+            expectNode: claims.expectNode,
+          }),
+      ],
       ['DynamicResources', (base: PluginFactory) => bindingClaims(base, claims)],
     ]);
+    const { assertMayWrite = () => undefined } = this.options;
+    const io = new Map([['DefaultBinder', defaultBinder({ client, assertMayWrite })]]);
     const { extenders, profiles } = this.compile(view, io, wraps, permitQueue);
     const profileOf = (pod: ReadablePod): Profile | undefined =>
       profiles.get(pod.spec.schedulerName ?? 'default-scheduler');
     const shared = { cache, clock, extenders, logger, metrics, permitQueue, statuses, eventsOf };
     const preemptions = new Preemptions({ ...shared, client, queue: () => queue });
-    const queueProfiles = new Map(
-      [...profiles].map(([name, profile]) => [name, queueProfileOf(profile, preemptions)]),
-    );
-    const [first] = profiles.values();
-    const queue: SchedulingQueue = new SchedulingQueue({
-      clock,
-      logger,
-      view,
-      less: (one, other) => first?.queueSort.less?.(one, other) ?? false,
-      profileOf: (pod) => queueProfiles.get(pod.spec.schedulerName ?? 'default-scheduler'),
-      initialBackoffMs: configuration.initialBackoffMs,
-      maxBackoffMs: configuration.maxBackoffMs,
-      metrics: metrics.queue,
-    });
+    const queue: SchedulingQueue = this.queueOf(profiles, preemptions, view);
     const tracer = this.options.tracer ?? trace.getTracer('rollkeeper');
     const deallocate = (ref: Required<ObjectRef>, signal: AbortSignal): Promise<void> =>
       deallocateClaim(claims, ref, signal);
@@ -287,6 +266,38 @@ export class Scheduler {
       assumedPods: queue.attemptsUnderWay,
     }));
     return { attempts, caches, claimChanges, permitQueue, preemptions, profiles, queue, statuses };
+  }
+
+  /** What binds a pod to its claims of devices. */
+  private claimParts(caches: ClusterCaches, assumed: AssumedObjects, statuses: PodStatusWriter) {
+    const { client, newShareId = randomUUID } = this.options;
+    return {
+      client,
+      claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type,
+      assumed,
+      newShareId,
+      expectNode: (pod: ReadablePod, node: string, signal: AbortSignal): void =>
+        statuses.write(pod, { nomination: { node } }, signal),
+    };
+  }
+
+  private queueOf(
+    profiles: ReadonlyMap<string, Profile>,
+    preemptions: Preemptions,
+    view: AssumedObjects,
+  ): SchedulingQueue {
+    const { clock, logger } = this.options;
+    const { initialBackoffMs, maxBackoffMs } = this.configuration;
+    const queueProfiles = new Map(
+      [...profiles].map(([name, profile]) => [name, queueProfileOf(profile, preemptions)]),
+    );
+    const [first] = profiles.values();
+    return new SchedulingQueue({
+      ...{ clock, logger, view, initialBackoffMs, maxBackoffMs },
+      less: (one, other) => first?.queueSort.less?.(one, other) ?? false,
+      profileOf: (pod) => queueProfiles.get(pod.spec.schedulerName ?? 'default-scheduler'),
+      metrics: this.metrics.queue,
+    });
   }
 }
 

@@ -18,8 +18,9 @@ import {
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { shownSelector } from '../validation/labels.js';
-import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
+import { validateCollisions, validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateClaimSpec } from '../volumes/claim-spec.js';
@@ -171,7 +172,13 @@ function validatePolicies(spec: Spec, errors: FieldError[]): void {
       break;
     }
     default:
-      errors.push(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"));
+      errors.push(
+        invalid(
+          path,
+          internalForm('apps.StatefulSetUpdateStrategy', strategy),
+          "must be 'RollingUpdate' or 'OnDelete'",
+        ),
+      );
   }
   for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const word = retention?.[field];
@@ -223,7 +230,5 @@ function validateStatus(
     errors,
     'cannot be greater than status.readyReplicas',
   );
-  const { collisionCount = 0 } = status;
-  if (collisionCount < (old.collisionCount ?? 0))
-    errors.push(invalid('status.collisionCount', collisionCount, 'cannot be decremented'));
+  validateCollisions(status, old, errors);
 }

@@ -7,7 +7,9 @@ import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateClaimStatus } from './claim-status.validation.js';
 import { validateDeviceClaim } from './device-claim.validation.js';
@@ -27,6 +29,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   ...printed<Claim>(
     NAME,
@@ -41,7 +44,7 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateClaimStatus(object, old, errors);
     else if (!semanticEqual(object.spec, old.spec))
-      errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+      errors.push(invalid('spec', internalForm('resource.ResourceClaimSpec', object.spec), FIELD_IMMUTABLE));
   },
 });
 
@@ -75,7 +78,9 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
     validateDeviceClaim(spec.spec?.devices ?? {}, 'spec.spec.devices', errors);
   },
   validateUpdate(object, old, _subresource, errors) {
-    if (!semanticEqual(object.spec, old.spec)) errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+    const { spec } = object;
+    if (!semanticEqual(spec, old.spec))
+      errors.push(invalid('spec', internalForm('resource.ResourceClaimTemplateSpec', spec), FIELD_IMMUTABLE));
   },
 });
 
