@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { newControllerRef, typeMeta } from '@rollkeeper/runtime';
 import { ResourceClaim } from '../shared/index.js';
@@ -60,10 +60,15 @@ function newClaim(pod: ReadablePod, podClaim: string, { spec }: Template): Resou
       namespace: pod.metadata.namespace,
       ...(labels && { labels: { ...labels } }),
       annotations: { ...annotations, [POD_CLAIM_NAME]: podClaim },
-      ownerReferences: [newControllerRef(pod)],
+      // A claim does not hold up the foreground deletion of its pod.
+      ownerReferences: [withoutBlocking(newControllerRef(pod))],
     },
     spec: cloneJson(spec.spec) as ResourceClaim['spec'],
   };
+}
+
+function withoutBlocking({ blockOwnerDeletion: _, ...reference }: OwnerReference): OwnerReference {
+  return reference;
 }
 
 /** `POD-CLAIM-`, with both cut in proportion where it is too long. */

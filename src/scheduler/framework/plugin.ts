@@ -17,7 +17,7 @@ export interface SchedulingContext {
   readonly view: ClusterView;
 }
 
-/** @returns undefined: the pod may go on */
+/** What a plug-in says of a pod. Undefined: it may go on. */
 export type Verdict = Status | undefined;
 
 export interface PreFilterResult<State> {
