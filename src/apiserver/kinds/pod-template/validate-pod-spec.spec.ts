@@ -132,7 +132,6 @@ describe('validation of a pod spec', () => {
         'spec.containers[0].resources.requests[gold]: Invalid value: "gold": must be a standard resource type or fully qualified',
         'spec.containers[0].resources.requests[gold]: Invalid value: "gold": must be a standard resource for containers',
         'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
-        'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
       ],
     },
     {

@@ -47,9 +47,17 @@ const NAMES = [
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Source: ValidatePodSpec in pkg/apis/core/validation/validation.go. */
-export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
-  const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors);
+/**
+ * Source: ValidatePodSpec in pkg/apis/core/validation/validation.go.
+ * @param podName of a pod, not of a template
+ */
+export function validatePodSpec(
+  spec: Decoded<PodSpec>,
+  path: string,
+  errors: FieldError[],
+  podName?: string,
+): void {
+  const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors, podName);
   if (spec.resourceClaims) validateClaims(spec, path, errors);
   validateContainers(spec, volumes, path, errors);
   validatePodResources(spec, `${path}.resources`, errors);

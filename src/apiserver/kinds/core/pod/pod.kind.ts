@@ -36,6 +36,9 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   prepareForCreate(object) {
     mergeLabelKeys(object);
+    const { spec } = object;
+    // There has to be some time.
+    if (spec && (spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
