@@ -7,6 +7,7 @@ const SHOWN = {
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
   core: ['NodeAddress', 'PersistentVolumeSource', 'PodTemplateSpec', 'ServicePort', 'Taint'],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
+  storage: ['VolumeAttachmentSpec'],
 };
 
 /** Texts and numbers in Go, and what JSON writes of an empty one. */

@@ -142,7 +142,10 @@ export class Router {
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
       const { schemas } = this.context;
-      return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
+      return handleReview(
+        { ...path, type: review, request },
+        { kinds: this.context.kinds, reviewer: this.reviewer, schemas },
+      );
     }
     const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
     if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });

@@ -28,7 +28,7 @@ describe('validation of a pod spec', () => {
     {
       name: 'a pod with users of its own shares nothing with its host',
       spec: { hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true },
-      expected: ['hostNetwork', 'hostPID', 'hostIPC'].map(
+      expected: ['hostNetwork', 'HostPID', 'HostIPC'].map(
         (field) => `spec.${field}: Forbidden: when \`hostUsers\` is false`,
       ),
     },

@@ -47,15 +47,21 @@ const NAMES = [
 
 const MAX_INT32 = 2 ** 31 - 1;
 
+export interface PodContext {
+  /** Of a pod; a template has none. */
+  readonly podName?: string;
+  /** What the pod was before. */
+  readonly old?: Decoded<PodSpec>;
+}
+
 /**
  * Source: ValidatePodSpec in pkg/apis/core/validation/validation.go.
- * @param podName of a pod, not of a template
  */
 export function validatePodSpec(
   spec: Decoded<PodSpec>,
   path: string,
   errors: FieldError[],
-  podName?: string,
+  { podName, old }: PodContext = {},
 ): void {
   const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors, podName);
   if (spec.resourceClaims) validateClaims(spec, path, errors);
@@ -69,7 +75,7 @@ export function validatePodSpec(
   }
   validateSeconds(spec, path, errors);
   if (spec.securityContext)
-    validatePodSecurityContext(spec.securityContext, spec, `${path}.securityContext`, errors);
+    validatePodSecurityContext(spec.securityContext, { spec, old }, `${path}.securityContext`, errors);
   validateHostUsers(spec, path, errors);
   if (spec.affinity) validateAffinity(spec.affinity, `${path}.affinity`, errors);
   validateDns(spec, path, errors);

@@ -29,15 +29,13 @@ const SYSCTL_PATTERN = new RegExp(SYSCTL);
 const POD_WORDS: readonly WordRule[] = [
   { field: 'fsGroupChangePolicy', words: ['Always', 'OnRootMismatch'] },
   { field: 'supplementalGroupsPolicy', words: ['Merge', 'Strict'] },
-  // SELinuxMount is off by default in 1.36.
-  { field: 'seLinuxChangePolicy', words: ['Recursive'] },
 ];
 const PROC_MOUNT: readonly WordRule[] = [{ field: 'procMount', words: ['Default', 'Unmasked'] }];
 
 /** Source: ValidatePodSecurityContext in pkg/apis/core/validation/validation.go. */
 export function validatePodSecurityContext(
   context: Decoded<PodSecurityContext>,
-  spec: Decoded<PodSpec>,
+  { spec, old }: { readonly spec: Decoded<PodSpec>; readonly old?: Decoded<PodSpec> },
   path: string,
   errors: FieldError[],
 ): void {
@@ -56,6 +54,10 @@ export function validatePodSecurityContext(
     );
   validateSysctls(context.sysctls, spec, `${path}.sysctls`, errors);
   validateWords(context, POD_WORDS, path, errors);
+  // SELinuxMount is off by default in 1.36; what has a policy may have either.
+  const hasPolicy = old?.securityContext?.seLinuxChangePolicy !== undefined;
+  const words = hasPolicy ? ['MountOption', 'Recursive'] : ['Recursive'];
+  validateWords(context, [{ field: 'seLinuxChangePolicy', words }], path, errors);
   validateProfiles(context, path, errors);
 }
 

@@ -16,7 +16,7 @@ const ONLY_THESE =
 export function validatePod(pod: DecodedObject<Pod>, errors: FieldError[], old?: DecodedObject<Pod>): void {
   const { spec = {} } = pod;
   validateDeletionCost(pod, 'metadata.annotations', errors, old);
-  validatePodSpec(spec, 'spec', errors, pod.metadata.name);
+  validatePodSpec(spec, 'spec', errors, { podName: pod.metadata.name, old: old?.spec });
   validateTokens(spec, errors);
   spec.containers?.forEach(({ image }, index) => {
     if (image && image !== image.trim()) {
