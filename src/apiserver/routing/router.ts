@@ -141,10 +141,10 @@ export class Router {
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
-      const { schemas } = this.context;
+      const { clock, kinds, schemas } = this.context;
       return handleReview(
         { ...path, type: review, request },
-        { kinds: this.context.kinds, reviewer: this.reviewer, schemas },
+        { clock, kinds, reviewer: this.reviewer, schemas },
       );
     }
     const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;

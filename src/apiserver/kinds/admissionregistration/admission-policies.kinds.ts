@@ -7,6 +7,7 @@ import type {
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -44,6 +45,7 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   finalizerNames: 'any',
   schema: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
   categories: ['api-extensions'],
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,

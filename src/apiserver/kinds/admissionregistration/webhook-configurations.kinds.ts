@@ -112,6 +112,7 @@ function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: F
   if (hook.objectSelector) validateLabelSelector(hook.objectSelector, `${path}.objectSelector`, errors);
   validateWebhookClient(hook.clientConfig ?? {}, `${path}.clientConfig`, errors);
   validateMatchConditions(hook.matchConditions, `${path}.matchConditions`, errors);
+  validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);
 }
 
 function validateReviewVersions(versions: readonly string[], path: string, errors: FieldError[]): void {

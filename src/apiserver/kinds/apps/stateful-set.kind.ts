@@ -20,7 +20,7 @@ import {
 import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { shownSelector } from '../validation/labels.js';
-import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
+import { validateCollisions, validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateClaimSpec } from '../volumes/claim-spec.js';
@@ -238,8 +238,5 @@ function validateStatus(
     errors,
     'cannot be greater than status.readyReplicas',
   );
-  const { collisionCount = 0 } = status;
-  const isGone = status.collisionCount === undefined && old.collisionCount !== undefined;
-  if (isGone || collisionCount < (old.collisionCount ?? 0))
-    errors.push(invalid('status.collisionCount', collisionCount, 'cannot be decremented'));
+  validateCollisions(status, old, errors);
 }

@@ -7,6 +7,7 @@ import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
@@ -28,7 +29,9 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
+  ownershipFrom: 'creation',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   ...printed<Claim>(
     NAME,
@@ -68,6 +71,7 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaimTemplate',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   ...printed<Template>(NAME, AGE),
   applyDefaults: ({ spec }) => defaultDevices(spec?.spec?.devices),

@@ -22,6 +22,7 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     namespaced: false,
   },
   schema: 'io.k8s.api.resource.v1.ResourceSlice',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   generationOf: ({ spec }) => spec,
   ...printed<Slice>(

@@ -92,5 +92,16 @@ export function sortedMap<T>(
 export function shownSelector(
   selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
 ): DeepReadonly<Decoded<LabelSelector>> | undefined {
-  return selector?.matchLabels ? { ...selector, matchLabels: sortedMap(selector.matchLabels) } : selector;
+  if (!selector) return undefined;
+  const { matchExpressions, matchLabels } = selector;
+  return {
+    ...(matchLabels && { matchLabels: sortedMap(matchLabels) }),
+    ...(matchExpressions && { matchExpressions: matchExpressions.map(shownExpression) }),
+  };
+}
+
+type Expression = NonNullable<DeepReadonly<Decoded<LabelSelector>>['matchExpressions']>[number];
+
+function shownExpression({ key = '', operator = '', values }: Expression): Expression {
+  return { key, operator, ...(values && { values }) };
 }

@@ -183,8 +183,12 @@ function validateAffinity(
 
 /** Addresses that lead nowhere, or to oneself. Source: ValidateNonSpecialIP. */
 export function validateOrdinaryAddress(address: string, field: string, errors: FieldError[]): void {
+  if (checkIp(address).length > 0) {
+    errors.push(invalid(field, address, 'must be a valid IP address'));
+    return;
+  }
   const special: readonly (readonly [RegExp, string])[] = [
-    [/^(0\.0\.0\.0|::)$/, 'may not be unspecified (0.0.0.0 or ::)'],
+    [/^(0\.0\.0\.0|::)$/, `may not be unspecified (${address})`],
     [/^(127\.|::1$)/, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
     [/^(169\.254\.|fe[89ab][0-9a-f]:)/i, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
     [/^(224\.0\.0\.|ff02:)/i, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
