@@ -28,6 +28,7 @@ export { NAME_COLUMN, column } from './common/columns.js';
 export { humanDuration } from './common/human-duration.js';
 export { SHOWN_SCALE } from './common/scale.js';
 export {
+  forbidden as forbiddenField,
   invalid as invalidField,
   notSupported as notSupportedField,
   required as requiredField,
