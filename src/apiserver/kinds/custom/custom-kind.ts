@@ -23,7 +23,8 @@ import type {
 import { invalid } from '../validation/field-errors.js';
 import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
-import { customScale } from './custom-scale.js';
+import { customScale, scaleErrors } from './custom-scale.js';
+import { deprecationOf } from './deprecated-version.js';
 import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
@@ -98,6 +99,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     finalizerNames: 'any',
     warnings: finalizerWarnings,
     ...(refusesCreation && { refusesCreation }),
+    ...(version.deprecated && { deprecation: deprecationOf(version, spec) }),
     ...customColumns(version.additionalPrinterColumns),
     ...(version.subresources?.scale && { scale: customScale(version.subresources.scale) }),
     ...(needsView && { view: storedView(spec, version.name, withDefaults ? structural : undefined) }),
@@ -109,10 +111,12 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     selectableFields: selectableFieldsOf(version),
     validate(object, errors) {
       validateStructural(described(object), structural, '', errors);
+      errors.push(...scaleErrors(object, version.subresources?.scale));
       if (rules) validateByRules(rules, object, undefined, errors);
     },
     validateUpdate(object, old, subresource, errors) {
       validateCustomUpdate(object, old, subresource, structural, errors);
+      errors.push(...scaleErrors(object, version.subresources?.scale));
       if (rules) validateByRules(rules, object, old, errors);
     },
   });
@@ -219,7 +223,7 @@ function validateByRules(
     errors.push(
       invalid(
         '<nil>',
-        'null',
+        null,
         'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ),
     );

@@ -76,10 +76,7 @@ const CASES: readonly Case[] = [
     name: 'a text that does not match',
     schema: { type: 'string', pattern: '^a+$', minLength: 3 },
     value: 'b',
-    complaints: [
-      'spec: Invalid value: "b": spec in body should be at least 3 chars long',
-      `spec: Invalid value: "b": spec in body should match '^a+$'`,
-    ],
+    complaints: ['spec: Invalid value: "b": spec in body should be at least 3 chars long'],
   },
   {
     name: 'a text without its format',

@@ -88,10 +88,11 @@ function validateEnum(value: unknown, schema: StructuralSchema, path: string, er
 function validateString(value: string, schema: StructuralSchema, path: string, errors: FieldError[]): void {
   const { maxLength, minLength, pattern, format } = schema;
   const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+  // Only the first of these is said.
   if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
-  if (minLength !== undefined && length < minLength)
+  else if (minLength !== undefined && length < minLength)
     errors.push(invalid(path, value, `${named(path)} should be at least ${minLength} chars long`));
-  if (pattern && !linearPattern(pattern).test(value))
+  else if (pattern && !linearPattern(pattern).test(value))
     errors.push(invalid(path, value, `${named(path)} should match '${pattern}'`));
   if (format && !hasFormat(value, format)) {
     const message = `${named(path)} must be of type ${format}: ${JSON.stringify(value)}`;
