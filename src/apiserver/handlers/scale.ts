@@ -29,7 +29,8 @@ const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { scale } = call.kind;
   if (!scale) throw unknownPath();
-  if (call.request.method === 'GET') return shown(context, call, (await getState(context, call)).object, scale);
+  if (call.request.method === 'GET')
+    return shown(context, call, (await getState(context, call)).object, scale);
   const { change, options } = await writeOf(context, call, scale);
   const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
     const oldObject = toScale(current, scale);

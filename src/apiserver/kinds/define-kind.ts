@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
@@ -52,14 +52,14 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
    * updates of the status keep all else that the kind has. @default false
    */
   readonly hasStatus?: boolean;
-  /** Updates of the status keep the labels, annotations, finalizers and owners as well. @default false */
-  readonly keepsMetadataOfStatus?: boolean;
   /** The part whose changes count in `metadata.generation`. @default there is no generation */
   generationOf?(object: Readonly<T>): unknown;
   /** A `PUT` to an object that is not there creates it. @default false */
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
   readonly needsVersionOnUpdate?: boolean;
+  /** What an update of the status leaves as it is. @default nothing: it may change all metadata */
+  readonly keptWithStatus?: readonly (keyof UnstructuredObject['metadata'])[];
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default 'standard-or-qualified' */
@@ -158,7 +158,8 @@ function changesOf(rules: KindRules) {
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
-      if (rules.keepsMetadataOfStatus && subresource === 'status') carryOverMetadata(object, old);
+      if (subresource === 'status')
+        for (const field of rules.keptWithStatus ?? []) carryOver(object.metadata, old.metadata, field);
       rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
@@ -234,15 +235,6 @@ function carryOverOtherParts(
   carryOver(object, old, 'spec');
 }
 
-/** Source: ResetObjectMetaForStatus in apimachinery. */
-function carryOverMetadata(
-  { metadata }: UnstructuredObject,
-  { metadata: old }: Readonly<UnstructuredObject>,
-): void {
-  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const)
-    carryOver(metadata, old, field);
-}
-
 function countGeneration(
   rules: KindRules,
   object: UnstructuredObject,
@@ -250,7 +242,7 @@ function countGeneration(
 ): void {
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
-  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const equal = isDefinedByUsers(rules) ? sameJson : sameMeaning;
   const isSame = before === after || equal(before, after);
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.

@@ -176,7 +176,7 @@ function plain(value: unknown): unknown {
   return isJsonObject(value) ? withoutDirectives(value) : value;
 }
 
-/** Whatever the directive is: where there is nothing to steer, nothing comes of it. */
+/** No directive has an effect where there is nothing to steer. */
 function isDirected(value: unknown): boolean {
   return isJsonObject(value) && Object.hasOwn(value, DIRECTIVE);
 }

@@ -10,7 +10,7 @@ export interface NodeChange {
 export class RegisteredNodes {
   private readonly known = new Map<string, KubernetesObject>();
 
-  /** Whoever leads next gets to know all nodes again. */
+  /** The next leader learns all nodes anew. */
   reset(): void {
     this.known.clear();
   }

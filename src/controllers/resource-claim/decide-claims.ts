@@ -98,12 +98,23 @@ export function claimsToReserve(
   });
 }
 
-/** The names of the claims that a pod uses, as far as they are known. */
+/** The names of the claims that a pod uses, as far as they are known; that of its extended resources is the scheduler's. */
 export function claimNamesOfPod({ spec, status }: ReadablePod): readonly string[] {
-  return (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
+  const own = (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
     const generated = status?.resourceClaimStatuses?.find((each) => each.name === name);
     return resourceClaimName ?? generated?.resourceClaimName ?? [];
   });
+  return [...own, ...extendedClaimName(status)];
+}
+
+function extendedClaimName(status: ReadablePod['status']): readonly string[] {
+  const { resourceClaimName } = status?.extendedResourceClaimStatus ?? {};
+  return resourceClaimName === undefined ? [] : [resourceClaimName];
+}
+
+/** Whether a pod has claims, or may come to have some. */
+export function hasClaims({ spec, status }: ReadablePod): boolean {
+  return (spec.resourceClaims ?? []).length > 0 || extendedClaimName(status).length > 0;
 }
 
 export interface ClaimUpkeep {

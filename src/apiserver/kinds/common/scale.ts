@@ -26,7 +26,7 @@ export const REPLICAS_SCALE: ScaleMapping = {
   },
 };
 
-/** How a Scale shows itself in a Table, whatever it is the Scale of. */
+/** How the Scale of any kind shows itself in a Table. */
 export const SHOWN_SCALE: ShownKind = {
   type: { group: 'autoscaling', version: 'v1', resource: 'scales', kind: 'Scale', namespaced: true },
   listKind: 'ScaleList',

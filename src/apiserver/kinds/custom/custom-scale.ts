@@ -1,7 +1,6 @@
 import type { CustomResourceSubresourceScale } from '@rollkeeper/machinery/types/apiextensions-v1';
 import { ownField, setField, isJsonObject } from '@rollkeeper/machinery/kubernetes';
-import type { FieldError, ScaleMapping } from '../kind-definition.js';
-import { invalid } from '../validation/field-errors.js';
+import type { ScaleMapping } from '../kind-definition.js';
 
 /** Where a kind keeps the numbers of its Scale; the paths are simple ones, `.spec.replicas`. */
 export function customScale({
@@ -31,31 +30,6 @@ export function customScale({
     },
   };
 }
-
-/** What a Scale could not say of an object. Source: ValidateScaleSpec and ValidateScaleStatus in apiextensions-apiserver. */
-export function scaleErrors(
-  object: unknown,
-  scale: CustomResourceSubresourceScale | undefined,
-): readonly FieldError[] {
-  if (!scale) return [];
-  return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => replicaErrors(object, path));
-}
-
-function replicaErrors(object: unknown, path: string): FieldError[] {
-  const value = valueAt(object, path);
-  if (value === undefined) return [];
-  if (typeof value !== 'number' || !Number.isInteger(value)) {
-    const type = typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'bool' : 'float64';
-    return isJsonObject(value) || Array.isArray(value)
-      ? []
-      : [invalid(path, 0, `${path} accessor error: ${String(value)} is of the type ${type}, expected int64`)];
-  }
-  if (value < 0) return [invalid(path, value, 'should be a non-negative integer')];
-  if (value > MAX_REPLICAS) return [invalid(path, value, `should be less than or equal to ${MAX_REPLICAS}`)];
-  return [];
-}
-
-const MAX_REPLICAS = 2 ** 31 - 1;
 
 function namesOf(path: string): string[] {
   return path.split('.').filter((name) => name !== '');

@@ -34,7 +34,7 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
     namespaced: true,
   },
   schema: 'io.k8s.api.discovery.v1.EndpointSlice',
-  // Whoever sends it on wants its labels as well.
+  // Consumers read the labels as well.
   generationOf: ({ apiVersion: _version, kind: _kind, metadata, ...rest }) => [rest, metadata.labels],
   ...printed<Slice>(
     NAME,

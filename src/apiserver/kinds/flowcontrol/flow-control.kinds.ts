@@ -8,6 +8,7 @@ import type {
 import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -26,8 +27,8 @@ export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
-  keepsMetadataOfStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
     NAME,
@@ -217,8 +218,8 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
-  keepsMetadataOfStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
     NAME,

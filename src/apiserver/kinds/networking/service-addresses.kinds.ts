@@ -8,6 +8,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -28,7 +29,6 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
   schema: 'io.k8s.api.networking.v1.ServiceCIDR',
   ownershipFrom: 'creation',
   hasStatus: true,
-  keepsMetadataOfStatus: true,
   ...printed<Network>(
     NAME,
     shown('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')),
@@ -49,6 +49,7 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
         ),
       );
   },
+  keptWithStatus: ALL_BUT_STATUS,
   validateUpdate(object, old, subresource, errors) {
     const before = old.spec?.cidrs ?? [];
     const after = object.spec?.cidrs ?? [];

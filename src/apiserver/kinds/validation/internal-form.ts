@@ -22,7 +22,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 let types: Readonly<Record<string, readonly Field[]>> | undefined;
 
-/** Types that the conversion from the API gives fields of their parent. */
+/** Types that the conversion from the API gives fields of their parent, or that the API writes as one of several things. */
 const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
   'core.PodSpec': ({ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace, ...spec }) => ({
     ...spec,
@@ -31,6 +31,10 @@ const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
       ...{ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace },
     },
   }),
+  'apiextensions.JSONSchemaPropsOrArray': (value) => (Array.isArray(value) ? { jSONSchemas: value } : { schema: value }),
+  'apiextensions.JSONSchemaPropsOrBool': (value: Fields | boolean) =>
+    typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
+  'apiextensions.JSONSchemaPropsOrStringArray': (value) => (Array.isArray(value) ? { property: value } : { schema: value }),
 };
 
 /**

@@ -7,7 +7,7 @@ import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
 import type { RuleNode } from './rule-tree.js';
-import { relativePath } from './relative-path.js';
+import { fieldAt } from './relative-path.js';
 
 /**
  * What all rules may cost for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should not
@@ -98,7 +98,7 @@ function judge(node: RuleNode, place: Place, errors: FieldError[], budget: CostB
     if (outcome.type === 'error') {
       errors.push(invalid(field, type, failure(outcome.message, rule)));
     } else if (outcome.value !== true && (usesOldSelf || !isUnchanged(place))) {
-      errors.push(complaint(compiled, place, values, budget));
+      errors.push(complaint(compiled, node, place, values, budget));
     }
   }
 }
@@ -111,11 +111,13 @@ function isUnchanged({ value, old, parent }: Place): boolean {
 
 function complaint(
   { rule, message }: CompiledRule,
+  { schema }: RuleNode,
   { path, value }: Place,
   values: Readonly<Record<string, unknown>>,
   budget: CostBudget,
 ): FieldError {
-  const below = relativePath(rule.fieldPath ?? '');
+  const found = fieldAt(rule.fieldPath ?? '', schema);
+  const below = 'problem' in found ? '' : found.shown;
   const field = `${path}${path === '' ? below.replace(/^\./, '') : below}` || '<nil>';
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
