@@ -243,7 +243,7 @@ describe('RuntimeClass', () => {
       scheduling: { tolerations },
     } as RuntimeClass;
     const { followed } = await followedOf('runtimeclasses.node.k8s.io', runtimeClass as never);
-    await admitRuntimeClass(creationOf(pod), followed as never);
+    await admitRuntimeClass(creationOf(pod), followed);
     expect(pod.spec.tolerations).toEqual(expected);
   });
 });
