@@ -171,3 +171,21 @@ describe('expressions that cost too much', () => {
     expect(program?.evaluate({}, new CostBudget(0))).toMatchObject({ type: 'exceeded' });
   });
 });
+
+describe('expressions of thousands of parts', () => {
+  const linked = (text: string, by: string): string => Array(4542).fill(text).join(by);
+  it.each([
+    [linked('true', ' && '), true],
+    [linked('false', ' || '), false],
+    [`${'!'.repeat(4541)}true`, false],
+    [`${'- '.repeat(4541)}1 == -1`, true],
+    [`size([${linked('1', ', ')}]) == 4542`, true],
+  ])('are evaluated if their syntax is taken: %.20s', (expression, value) => {
+    expect(outcomeOf(expression)).toEqual({ type: 'value', value });
+  });
+
+  it('are refused if they are too deep', () => {
+    const { problem } = compileExpression(`${linked('1', ' + ')} == 1`, { variables: {} });
+    expect(problem).toBe('ERROR: <input>:-1:0: max recursion depth exceeded');
+  });
+});

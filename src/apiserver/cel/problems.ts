@@ -49,10 +49,30 @@ export function describeProblem(
     : genuine(said, WORDS);
   const shown = words.replace(/\bObject\d+\b/g, (name) => shownNames.get(name) ?? name);
   const start = isMissingField ? pointBefore(expression, range?.start ?? 0) : (range?.start ?? 0);
-  const before = expression.slice(0, start).split('\n');
-  const column = before.at(-1)!.length;
-  const line = expression.split('\n')[before.length - 1] ?? '';
-  return `ERROR: <input>:${before.length}:${column + 1}: ${shown}\n | ${line}\n | ${'.'.repeat(column)}^`;
+  return placedProblem(expression, start, shown);
+}
+
+/** More bytes of a line are not shown. */
+const MAX_LINE = 16_384;
+
+/**
+ * A problem with its place, the line and a mark below, which is wide below a wide character. Source: common/error.go of cel-go.
+ * @param at undefined for one of the whole expression
+ */
+export function placedProblem(expression: string, at: number | undefined, message: string): string {
+  if (at === undefined) return `ERROR: <input>:-1:0: ${message}`;
+  const before = expression.slice(0, at).split('\n');
+  const column = [...before.at(-1)!].length;
+  const line = (expression.split('\n')[before.length - 1] ?? '').replaceAll('\t', ' ');
+  const text = `ERROR: <input>:${before.length}:${column + 1}: ${message}`;
+  if (Buffer.byteLength(line) > MAX_LINE) return text;
+  const letters = [...line];
+  const dots = letters.slice(0, column).map((letter) => (isWide(letter) ? '\uFF0E' : '.'));
+  return `${text}\n | ${line}\n | ${dots.join('')}${isWide(letters[column] ?? '') ? '\uFF3E' : '^'}`;
+}
+
+function isWide(letter: string): boolean {
+  return Buffer.byteLength(letter) > 1;
 }
 
 /** Why an evaluation failed. */

@@ -8,7 +8,11 @@ import { summaryOfBytes } from '../schema/index.js';
  * Objects of kinds that users define say what they are; no type is known that could be taken for theirs.
  * @throws StatusError 400 if the kind or the right API version is not given
  */
-export function checkCustomType({ apiVersion = '', kind }: UnstructuredObject, type: ResourceType, body: Buffer): void {
+export function checkCustomType(
+  { apiVersion = '', kind }: UnstructuredObject,
+  type: ResourceType,
+  body: Buffer,
+): void {
   if (!kind) {
     const problem = `Object 'Kind' is missing in '${body.toString('utf8')}'`;
     throw badRequest(
@@ -23,7 +27,10 @@ export function checkCustomType({ apiVersion = '', kind }: UnstructuredObject, t
 }
 
 /** What is of another kind is invalid. Undefined: it is of this one. */
-export function wrongKind({ kind, metadata }: UnstructuredObject, type: ResourceType): StatusError | undefined {
+export function wrongKind(
+  { kind, metadata }: UnstructuredObject,
+  type: ResourceType,
+): StatusError | undefined {
   if (kind === type.kind) return undefined;
   const shown = JSON.stringify(kind);
   return invalid({ group: type.group, kind }, metadata.name, [

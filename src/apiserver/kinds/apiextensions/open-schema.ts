@@ -119,9 +119,7 @@ function visitFields(schema: StructuralSchema, place: Place, context: Context, i
   if (additionalProperties !== undefined) {
     const field = `${path}.additionalProperties`;
     if (Object.keys(properties).length > 0 && additionalProperties !== true)
-      context.schemaErrors.push(
-        forbidden(field, 'additionalProperties and properties are mutual exclusive'),
-      );
+      context.schemaErrors.push(forbidden(field, 'additionalProperties and properties are mutual exclusive'));
     // Without a value, what would be pruned is not known.
     const forbidsDefaults = 'inside additionalProperties applying to object metadata';
     if (isSchema(additionalProperties))

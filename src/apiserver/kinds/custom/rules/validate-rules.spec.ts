@@ -36,7 +36,9 @@ function complaintsOf(schema: StructuralSchema, object: unknown, old?: unknown):
 function problemsOf(schema: StructuralSchema): string[] {
   const errors: FieldError[] = [];
   new SchemaValidation(undefined).validate({ openAPIV3Schema: schema as never }, 'spec', false, 'v1', errors);
-  return errors.map(({ field, message }) => `${field}: ${message}`.replaceAll('spec.openAPIV3Schema', 'schema'));
+  return errors.map(({ field, message }) =>
+    `${field}: ${message}`.replaceAll('spec.openAPIV3Schema', 'schema'),
+  );
 }
 
 describe('rules of a schema', () => {
@@ -175,11 +177,7 @@ describe('rules that cannot be meant', () => {
       'messageExpression must evaluate to a string',
     ],
     ['two lines', { rule: 'true &&\ntrue' }, 'message must be specified if rule contains line breaks'],
-    [
-      'a field that is not there',
-      { rule: 'true', fieldPath: '.nope' },
-      'must be a valid path',
-    ],
+    ['a field that is not there', { rule: 'true', fieldPath: '.nope' }, 'must be a valid path'],
     [
       'an option in vain',
       { rule: 'true', optionalOldSelf: true },
