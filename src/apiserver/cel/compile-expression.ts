@@ -62,6 +62,10 @@ export function compileExpression(
   if (hasLiterals) registerObjectLiterals(environment);
   const plain = withoutRepeatedSigns(expression);
   const text = hasLiterals ? withObjectLiterals(plain) : plain;
+  const isFunction = (name: string): boolean =>
+    environment.getDefinitions().functions.some((known) => known.name === name);
+  const describe = (error: unknown): string =>
+    describeProblem(expression, error, declarations.shownNames, isFunction);
   try {
     for (const [name, type] of Object.entries(variables)) {
       const known = declarations.declare(type);
@@ -71,7 +75,7 @@ export function compileExpression(
     const parsed = environment.parse(withOwnMacros(text));
     flattenChains(parsed.ast as unknown as ExpressionNode);
     const { valid, type, error } = parsed.check();
-    if (!valid) return { problem: describeProblem(expression, error, declarations.shownNames) };
+    if (!valid) return { problem: describe(error) };
     const root = parsed.ast as unknown as ExpressionNode;
     const used = new Set(identifiersIn(root));
     meterExpression(root);
@@ -87,7 +91,7 @@ export function compileExpression(
       },
     };
   } catch (error) {
-    return { problem: describeProblem(expression, error, declarations.shownNames) };
+    return { problem: describe(error) };
   }
 }
 

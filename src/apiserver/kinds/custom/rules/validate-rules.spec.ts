@@ -103,7 +103,9 @@ describe('rules of a schema', () => {
   });
 
   it('find the item of before in a list that is a map, wherever it stood', () => {
-    const items = ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }]);
+    const items = ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }], {
+      required: ['namespace'],
+    });
     const schema = schemaWith({
       type: 'object',
       properties: {
