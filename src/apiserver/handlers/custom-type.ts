@@ -1,7 +1,7 @@
 import type { ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
+import { apiVersionOf, goQuote } from '@rollkeeper/machinery/kubernetes';
 import { badRequest, invalid } from '../errors/index.js';
-import type { StatusError } from '../errors/index.js';
+import type { FieldError, StatusError } from '../errors/index.js';
 import { summaryOfBytes } from '../schema/index.js';
 
 /**
@@ -27,13 +27,25 @@ export function checkCustomType(
 }
 
 /** What is of another kind is invalid. Undefined: it is of this one. */
-export function wrongKind(
-  { kind, metadata }: UnstructuredObject,
+export function wrongKind(object: UnstructuredObject, type: ResourceType): StatusError | undefined {
+  return object.kind === type.kind
+    ? undefined
+    : wrongType({ ...object, apiVersion: apiVersionOf(type) }, type);
+}
+
+/** Source: ValidateTypeMeta in apiextensions-apiserver/pkg/registry/customresource. */
+export function wrongType(
+  { apiVersion, kind, metadata }: UnstructuredObject,
   type: ResourceType,
-): StatusError | undefined {
-  if (kind === type.kind) return undefined;
-  const shown = JSON.stringify(kind);
+): StatusError {
+  const complaint = (field: string, value: string, wanted: string): FieldError => ({
+    type: 'FieldValueInvalid',
+    field,
+    message: `Invalid value: ${goQuote(value)}: must be ${wanted}`,
+  });
+  const expected = apiVersionOf(type);
   return invalid({ group: type.group, kind }, metadata.name, [
-    { type: 'FieldValueInvalid', field: 'kind', message: `Invalid value: ${shown}: must be ${type.kind}` },
+    ...(kind === type.kind ? [] : [complaint('kind', kind, type.kind)]),
+    ...(apiVersion === expected ? [] : [complaint('apiVersion', apiVersion, expected)]),
   ]);
 }

@@ -4,6 +4,7 @@ import { conflict, invalid, unknownPath } from '../errors/index.js';
 import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
@@ -144,7 +145,8 @@ function scaled(
 ): UnstructuredObject {
   checkPreconditions(scale, current, call);
   const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
-  if (replicas < 0) {
+  // A custom object is judged with its new number.
+  if (replicas < 0 && !isDefinedByUsers(call.kind)) {
     throw invalid(SCALE_TYPE, call.name, [
       {
         type: 'FieldValueInvalid',
