@@ -225,7 +225,8 @@ export function unreadable(schema: StructuralSchema): string | undefined {
     ['additionalItems', 'additionalItems'],
     ['definitions', 'definitions'],
   ] as const)
-    if (schema[field] !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
+    if (schema[field] !== undefined && schema[field] !== '')
+      return `OpenAPIV3Schema '${name}' is not supported`;
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
   const items = schema.items as unknown;
