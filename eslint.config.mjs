@@ -178,6 +178,11 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    ignores: ['src/**/*.{spec,fixture}.ts', 'src/**/*-contract.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 60 }] },
+  },
+  {
     files: [
       'src/{apiserver,controllers,scheduler,simulator,testing/cluster,testing/conformance}/**/*.ts',
       'src/machinery/kubernetes/**/*.ts',

@@ -6,14 +6,17 @@
  * - `inside`: the embedded structs that a field is in, which messages have in the path
  * - `always`: what is written of a field that is empty: a struct, and all that has no `omitempty`
  *
+ * And src/apiserver/kinds/generated/internal.json: the fields of the types that messages about invalid values show as Kubernetes has them inside.
+ *
  * Run after an update of `kubernetes-models`, with a folder in which the sources of k8s.io/api, k8s.io/apimachinery,
- * k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator are, of the same release:
+ * k8s.io/apiextensions-apiserver, k8s.io/kube-aggregator and k8s.io/kubernetes are, of the same release:
  * `node scripts/generate-go-facts.mjs FOLDER`
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoPackages } from './lib/schemas/go-types.mjs';
+import { internalTypes } from './lib/schemas/internal-types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const generated = path.join(root, 'src/apiserver/schema/generated');
@@ -29,3 +32,7 @@ for (const file of readdirSync(path.join(generated, 'types'))) {
   const facts = packages.factsOf(file.replace(/\.json$/, ''), schemas);
   if (Object.keys(facts).length > 0) writeFileSync(path.join(target, file), `${JSON.stringify(facts)}\n`);
 }
+writeFileSync(
+  path.join(root, 'src/apiserver/kinds/generated/internal.json'),
+  `${JSON.stringify(internalTypes(sources))}\n`,
+);

@@ -41,13 +41,46 @@ export function assembleApi(
   metrics: ApiServerMetrics,
   address: () => string,
 ): AssembledApi {
-  const { kinds, schemas, clock, flags = {}, random, logger, token, users } = options;
+  const { clock, flags = {}, kinds, logger, schemas } = options;
+  const { authenticator, authorizer, context, definitions, followed, nodes } = assembleParts(
+    options,
+    metrics,
+  );
+  const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
+  const policyStatus = new PolicyStatus(context, followed);
+  const expiry = new EventExpiry({ storage: options.storage, clock, logger });
+  const protobuf = new ProtobufAnswers(kinds, schemas);
+  const serving = { unreadable: followed.unreadable, protobuf, flags, startedAtMs: clock.now() };
+  const background: Promise<void>[] = [];
+  return {
+    authenticator,
+    authorizer,
+    router: new Router(context, address, { authenticator, authorizer }, serving),
+    toProtobuf: (body) => protobuf.encode(body),
+    async prepare(signal) {
+      await followed.load();
+      nodes.begin(signal);
+      background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
+      await ensureInitialObjects(context);
+      await aggregation.aggregate();
+      background.push(aggregation.run(signal), policyStatus.run(signal));
+    },
+    announce: (url) => ensureApiEndpoints(context, url),
+    async ended() {
+      await Promise.all([...background, nodes.ended()]);
+    },
+  };
+}
+
+/** Who may do what, and what a write goes through. */
+function assembleParts(options: ApiServerOptions, metrics: ApiServerMetrics) {
+  const { clock, kinds, logger, random, schemas, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
   const following = { clock, logger, check: storedObjectCheck(kinds, schemas) };
   const followed = new FollowedResources(measured, following, (resource, count) =>
     metrics.unreadable(resource, count),
   );
-  const { storage } = followed;
+  const { storage, unreadable } = followed;
 
   const nodes = new NodeAccess(measured, following, NODE_RULES);
   const authorizer = new Authorizer({ followed, kinds, nodes, isOpen: token === undefined });
@@ -67,38 +100,9 @@ export function assembleApi(
   );
   const definitions = new CustomResources({ clock, followed, kinds, schemas }, () => context);
   const events = new SharedEvents();
-  const { unreadable } = followed;
   const context: RegistryContext = {
     ...base,
     ...{ admission, events, tokens, converter, definitions, unreadable },
   };
-  const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
-  const policyStatus = new PolicyStatus(context, followed);
-  const expiry = new EventExpiry({ storage: options.storage, clock, logger });
-
-  const protobuf = new ProtobufAnswers(kinds, schemas);
-  const background: Promise<void>[] = [];
-  return {
-    authenticator,
-    authorizer,
-    router: new Router(
-      context,
-      address,
-      { authenticator, authorizer },
-      { unreadable, protobuf, flags, startedAtMs: clock.now() },
-    ),
-    toProtobuf: (body) => protobuf.encode(body),
-    async prepare(signal) {
-      await followed.load();
-      nodes.begin(signal);
-      background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
-      await ensureInitialObjects(context);
-      await aggregation.aggregate();
-      background.push(aggregation.run(signal), policyStatus.run(signal));
-    },
-    announce: (url) => ensureApiEndpoints(context, url),
-    async ended() {
-      await Promise.all([...background, nodes.ended()]);
-    },
-  };
+  return { authenticator, authorizer, context, definitions, followed, nodes };
 }

@@ -93,75 +93,100 @@ export async function startTlsRedis(): Promise<
 
 /** A master, a replica, and three Sentinels that fail over after half a second. */
 export async function startSentinelTrio(): Promise<ReplicatedTopology> {
-  const processes = new RedisProcesses();
-  const login = { username: 'default', password: 'of-the-data' };
-  const children = new Map<number, ChildProcess>();
-  const startData = async (port: number, master?: number): Promise<void> => {
+  const trio = new SentinelTrio();
+  await trio.start();
+  return {
+    url: trio.url,
+    failOver: () => trio.failOver(),
+    repair: () => trio.repair(),
+    stop: () => trio.stop(),
+  };
+}
+
+const SENTINEL_PASSWORD = 'of-the-sentinels';
+
+class SentinelTrio {
+  private readonly processes = new RedisProcesses();
+  private readonly login = { username: 'default', password: 'of-the-data' };
+  private readonly children = new Map<number, ChildProcess>();
+  private sentinels: readonly number[] = [];
+
+  async start(): Promise<void> {
+    const firstMaster = await freePort();
+    await this.startData(firstMaster);
+    await this.startData(await freePort(), firstMaster);
+    this.sentinels = [await freePort(), await freePort(), await freePort()];
+    for (const port of this.sentinels) await this.startSentinel(port, firstMaster);
+    // A failover needs a majority of Sentinels that know each other and the replica.
+    await waitFor(
+      async () => {
+        const infos = await Promise.all(
+          this.sentinels.map((port) => this.askSentinel(port, (redis) => redis.info('sentinel'))),
+        );
+        return infos.every((info) => info.includes('slaves=1,sentinels=3'));
+      },
+      { what: 'the Sentinels to find each other', timeoutMs: 45_000 },
+    );
+  }
+
+  get url(): string {
+    const hosts = this.sentinels.map((port) => `${HOST}:${port}`).join(',');
+    return `redis+sentinel://:${this.login.password}@${hosts}/rk?sentinel-password=${SENTINEL_PASSWORD}`;
+  }
+
+  async failOver(): Promise<void> {
+    const before = await this.masterPort();
+    this.children.get(before)?.kill('SIGKILL');
+    await waitFor(async () => (await this.masterPort()) !== before, {
+      what: 'the Sentinels to name another master',
+      timeoutMs: 60_000,
+    });
+  }
+
+  async repair(): Promise<void> {
+    const master = await this.masterPort();
+    for (const [port, child] of this.children) if (hasEnded(child)) await this.startData(port, master);
+  }
+
+  stop(): Promise<void> {
+    return this.processes.stop();
+  }
+
+  private async startData(port: number, master?: number): Promise<void> {
+    const { password } = this.login;
     const args = [
-      ...['--port', String(port), '--requirepass', login.password, '--masterauth', login.password],
+      ...['--port', String(port), '--requirepass', password, '--masterauth', password],
       ...(master === undefined ? [] : ['--replicaof', `${HOST} ${master}`]),
       ...[...KEEP_NOTHING, '--repl-diskless-sync-delay', '0'],
     ];
-    children.set(port, await processes.start(port, args, { password: login.password }));
-    if (master !== undefined) await untilFollowing(port, { password: login.password });
-  };
-  const firstMaster = await freePort();
-  await startData(firstMaster);
-  await startData(await freePort(), firstMaster);
-  const sentinels = [await freePort(), await freePort(), await freePort()];
-  for (const port of sentinels) {
+    this.children.set(port, await this.processes.start(port, args, { password }));
+    if (master !== undefined) await untilFollowing(port, { password });
+  }
+
+  private async startSentinel(port: number, master: number): Promise<void> {
     const config = [
       `port ${port}`,
-      'requirepass of-the-sentinels',
-      'sentinel sentinel-pass of-the-sentinels',
-      `sentinel monitor rk ${HOST} ${firstMaster} 2`,
-      `sentinel auth-pass rk ${login.password}`,
+      `requirepass ${SENTINEL_PASSWORD}`,
+      `sentinel sentinel-pass ${SENTINEL_PASSWORD}`,
+      `sentinel monitor rk ${HOST} ${master} 2`,
+      `sentinel auth-pass rk ${this.login.password}`,
       'sentinel down-after-milliseconds rk 500',
       'sentinel failover-timeout rk 3000',
     ];
-    await processes.start(
-      port,
-      [processes.file(`sentinel-${port}.conf`, `${config.join('\n')}\n`), '--sentinel'],
-      {
-        password: 'of-the-sentinels',
-      },
-    );
+    const file = this.processes.file(`sentinel-${port}.conf`, `${config.join('\n')}\n`);
+    await this.processes.start(port, [file, '--sentinel'], { password: SENTINEL_PASSWORD });
   }
-  const askSentinel = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> =>
-    ask(port, { password: 'of-the-sentinels' }, use);
-  // A failover needs a majority of Sentinels that know each other and the replica.
-  await waitFor(
-    async () => {
-      const infos = await Promise.all(
-        sentinels.map((port) => askSentinel(port, (redis) => redis.info('sentinel'))),
-      );
-      return infos.every((info) => info.includes('slaves=1,sentinels=3'));
-    },
-    { what: 'the Sentinels to find each other', timeoutMs: 45_000 },
-  );
-  const masterPort = async (): Promise<number> => {
-    const answer = await askSentinel(sentinels[0] as number, (redis) =>
+
+  private askSentinel<T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> {
+    return ask(port, { password: SENTINEL_PASSWORD }, use);
+  }
+
+  private async masterPort(): Promise<number> {
+    const answer = await this.askSentinel(this.sentinels[0] as number, (redis) =>
       redis.call('SENTINEL', 'get-master-addr-by-name', 'rk'),
     );
     return Number((answer as [string, string])[1]);
-  };
-  const hosts = sentinels.map((port) => `${HOST}:${port}`).join(',');
-  return {
-    url: `redis+sentinel://:${login.password}@${hosts}/rk?sentinel-password=of-the-sentinels`,
-    async failOver() {
-      const before = await masterPort();
-      children.get(before)?.kill('SIGKILL');
-      await waitFor(async () => (await masterPort()) !== before, {
-        what: 'the Sentinels to name another master',
-        timeoutMs: 60_000,
-      });
-    },
-    async repair() {
-      const master = await masterPort();
-      for (const [port, child] of children) if (hasEnded(child)) await startData(port, master);
-    },
-    stop: () => processes.stop(),
-  };
+  }
 }
 
 /**
@@ -172,100 +197,147 @@ export async function startRedisCluster(
   options: { tls?: boolean; replicated?: boolean } = {},
 ): Promise<ReplicatedTopology> {
   const processes = new RedisProcesses();
-  const { link, query, serverArgs } = options.tls ? await clusterTls(processes) : PLAIN;
-  const onNode = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> => ask(port, link, use);
-  const nodes: { port: number; busPort: number; child?: ChildProcess }[] = [];
-  const startNode = async (node: (typeof nodes)[0]): Promise<void> => {
+  const cluster = new ClusterNodes(processes, options.tls ? await clusterTls(processes) : PLAIN);
+  await cluster.start(options.replicated ? 6 : 3);
+  return {
+    url: cluster.url,
+    failOver: () => cluster.failOver(),
+    repair: () => cluster.repair(),
+    stop: () => processes.stop(),
+  };
+}
+
+const MASTERS = 3;
+const SLOTS = 16_384;
+
+interface ClusterNode {
+  readonly port: number;
+  readonly busPort: number;
+  child?: ChildProcess;
+}
+
+class ClusterNodes {
+  private readonly nodes: ClusterNode[] = [];
+  private failovers = 0;
+
+  constructor(
+    private readonly processes: RedisProcesses,
+    private readonly how: ClusterLink,
+  ) {}
+
+  async start(count: number): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      const node = { port: await freePort(), busPort: await freePort() };
+      this.nodes.push(node);
+      await this.startNode(node);
+      const [first] = this.nodes;
+      if (first && index > 0)
+        await this.on(node.port, (redis) => redis.call('CLUSTER', 'MEET', HOST, first.port, first.busPort));
+    }
+    await this.shareSlots(this.ports.slice(0, MASTERS));
+    await this.untilAgreed();
+    for (const [index, port] of this.ports.slice(MASTERS).entries())
+      await this.follow(port, this.ports[index] as number);
+    await this.untilAgreed();
+  }
+
+  get url(): string {
+    const { link, query } = this.how;
+    const hosts = this.ports.map((port) => `${HOST}:${port}`).join(',');
+    const scheme = link.password === undefined ? 'redis+cluster://' : `rediss+cluster://:${link.password}@`;
+    return `${scheme}${hosts}${query}`;
+  }
+
+  async failOver(): Promise<void> {
+    const before = await this.mastersNow();
+    const port = before[this.failovers++ % before.length];
+    this.nodes.find((node) => node.port === port)?.child?.kill('SIGKILL');
+    await waitFor(async () => (await this.mastersNow()).some((master) => !before.includes(master)), {
+      what: 'a replica to take its master’s place',
+      timeoutMs: 60_000,
+    });
+    await this.untilAgreed();
+  }
+
+  async repair(): Promise<void> {
+    for (const node of this.nodes)
+      if (node.child && hasEnded(node.child)) {
+        await this.startNode(node);
+        await untilFollowing(node.port, this.how.link);
+      }
+    await this.untilAgreed();
+  }
+
+  private get ports(): number[] {
+    return this.nodes.map(({ port }) => port);
+  }
+
+  private on<T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> {
+    return ask(port, this.how.link, use);
+  }
+
+  private async startNode(node: ClusterNode): Promise<void> {
     const { busPort, port } = node;
     const args = [
-      ...[...serverArgs(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...[...this.how.serverArgs(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
       ...['--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0', ...KEEP_NOTHING],
     ];
-    node.child = await processes.start(port, args, link);
-  };
-  for (let index = 0; index < (options.replicated ? 6 : 3); index++) {
-    const node = { port: await freePort(), busPort: await freePort() };
-    nodes.push(node);
-    await startNode(node);
-    const [first] = nodes;
-    if (first && index > 0)
-      await onNode(node.port, (redis) => redis.call('CLUSTER', 'MEET', HOST, first.port, first.busPort));
+    node.child = await this.processes.start(port, args, this.how.link);
   }
-  const ports = nodes.map(({ port }) => port);
-  const [masters, replicas] = [ports.slice(0, 3), ports.slice(3)];
-  const share = Math.ceil(16_384 / masters.length);
-  for (const [index, port] of masters.entries()) {
-    const last = Math.min((index + 1) * share, 16_384) - 1;
-    await onNode(port, async (redis) => {
-      await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1).catch(() => undefined);
-      await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
-    });
+
+  private async shareSlots(masters: readonly number[]): Promise<void> {
+    const share = Math.ceil(SLOTS / masters.length);
+    for (const [index, port] of masters.entries()) {
+      const last = Math.min((index + 1) * share, SLOTS) - 1;
+      await this.on(port, async (redis) => {
+        await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1).catch(() => undefined);
+        await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
+      });
+    }
   }
-  const untilAgreed = (): Promise<unknown> =>
-    waitFor(
-      async () => {
-        const alive = nodes.filter(({ child }) => child && !hasEnded(child));
-        const infos = await Promise.all(
-          alive.map(({ port }) => onNode(port, (redis) => redis.cluster('INFO')).catch(() => '')),
-        );
-        const known = `cluster_known_nodes:${nodes.length}`;
-        if (!infos.every((info) => info.includes('cluster_state:ok') && info.includes(known))) return false;
-        const tables = await Promise.all(
-          alive.map(({ port }) => onNode(port, (redis) => redis.cluster('NODES')).catch(() => '')),
-        );
-        return hasOneView(tables.map(String));
-      },
-      { what: 'the Cluster to agree', timeoutMs: 45_000 },
-    );
-  await untilAgreed();
-  const idOf = (port: number): Promise<unknown> => onNode(port, (redis) => redis.call('CLUSTER', 'MYID'));
-  for (const [index, port] of replicas.entries()) {
-    const master = await idOf(masters[index] as number);
+
+  private async follow(port: number, masterPort: number): Promise<void> {
+    const master = await this.on(masterPort, (redis) => redis.call('CLUSTER', 'MYID'));
     await waitFor(
       () =>
-        onNode(port, (redis) => redis.call('CLUSTER', 'REPLICATE', String(master))).then(
+        this.on(port, (redis) => redis.call('CLUSTER', 'REPLICATE', String(master))).then(
           () => true,
           () => false,
         ),
       { what: 'a replica to know its master' },
     );
-    await untilFollowing(port, link);
+    await untilFollowing(port, this.how.link);
   }
-  await untilAgreed();
-  const isMaster = (port: number): Promise<boolean> =>
-    onNode(port, (redis) => redis.info('replication')).then(
-      (info) => info.includes('role:master'),
-      () => false,
+
+  private untilAgreed(): Promise<unknown> {
+    const { nodes } = this;
+    const known = `cluster_known_nodes:${nodes.length}`;
+    return waitFor(
+      async () => {
+        const alive = nodes.filter(({ child }) => child && !hasEnded(child));
+        const askAll = (section: 'INFO' | 'NODES'): Promise<unknown[]> =>
+          Promise.all(
+            alive.map(({ port }) =>
+              this.on(port, (redis) => redis.cluster(section as 'INFO')).catch(() => ''),
+            ),
+          );
+        const infos = (await askAll('INFO')).map(String);
+        if (!infos.every((info) => info.includes('cluster_state:ok') && info.includes(known))) return false;
+        return hasOneView((await askAll('NODES')).map(String));
+      },
+      { what: 'the Cluster to agree', timeoutMs: 45_000 },
     );
-  const mastersNow = async (): Promise<number[]> => {
-    const are = await Promise.all(ports.map(isMaster));
-    return ports.filter((_, index) => are[index]);
-  };
-  let failovers = 0;
-  const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
-  const scheme = options.tls ? `rediss+cluster://:${link.password}@` : 'redis+cluster://';
-  return {
-    url: `${scheme}${hosts}${query}`,
-    async failOver() {
-      const before = await mastersNow();
-      const port = before[failovers++ % before.length];
-      nodes.find((node) => node.port === port)?.child?.kill('SIGKILL');
-      await waitFor(async () => (await mastersNow()).some((master) => !before.includes(master)), {
-        what: 'a replica to take its master’s place',
-        timeoutMs: 60_000,
-      });
-      await untilAgreed();
-    },
-    async repair() {
-      for (const node of nodes)
-        if (node.child && hasEnded(node.child)) {
-          await startNode(node);
-          await untilFollowing(node.port, link);
-        }
-      await untilAgreed();
-    },
-    stop: () => processes.stop(),
-  };
+  }
+
+  private async mastersNow(): Promise<number[]> {
+    const isMaster = (port: number): Promise<boolean> =>
+      this.on(port, (redis) => redis.info('replication')).then(
+        (info) => info.includes('role:master'),
+        () => false,
+      );
+    const are = await Promise.all(this.ports.map(isMaster));
+    return this.ports.filter((_, index) => are[index]);
+  }
 }
 
 /**

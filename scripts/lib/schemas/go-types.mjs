@@ -56,14 +56,19 @@ export class GoPackages {
     });
   }
 
-  /** `v1.RestartPolicy`, `[]v1.OperationType`: undefined for what the schema knows as well. */
+  /** `v1.RestartPolicy`, `[]v1.OperationType`, `map[string]v1.ExtraValue`: undefined for what the schema knows as well. */
   namedType(read, type) {
     const plain = type.replace(/^\*/, '');
     if (plain.startsWith('[]')) {
       const item = this.namedType(read, plain.slice(2));
       return item && `[]${item}`;
     }
-    if (plain.startsWith('map[') || BASIC.test(plain)) return undefined;
+    const [, key, value] = /^map\[([\w.]+)\](.+)$/.exec(plain) ?? [];
+    if (value !== undefined) {
+      const item = this.namedType(read, value);
+      return item && `map[${this.namedType(read, key) ?? key}]${item}`;
+    }
+    if (BASIC.test(plain)) return undefined;
     const { owner, local } = this.resolve(read, plain);
     const found = owner?.types.get(local);
     return found && !found.fields ? `${owner.name}.${local}` : undefined;

@@ -2,6 +2,7 @@ import {
   CLAIM_PROTECTION,
   DEPLOYMENTS,
   ROLLKEEPER_DEPLOYMENTS,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
@@ -18,7 +19,7 @@ import {
   nameRequestor,
   restrictSubject,
 } from './plugins/certificate-requests.js';
-import { nameChangeAuthor } from './plugins/change-author.js';
+import { nameChangeAuthor, nameSizeAuthor } from './plugins/change-author.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { checkNamespace, checkPod, checkTemplate, TEMPLATE_HOLDERS } from './pod-security/pod-security.js';
 import type { PodSecurityKnowledge } from './pod-security/pod-security.js';
@@ -47,6 +48,8 @@ export interface Plugin {
   readonly subresource?: string;
   /** Completes a new state, in place. */
   mutate?(attributes: WriteAttributes): void | Promise<void>;
+  /** Completes the object behind a subresource whose body is another one, such as a Scale, in place. */
+  mutateBehind?(attributes: WriteAttributes): void;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError if the object may not be deleted */
@@ -72,36 +75,64 @@ export interface PluginKnowledge extends PodSecurityKnowledge, NodeRestrictionKn
 
 /** In kube-apiserver's order. */
 export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
-  const { accounts, ingressClasses, limits, nodes, priorities, runtimeClasses, storageClasses } = known;
-  const classes = {
-    get: (name: string) => priorities.get('', name),
-    list: () => priorities.list(''),
-  };
+  const { accounts, ingressClasses, runtimeClasses } = known;
+  return [
+    ...limitPlugins(known),
+    {
+      name: 'ServiceAccount',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
+    },
+    ...nodeRestrictionPlugins(known),
+    ...podSecurityPlugins(known),
+    ...priorityPlugins(known),
+    {
+      name: 'DefaultTolerationSeconds',
+      resource: 'pods',
+      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
+    },
+    {
+      name: 'RuntimeClass',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitRuntimeClass(attributes, runtimeClasses)),
+      validate: onCreation((attributes) => checkOverhead(attributes, runtimeClasses)),
+    },
+    ...topologyLabelPlugins(known),
+    ...storagePlugins(known),
+    {
+      name: 'TaintNodesByCondition',
+      resource: 'nodes',
+      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
+    },
+    {
+      name: 'DefaultIngressClass',
+      resource: 'ingresses.networking.k8s.io',
+      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
+    },
+    ...certificatePlugins(known),
+    ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
+  ];
+}
+
+function limitPlugins({ limits, nodes }: PluginKnowledge): readonly Plugin[] {
+  const checkPodLimits = (attributes: WriteAttributes): void =>
+    refuseBreaches(attributes, breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)));
+  const addLimits = ({ namespace, object }: WriteAttributes): void =>
+    applyLimitDefaults(podOf(object), limits.list(namespace));
   return [
     {
       name: 'LimitRanger',
       resource: 'pods',
       // Beyond a resize, containers are immutable after creation.
-      mutate: onCreation(({ namespace, object }) =>
-        applyLimitDefaults(podOf(object), limits.list(namespace)),
-      ),
-      validate: onCreation((attributes) =>
-        refuseBreaches(
-          attributes,
-          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
-        ),
-      ),
+      mutate: onCreation(addLimits),
+      validate: onCreation(checkPodLimits),
     },
     {
       name: 'LimitRanger',
       resource: 'pods',
       subresource: 'resize',
-      mutate: ({ namespace, object }) => applyLimitDefaults(podOf(object), limits.list(namespace)),
-      validate: (attributes) =>
-        refuseBreaches(
-          attributes,
-          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
-        ),
+      mutate: addLimits,
+      validate: checkPodLimits,
     },
     {
       name: 'PodResizeValidator',
@@ -115,13 +146,15 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       validate: (attributes) =>
         refuseBreaches(attributes, breachesOfClaim(attributes.object, limits.list(attributes.namespace))),
     },
-    {
-      name: 'ServiceAccount',
-      resource: 'pods',
-      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
-    },
-    ...nodeRestrictionPlugins(known),
-    ...podSecurityPlugins(known),
+  ];
+}
+
+function priorityPlugins({ priorities }: PluginKnowledge): readonly Plugin[] {
+  const classes = {
+    get: (name: string) => priorities.get('', name),
+    list: () => priorities.list(''),
+  };
+  return [
     {
       name: 'Priority',
       resource: 'pods',
@@ -132,17 +165,11 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       resource: 'priorityclasses.scheduling.k8s.io',
       validate: (attributes) => checkDefaultClass(attributes, classes.list()),
     },
-    {
-      name: 'DefaultTolerationSeconds',
-      resource: 'pods',
-      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
-    },
-    {
-      name: 'RuntimeClass',
-      resource: 'pods',
-      mutate: onCreation((attributes) => admitRuntimeClass(attributes, runtimeClasses)),
-      validate: onCreation((attributes) => checkOverhead(attributes, runtimeClasses)),
-    },
+  ];
+}
+
+function topologyLabelPlugins({ nodes }: PluginKnowledge): readonly Plugin[] {
+  return [
     {
       name: 'PodTopologyLabels',
       resource: 'pods',
@@ -159,6 +186,11 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
         if (kind === 'Node') addTopologyLabels(object, nodes.get('', name));
       },
     },
+  ];
+}
+
+function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] {
+  return [
     {
       name: 'DefaultStorageClass',
       resource: 'persistentvolumeclaims',
@@ -175,32 +207,34 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
     },
     {
-      name: 'TaintNodesByCondition',
-      resource: 'nodes',
-      mutate: onCreation(({ object }) => taintNewNode(object as unknown as DecodedObject<Node>)),
+      name: 'StorageObjectInUseProtection',
+      resource: 'volumeattributesclasses.storage.k8s.io',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_ATTRIBUTES_CLASS_PROTECTION)),
     },
     {
       name: 'PersistentVolumeClaimResize',
       resource: 'persistentvolumeclaims',
       validate: (attributes) => checkClaimGrowth(attributes, (name) => storageClasses.get('', name)),
     },
-    {
-      name: 'DefaultIngressClass',
-      resource: 'ingresses.networking.k8s.io',
-      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
-    },
-    ...certificatePlugins(known),
-    ...DEPLOYMENT_RESOURCES.map((resource) => ({
-      name: 'ChangeAuthor',
-      resource,
-      mutate: (attributes: WriteAttributes) =>
-        nameChangeAuthor(attributes, known.namespaces.get('', attributes.namespace)),
-    })),
   ];
 }
 
 /** Of both APIs. */
 const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
+
+function authorPlugins(resource: string, { namespaces }: PluginKnowledge): readonly Plugin[] {
+  const nameScaler = (attributes: WriteAttributes): void =>
+    nameSizeAuthor(attributes, namespaces.get('', attributes.namespace));
+  const nameAuthors = (attributes: WriteAttributes): void => {
+    nameChangeAuthor(attributes, namespaces.get('', attributes.namespace));
+    nameScaler(attributes);
+  };
+  return [
+    { name: 'ChangeAuthor', resource, mutate: nameAuthors },
+    { name: 'ChangeAuthor', resource, subresource: 'scale', mutateBehind: nameScaler },
+  ];
+}
+
 const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
 function nodeRestrictionPlugins(known: PluginKnowledge): readonly Plugin[] {

@@ -11,7 +11,8 @@ export type FieldErrorType =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
   | 'FieldValueNotFound'
-  | 'FieldValueTypeInvalid';
+  | 'FieldValueTypeInvalid'
+  | 'InternalError';
 
 /** One thing wrong with an object. */
 export interface FieldError {

@@ -1,10 +1,12 @@
 import type { Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson } from '@rollkeeper/machinery/kubernetes';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
-import { badRequest, conflict } from '../errors/index.js';
+import { badRequest, conflict, unexpected } from '../errors/index.js';
 import { decodeBody, checkWriteOptions } from '../decoding/index.js';
 import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
+import type { FieldError } from '../kinds/index.js';
+import { notSupportedField, requiredField } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
@@ -46,8 +48,7 @@ export async function handleBinding(context: RegistryContext, asked: ResourceCal
   if (binding.metadata.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
-  const node = binding.target?.name;
-  if (!node) throw badRequest('target.name: Required value');
+  const node = targetOf(binding);
   const time = toRfc3339(context.clock.now());
   await context.admission.validate(attributes);
   await updateObject(context, call, (current) => bound(current, call, binding, node, time), {
@@ -56,6 +57,16 @@ export async function handleBinding(context: RegistryContext, asked: ResourceCal
     admission: 'done',
   });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+/** The name of the node. @throws StatusError 500: what the genuine server makes of field errors that it does not expect */
+function targetOf({ target: { kind, name } = {} }: Binding): string {
+  const errors: FieldError[] = [];
+  if (kind && kind !== 'Node') errors.push(notSupportedField('target.kind', kind, ['Node', '<empty>']));
+  if (!name) errors.push(requiredField('target.name'));
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  if (texts.length > 0) throw unexpected(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  return name ?? '';
 }
 
 function bound(

@@ -1,4 +1,5 @@
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import { checkPathSegment, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject, Pod, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { ISSUER } from '../auth/index.js';
 import type { BoundObject } from '../auth/index.js';
@@ -142,8 +143,10 @@ async function findBound(
     }
     return object;
   };
-  switch (`${apiVersion}/${kind}`) {
-    case 'v1/Pod': {
+  const bound = boundType(apiVersion, kind);
+  if (bound.group === '' && ['Pod', 'Secret', 'Node'].includes(bound.kind)) checkNameParameter(name);
+  switch (`${bound.group}/${bound.kind}`) {
+    case '/Pod': {
       const pod = expect('pods', await find('pods', namespace, name)) as Pod;
       const { nodeName, serviceAccountName = 'default' } = pod.spec;
       if (serviceAccountName !== account)
@@ -153,11 +156,31 @@ async function findBound(
       const node = nodeName ? await find('nodes', '', nodeName) : undefined;
       return { kind: 'pod', object: pod, ...(node && { node }) };
     }
-    case 'v1/Secret':
+    case '/Secret':
       return { kind: 'secret', object: expect('secrets', await find('secrets', namespace, name)) };
-    case 'v1/Node':
+    case '/Node':
       return { kind: 'node', object: expect('nodes', await find('nodes', '', name)) };
     default:
-      throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+      throw badRequest(
+        `cannot bind token to object of type ${bound.group}/${bound.version}, Kind=${bound.kind}`,
+      );
   }
+}
+
+/** The version does not matter. Source: FromAPIVersionAndKind in apimachinery's schema package. */
+function boundType(
+  apiVersion = '',
+  kind = '',
+): { readonly group: string; readonly version: string; readonly kind: string } {
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) return { group: '', version: '', kind };
+  return { group: parts.at(-2) ?? '', version: parts.at(-1) ?? '', kind };
+}
+
+/** @throws StatusError 400, in the words of a registry that is asked for an object */
+function checkNameParameter(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.');
+  const problems = checkPathSegment(name);
+  if (problems.length > 0)
+    throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`);
 }

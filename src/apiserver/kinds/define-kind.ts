@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
@@ -20,6 +20,7 @@ type Identity = Pick<
   | 'view'
   | 'reservations'
   | 'garbageCollection'
+  | 'refusedAs'
   | 'refusesCreation'
   | 'hasStrategicMerge'
   | 'isListedFromStore'
@@ -57,6 +58,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
   readonly needsVersionOnUpdate?: boolean;
+  /** What an update of the status leaves as it is. @default nothing: it may change all metadata */
+  readonly keptWithStatus?: readonly (keyof UnstructuredObject['metadata'])[];
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default 'standard-or-qualified' */
@@ -94,13 +97,19 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
 export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): KindDefinition {
   // The objects are what the kind's schema says, which the types cannot know.
   const rules = rulesOfKind as unknown as KindRules;
-  const { type } = rules;
-  const dropFeaturesOff = dropperOfFeaturesOff(type);
-  const meta: MetaRules = {
-    namespaced: type.namespaced,
-    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
-    ...(rules.checkName && { checkName: rules.checkName }),
+  return {
+    ...namesOf(rules),
+    ...traitsOf(rules),
+    ...changesOf(rules),
+    ...checksOf(rules),
+    ...readsOf(rules),
   };
+}
+
+type Names = 'type' | 'singular' | 'listKind' | 'shortNames' | 'categories' | 'subresources';
+
+function namesOf(rules: KindRules): Pick<KindDefinition, Names> {
+  const { type } = rules;
   return {
     type,
     singular: rules.singular ?? type.kind.toLowerCase(),
@@ -108,22 +117,34 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
     subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
+  };
+}
+
+/** What holds for the kind as a whole. */
+function traitsOf(rules: KindRules) {
+  return {
     createsOnUpdate: rules.createsOnUpdate ?? false,
     needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
     schema: rules.schema,
-    columns: rules.columns,
-    toRow: (object, nowMs) => rules.toRow(object, nowMs),
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
     garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
     ...(rules.view && { view: rules.view }),
     ...(rules.reservations && { reservations: rules.reservations }),
+    ...(rules.refusedAs && { refusedAs: rules.refusedAs }),
     ...(rules.refusesCreation && { refusesCreation: rules.refusesCreation }),
     ...(rules.hasStrategicMerge === false && { hasStrategicMerge: false }),
-    ...(rules.prepareForDelete && {
-      prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
-    }),
-    ...(rules.warnings && { warnings: (object, old) => rules.warnings?.(object, old) ?? [] }),
+    ...(rules.isListedFromStore && { isListedFromStore: true }),
+    ...(rules.answersDeleted && { answersDeleted: true }),
+    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
+    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** What a write changes in an object beyond what was asked. */
+function changesOf(rules: KindRules) {
+  const dropFeaturesOff = dropperOfFeaturesOff(rules.type);
+  return {
     applyDefaults(object) {
       rules.applyDefaults?.(object);
       dropFeaturesOff?.(object);
@@ -137,10 +158,34 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
+      if (subresource === 'status')
+        for (const field of rules.keptWithStatus ?? []) carryOver(object.metadata, old.metadata, field);
       rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
     },
+    ...(rules.prepareForDelete && {
+      prepareForDelete: (object: UnstructuredObject, nowMs: number) =>
+        rules.prepareForDelete?.(object, nowMs),
+    }),
+    gracefulDeletion: (object, requested) => ({
+      gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,
+    }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** What an object must be like. */
+function checksOf(rules: KindRules) {
+  const meta: MetaRules = {
+    namespaced: rules.type.namespaced,
+    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
+    ...(rules.checkName && { checkName: rules.checkName }),
+  };
+  return {
+    ...(rules.warnings && {
+      warnings: (object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>) =>
+        rules.warnings?.(object, old) ?? [],
+    }),
     validateCreate(object) {
       return collectErrors((errors) => {
         validateObjectMeta(object, meta, errors);
@@ -156,12 +201,17 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
         else if (subresource === '') rules.validate?.(object, errors);
       });
     },
-    gracefulDeletion: (object, requested) => ({
-      gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,
-    }),
+  } satisfies Partial<KindDefinition>;
+}
+
+/** How objects are selected and shown. */
+function readsOf(rules: KindRules) {
+  return {
+    columns: rules.columns,
+    toRow: (object, nowMs) => rules.toRow(object, nowMs),
     selectableFields: (object) => ({
       'metadata.name': object.metadata.name,
-      ...((type.namespaced || !rules.selectableFields) && {
+      ...((rules.type.namespaced || !rules.selectableFields) && {
         'metadata.namespace': object.metadata.namespace ?? '',
       }),
       ...rules.selectableFields?.(object),
@@ -171,11 +221,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.selectableFields) return `field label not supported: ${field}`;
       return `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
     },
-    ...(rules.isListedFromStore && { isListedFromStore: true }),
-    ...(rules.answersDeleted && { answersDeleted: true }),
-    ...(rules.deprecation !== undefined && { deprecation: rules.deprecation }),
-    ...(rules.orphansByDefault && { orphansByDefault: rules.orphansByDefault }),
-  };
+  } satisfies Partial<KindDefinition>;
 }
 
 /** What the subresource that is updated has nothing to do with. */
@@ -196,7 +242,7 @@ function countGeneration(
 ): void {
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
-  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const equal = isDefinedByUsers(rules) ? sameJson : sameMeaning;
   const isSame = before === after || equal(before, after);
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.

@@ -26,8 +26,18 @@ export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { NAME_COLUMN, column } from './common/columns.js';
 export { humanDuration } from './common/human-duration.js';
-export { invalid as invalidField } from './validation/field-errors.js';
-export { validateAnnotations, validateLabels } from './validation/labels.js';
+export { SHOWN_SCALE } from './common/scale.js';
+export {
+  invalid as invalidField,
+  notSupported as notSupportedField,
+  required as requiredField,
+} from './validation/field-errors.js';
+export {
+  validateAnnotations,
+  validateLabelOperands,
+  validateLabels,
+  validateOperands,
+} from './validation/labels.js';
 export { RBAC_GROUP } from './rbac/rules.js';
 export { qosClassOf } from './core/pod/qos-class.js';
 export { referencesOf } from './core/pod/pod-references.js';

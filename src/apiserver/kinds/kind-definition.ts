@@ -79,6 +79,8 @@ export interface KindDefinition {
   prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
   /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
   readonly refusesCreation?: string;
+  /** What an invalid object is called in the refusal. @default its group and kind */
+  readonly refusedAs?: { readonly group: string; readonly kind: string };
   /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
   readonly hasStrategicMerge?: boolean;
   /** The warning that every answer about the kind carries. @default none */
@@ -204,3 +206,12 @@ export type { KubernetesObject };
 export function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
   return hasStrategicMerge === false;
 }
+
+/** The metadata that most kinds leave as they are when their status is updated. Source: ResetObjectMetaForStatus. */
+export const ALL_BUT_STATUS = [
+  'deletionTimestamp',
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+] as const;

@@ -55,7 +55,7 @@ export async function createObject(
     caller: options.caller ?? SERVER,
   };
   const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
-  await context.admission.mutate(attributes);
+  await context.admission.mutate({ ...attributes, shownAs: prefixOfGenerated(object.metadata) });
   identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields) object.metadata.managedFields = managedFields;
@@ -72,6 +72,18 @@ export async function createObject(
   }
 }
 
+/** Of what is appended to a prefix. */
+const GENERATED_LENGTH = 5;
+
+/**
+ * A genuine controller leaves the rest of the name to the server, which makes it up after the mutating plug-ins; ours say both, so
+ * that a repeated creation is known. @returns undefined for a name of another origin
+ */
+function prefixOfGenerated({ generateName, name }: Partial<ObjectMeta>): string | undefined {
+  if (!generateName || !name?.startsWith(generateName)) return undefined;
+  return name.length === generateName.length + GENERATED_LENGTH ? generateName : undefined;
+}
+
 async function tryCreate(
   context: RegistryContext,
   attributes: WriteAttributes,
@@ -86,7 +98,7 @@ async function tryCreate(
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
-  if (errors.length > 0) throw invalid(kind.type, name, errors);
+  if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
   // What is allocated is allocated first.
   const warn = (): void => {
     for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);

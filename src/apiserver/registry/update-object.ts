@@ -8,7 +8,7 @@ import { isDefinedByUsers } from '../kinds/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { writeEmpties } from '../schema/index.js';
 import { StorageConflictError } from '../storage/index.js';
-import type { ObjectState } from '../storage/index.js';
+import type { ObjectState, StoredObject } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
 import { etcdPath } from './etcd-path.js';
@@ -86,12 +86,7 @@ async function tryOnce(
   const state = stateOf(newest.stored);
   const current = state.object;
   const candidate = await tryUpdate(current);
-  const asked = candidate.metadata.resourceVersion;
-  if (asked && !/^\d+$/.test(asked))
-    throw unexpected(`strconv.ParseUint: parsing ${goQuote(asked)}: invalid syntax`);
-  // The first version of all is any.
-  if (asked && asked !== '0' && asked !== current.metadata.resourceVersion)
-    throw conflict(target.kind.type, target.name);
+  const asked = checkAskedVersion(target, candidate, current);
   const attributes: WriteAttributes = {
     ...target,
     operation: 'UPDATE',
@@ -103,7 +98,10 @@ async function tryOnce(
   };
   completeUpdate(target, candidate, current, options);
   dropRepeatedOwners(candidate, attributes.caller);
-  if (!options.admission) await context.admission.mutate(attributes);
+  const { admission } = options;
+  if (!admission) await context.admission.mutate(attributes);
+  else if (admission !== 'done')
+    context.admission.completeBehind({ ...attributes, subresource: admission.subresource });
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
   writeEmpties(candidate, context.schemas, target.kind.schema);
@@ -119,6 +117,42 @@ async function tryOnce(
     await reserve(context, target, candidate, { old: current, dryRun: true });
     return { object: candidate };
   }
+  return store(context, target, candidate, { attributes, asked, current, revision });
+}
+
+/**
+ * @returns the version that the caller asked for
+ * @throws StatusError if it is no version, or another than the current one
+ */
+function checkAskedVersion(
+  target: ObjectTarget,
+  candidate: Readonly<UnstructuredObject>,
+  current: Readonly<UnstructuredObject>,
+): string | undefined {
+  const asked = candidate.metadata.resourceVersion;
+  if (asked && !/^\d+$/.test(asked))
+    throw unexpected(`strconv.ParseUint: parsing ${goQuote(asked)}: invalid syntax`);
+  // The first version of all is any.
+  if (asked && asked !== '0' && asked !== current.metadata.resourceVersion)
+    throw conflict(target.kind.type, target.name);
+  return asked;
+}
+
+interface Admitted {
+  readonly attributes: WriteAttributes;
+  /** The version that the caller asked for. */
+  readonly asked: string | undefined;
+  readonly current: Readonly<UnstructuredObject>;
+  readonly revision: StoredObject['revision'];
+}
+
+/** Writes or removes what has been admitted. @returns undefined after a concurrent change, if any version was to be changed */
+async function store(
+  context: RegistryContext,
+  target: ObjectTarget,
+  candidate: UnstructuredObject,
+  { asked, attributes, current, revision }: Admitted,
+): Promise<ObjectState | undefined> {
   const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
   stampTrace(context, target.kind, candidate);
   try {
@@ -201,5 +235,5 @@ function prepareUpdate(
   context.guard?.(target, candidate, current);
   const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
-  if (errors.length > 0) throw invalid(kind.type, name, errors);
+  if (errors.length > 0) throw invalid(kind.refusedAs ?? kind.type, name, errors);
 }

@@ -3,6 +3,8 @@ import type { AccessAttributes, AccessDecision, HeldRules } from '../authorizati
 import { badRequest, invalid } from '../errors/index.js';
 import type { FieldError } from '../kinds/index.js';
 import { invalidField } from '../kinds/index.js';
+import { selectorErrors, selectorProblems } from './review-selectors.js';
+import type { ReviewSelectors } from './review-selectors.js';
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 
 /** A type whose objects are answered, not stored: they can only be created. */
@@ -72,7 +74,7 @@ interface ReviewSpec {
   readonly groups?: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>>;
   readonly namespace?: string;
-  readonly resourceAttributes?: {
+  readonly resourceAttributes?: ReviewSelectors & {
     readonly namespace?: string;
     readonly verb?: string;
     readonly group?: string;
@@ -105,7 +107,7 @@ export async function decideReview(
       if (!spec.namespace) throw badRequest('no namespace on request');
       return reviewRules(reviewer.rulesHeldBy(self, spec.namespace));
     case 'SelfSubjectAccessReview':
-      refuseIfAny(type, attributeErrors(spec));
+      refuseIfAny(type, [...attributeErrors(spec), ...selectorErrors(spec.resourceAttributes ?? {})]);
       return reviewAccess(self, spec, reviewer);
     default:
       if (metadata?.namespace && metadata.namespace !== namespace)
@@ -115,6 +117,7 @@ export async function decideReview(
       refuseIfAny(type, [
         ...attributeErrors(spec),
         ...subjectErrors(spec),
+        ...selectorErrors(spec.resourceAttributes ?? {}),
         ...(type.namespaced ? localErrors(spec, namespace) : []),
       ]);
       return reviewAccess(userOf(spec), spec, reviewer);
@@ -135,7 +138,12 @@ async function reviewToken({ audiences = [], token }: ReviewSpec, reviewer: Revi
 async function reviewAccess(user: UserInfo, spec: ReviewSpec, reviewer: Reviewer): Promise<object> {
   await reviewer.ready(user);
   const { allowed, reason } = reviewer.decide(user, attributesOf(spec));
-  return { allowed, ...(reason !== '' && { reason }) };
+  const problems = selectorProblems(spec.resourceAttributes ?? {});
+  return {
+    allowed,
+    ...(reason !== '' && { reason }),
+    ...(problems.length > 0 && { evaluationError: problems.join('; ') }),
+  };
 }
 
 function attributesOf({ nonResourceAttributes, resourceAttributes }: ReviewSpec): AccessAttributes {
@@ -202,6 +210,7 @@ function localErrors(
   return errors;
 }
 
-function refuseIfAny(type: ReviewType, errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw invalid(type, '', errors);
+/** A question about access has no kind in these messages. */
+function refuseIfAny({ group }: ReviewType, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group, kind: '' }, '', errors);
 }

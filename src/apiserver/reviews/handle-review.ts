@@ -1,12 +1,14 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
-import { decodeBody, checkWriteOptions } from '../decoding/index.js';
+import { decodeBody, checkWriteOptions, typeProblem } from '../decoding/index.js';
 import { badRequest, invalid, methodNotAllowed, notAcceptable, unknownPath } from '../errors/index.js';
 import { invalidField } from '../kinds/index.js';
 import { created, negotiate } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import { decideReview } from './decide-review.js';
+import { decideReview, REVIEW_TYPES } from './decide-review.js';
 import type { Reviewer, ReviewType } from './decide-review.js';
 
 export interface ReviewCall {
@@ -18,10 +20,16 @@ export interface ReviewCall {
   readonly name: string;
 }
 
+interface ReviewParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly reviewer: Reviewer;
+  readonly schemas: SchemaRegistry;
+}
+
 /** `POST` of a review: its answer is its status. Nothing is stored. */
 export async function handleReview(
   { name, namespace, request, type }: ReviewCall,
-  { reviewer, schemas }: { readonly reviewer: Reviewer; readonly schemas: SchemaRegistry },
+  { clock, reviewer, schemas }: ReviewParts,
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
@@ -37,15 +45,24 @@ export async function handleReview(
   for (const warning of warnings) request.warn(warning);
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
-  const sent: Partial<UnstructuredObject> = object;
-  if ((sent.kind ?? kind) !== kind || (sent.apiVersion ?? apiVersion) !== apiVersion)
-    throw badRequest(`${sent.kind} in version "${sent.apiVersion}" cannot be handled as a ${kind}`);
+  checkReviewType(object, type);
   if (kind.endsWith('SubjectAccessReview')) refuseMetadata(type, object);
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const own = kind === 'TokenReview' ? object.metadata : {};
-  const metadata = { ...own, creationTimestamp: null, ...(type.namespaced && { namespace }) };
+  const creationTimestamp = kind === 'SelfSubjectReview' ? toRfc3339(clock.now()) : null;
+  const metadata = { ...own, creationTimestamp, ...(type.namespaced && { namespace }) };
   return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status });
+}
+
+function checkReviewType(sent: Partial<UnstructuredObject>, type: ReviewType): void {
+  const { kind } = type;
+  const apiVersion = apiVersionOf(type);
+  if ((sent.kind || kind) === kind && (sent.apiVersion || apiVersion) === apiVersion) return;
+  const isReview = REVIEW_TYPES.some(
+    (other) => other.kind === sent.kind && apiVersionOf(other) === (sent.apiVersion || apiVersion),
+  );
+  throw badRequest(typeProblem(sent, type, isReview));
 }
 
 /** A question has no name and no labels; a local one a namespace. */

@@ -1,6 +1,7 @@
 import { toInt64, QUANTITY_SYNTAX, canonicalQuantity, isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Int64, WrittenFractions } from '@rollkeeper/machinery/kubernetes';
 import type { FieldDecoder } from './field-decoder.js';
+import { Base64Error, canonicalBase64 } from './base64.js';
 import type { FieldFinding } from './object-schema.js';
 import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
@@ -11,7 +12,12 @@ export class FieldTypeError extends Error {
   /** @param found the value, and what it should have been; absent where another message says it in any case */
   constructor(
     message: string,
-    readonly found?: { readonly value: unknown; readonly field: FieldDecoder },
+    readonly found?: {
+      readonly value: unknown;
+      readonly field: FieldDecoder;
+      /** What a type that decodes itself says by itself. */
+      readonly alone?: string;
+    },
   ) {
     super(message);
   }
@@ -141,7 +147,6 @@ class Coercer implements CoerceResult {
   private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
     const written = this.fractions.get(holder)?.get(key);
     if (written !== undefined && INTEGERS.has(field.kind)) {
-      if (field.kind === 'int-or-string') throw notInt32(`number ${written}`);
       this.mismatch(value, field, `number ${written}`);
     }
     return this.value(value, field);
@@ -171,9 +176,14 @@ class Coercer implements CoerceResult {
       case 'union':
         return this.union(value, field);
       case 'bytes':
-        return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
+        return this.bytes(value, field);
+      case 'int-or-string':
+        return typeof value === 'string' ? value : this.int32(value, field);
+      case 'time':
+      case 'micro-time':
+        return typeof value === 'string' ? time(value, field) : this.mismatch(value, field);
       default:
-        return canonicalScalar(value, field);
+        return quantity(value);
     }
   }
 
@@ -210,6 +220,21 @@ class Coercer implements CoerceResult {
     return map;
   }
 
+  /** Text in base64, or a list of numbers. */
+  private bytes(value: unknown, field: FieldDecoder): string {
+    if (typeof value === 'string') return base64(value);
+    if (!Array.isArray(value)) return this.mismatch(value, field);
+    const one = { ...field, goType: 'uint8' };
+    const bytes = value.map((item: unknown) => {
+      if (item !== null && !isNumber(item)) return this.mismatch(item, one);
+      const byte = Number(item);
+      return Number.isInteger(byte) && byte >= 0 && byte <= 255
+        ? byte
+        : this.mismatch(item, one, `number ${byte}`);
+    });
+    return Buffer.from(bytes).toString('base64');
+  }
+
   private double(value: unknown, field: FieldDecoder): number {
     if (!isNumber(value)) return this.mismatch(value, field);
     const double = Number(value);
@@ -230,55 +255,34 @@ class Coercer implements CoerceResult {
 
   private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
     const path = goPath(this.path, this.root);
+    const type = scalarTypeOf(field);
     throw new FieldTypeError(
-      `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
-      { value, field },
+      `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${type ?? field.goType}`,
+      type === undefined
+        ? { value, field }
+        : { value, field, alone: `json: cannot unmarshal ${what} into Go value of type ${type}` },
     );
   }
 }
 
-function canonicalScalar(value: unknown, field: FieldDecoder): unknown {
-  switch (field.kind) {
-    case 'quantity':
-      return canonical(value, canonicalQuantity, () => QUANTITY_SYNTAX);
-    case 'int-or-string':
-      return intOrString(value);
-    case 'time':
-    case 'micro-time':
-      return time(value, field.kind === 'micro-time');
-    default:
-      return value;
-  }
+/** What the types read that decode themselves. */
+function scalarTypeOf({ kind }: FieldDecoder): string | undefined {
+  if (kind === 'int-or-string') return 'int32';
+  return kind === 'time' || kind === 'micro-time' ? 'string' : undefined;
 }
 
-function canonical(
-  value: unknown,
-  read: (text: string) => string | undefined,
-  complaint: (text: string) => string,
-): string {
+function quantity(value: unknown): string {
   const text = isNumber(value) ? String(value) : value;
-  const result = typeof text === 'string' ? read(text) : undefined;
-  // A list or an object may have no text at all.
-  if (result === undefined) throw new FieldTypeError(complaint(typeof text === 'string' ? text : ''));
+  const result = typeof text === 'string' ? canonicalQuantity(text) : undefined;
+  if (result === undefined) throw new FieldTypeError(QUANTITY_SYNTAX);
   return result;
 }
 
-function time(value: unknown, isMicro: boolean): string {
-  if (typeof value !== 'string') {
-    throw new FieldTypeError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`);
-  }
-  return canonical(value, isMicro ? canonicalMicroTime : canonicalTime, (text) => timeSyntax(text, isMicro));
-}
-
-function intOrString(value: unknown): unknown {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
-  const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
-  throw notInt32(what);
-}
-
-function notInt32(what: string): FieldTypeError {
-  return new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
+function time(text: string, { kind }: FieldDecoder): string {
+  const isMicro = kind === 'micro-time';
+  const canonical = isMicro ? canonicalMicroTime(text) : canonicalTime(text);
+  if (canonical === undefined) throw new FieldTypeError(timeSyntax(text, isMicro));
+  return canonical;
 }
 
 function zeroOf(field: FieldDecoder): unknown {
@@ -314,14 +318,12 @@ function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDeco
   return anyOf.find((alternative) => alternative.kind === kind);
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** Go's decoder skips line breaks, and wants the padding. */
 function base64(text: string): string {
-  const compact = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
-  if (BASE64.test(compact)) return compact;
-  const at = [...compact].findIndex((char) => !/[A-Za-z0-9+/]/.test(char));
-  throw new FieldTypeError(`illegal base64 data at input byte ${at < 0 ? compact.length : at}`);
+  try {
+    return canonicalBase64(text);
+  } catch (error) {
+    throw error instanceof Base64Error ? new FieldTypeError(error.message) : error;
+  }
 }
 
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */

@@ -61,7 +61,7 @@ describe('decodeObject', () => {
     ],
     [
       '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1e2}}}}',
-      'Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number 1e2 into Go value of type int32',
+      'Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number 1e2 into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
     ],
     ['{"metadata":{"generation": 1.00 }}', expect.stringContaining('cannot unmarshal number 1.00 into')],
     [
@@ -150,7 +150,10 @@ describe('decodeObject', () => {
       { spec: { template: { spec: { containers: [{ image: true }] } } } },
       'bool into Go struct field Container.spec.template.spec.containers.image of type string',
     ],
-    [{ spec: { strategy: { rollingUpdate: { maxSurge: [] } } } }, 'array into Go value of type int32'],
+    [
+      { spec: { strategy: { rollingUpdate: { maxSurge: [] } } } },
+      'array into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
+    ],
   ])('refuses a value of a wrong type: %j', (body, words) => {
     expect(complaint(body)).toBe(
       `Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal ${words}`,
@@ -204,7 +207,7 @@ describe('decodeObject', () => {
     ],
     [
       '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":9007199254740993}}}}',
-      'number 9007199254740993 into Go value of type int32',
+      'number 9007199254740993 into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
     ],
   ])('refuses an integer that its type does not hold: %s', (text, words) => {
     expect(complaint(text)).toBe(

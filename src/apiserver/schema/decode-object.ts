@@ -201,7 +201,8 @@ export function problemOf({ cause, message }: DecodeError): string {
 export function conversionProblem(error: DecodeError): string {
   const { cause } = error;
   if (!(cause instanceof FieldTypeError) || !cause.found) return problemOf(error);
-  const { field, value } = cause.found;
+  const { alone, field, value } = cause.found;
+  if (alone !== undefined) return alone;
   const from = sourceKind(value);
   switch (field.kind) {
     case 'object':

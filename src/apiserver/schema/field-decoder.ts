@@ -105,9 +105,10 @@ function compileNamed(schemas: SchemaRegistry, name: string, compiled: CompiledS
 /** A type of a name of its own: `v1.RestartPolicy`, a list of such, or a list or map that has one. */
 function withGoType(field: FieldDecoder, goType: string | undefined): FieldDecoder {
   if (goType === undefined) return field;
+  const [list] = /^(?:\[\]|map\[[\w.]+\])/.exec(goType) ?? [];
   const { items } = field;
-  if (!goType.startsWith('[]') || !items) return { ...field, goType };
-  return { ...field, goType, items: withGoType(items, goType.slice(2)) };
+  if (list === undefined || !items) return { ...field, goType };
+  return { ...field, goType, items: withGoType(items, goType.slice(list.length)) };
 }
 
 function emptyField(name: string, field: FieldDecoder, value: unknown): EmptyField {

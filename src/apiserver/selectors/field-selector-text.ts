@@ -66,6 +66,11 @@ export function requiredFields(text: string | null): readonly FieldRequirement[]
 
 const NO_PATH_SEGMENT = /^\.{0,2}$|[/%]/;
 
+/** Whether the text can be read as a selector. */
+export function isFieldSelector(text: string): boolean {
+  return splitUnescaped(text).every((term) => readTerm(term) !== undefined);
+}
+
 function isNameTerm({ equal, field }: FieldTerm): boolean {
   return equal && field === 'metadata.name';
 }

@@ -37,7 +37,8 @@ export {
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
-export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
+export { basicAuth, bearerToken, fixedCredentials, impersonating } from './credentials.js';
+export type { ImpersonatedUser } from './credentials.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { forwardPort } from './forward-port.js';
 export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';

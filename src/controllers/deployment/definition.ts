@@ -1,5 +1,7 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type {
   Informer,
+  InformerSource,
   ContentTrim,
   ControllerDefinition,
   ControllerTraits,
@@ -21,7 +23,10 @@ import {
   watchFreedRoom,
   watchSelectorOverlaps,
 } from '../shared/index.js';
-import type { DeploymentControllerOptions } from './deployment.options.js';
+import type {
+  CompiledDeploymentControllerOptions,
+  DeploymentControllerOptions,
+} from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
@@ -75,40 +80,20 @@ export function deploymentControllerName(api: DeploymentApi): string {
 /** The Deployment controller with custom options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
-  const { api, blueGreen, checks, maxRollouts, neighbours, respectDisruptionBudgets, restartOnConfig } =
-    compiled;
-  const { rules, waits, workers, zones } = compiled;
+  const { api, rules, waits, workers } = compiled;
   const kind: Kind<Deployment> = deploymentTypeOf(api);
   return defineController<Deployment, SeenDeployment, PlannedPass>(
     { ...IDENTITIES[api], for: kind, workers },
     ({ clock, events, informers }) => {
       const deployments = informers.informerFor<Deployment>(kind);
+      const others = neighboursIn(informers, compiled);
       const caches = {
         deployments: deployments.lister,
         replicaSets: informers.informerFor<ReplicaSet>(ReplicaSet).lister,
         pods: informers.informerFor<Pod>(Pod).lister,
       };
-      const others = neighbours.map((other) =>
-        informers.informerFor<Deployment>(deploymentTypeOf(other), { optional: true }),
-      );
-      for (const other of others) {
-        other.addIndex(SELECTOR_INDEX, selectorIndex);
-        other.addIndex(TEMPLATE_INDEX, templateIndex);
-      }
-      const defaultsOf = namespaceDefaults(informers);
-      const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
-      const listers = [deployments, ...others].map(({ lister }) => lister);
-      const services = blueGreen ? selectingServices(informers, listers, defaultsOf) : 'off';
-      const measuring = checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers);
-      const checkHosts = checks && (checks.hosts ?? []);
-      const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, caches.pods) : 'off';
-      const turns = turnSource(maxRollouts, [deployments, ...others]);
-      const nodes = zones ? nodeLabels(informers) : 'off';
-      const known = { budgets, configuration, defaultsOf, nodes, services, turns } as const;
-      const reconciler = new DeploymentReconciler({
-        ...{ ...caches, ...known, clock, rules },
-        ...{ measuring, checkHosts },
-      });
+      const sources = policySources(compiled, { informers, clock, deployments, others, pods: caches.pods });
+      const reconciler = new DeploymentReconciler({ ...caches, ...sources, clock, rules });
       return {
         ...workOf(reconciler),
         urgency: (event) => urgencyOf(event, waits),
@@ -118,23 +103,8 @@ export function createDeploymentController(options: DeploymentControllerOptions 
             urgency: replicaSetUrgency(caches.replicaSets, waits),
           }),
         ],
-        watches: [
-          { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
-          { ...watchAskedEvictions(kind), urgency: { onlyIfNeeded: true } },
-          watchNamespaceDefaults(kind),
-          ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
-          ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
-          ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
-          // Sooner than the backoff; where quotas may not be read, the backoff remains.
-          { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
-        ],
-        indexes: [
-          indexBy(kind, TEMPLATE_INDEX, templateIndex),
-          ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
-          ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
-          ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
-          indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
-        ],
+        watches: watchesOf(kind, compiled, sources.defaultsOf),
+        indexes: indexesOf(kind, compiled),
         whileLeading: () =>
           watchSelectorOverlaps({
             informer: deployments,
@@ -147,6 +117,81 @@ export function createDeploymentController(options: DeploymentControllerOptions 
       };
     },
   );
+}
+
+/** The Deployments of the other APIs, which may want the same ReplicaSets. */
+function neighboursIn(
+  informers: InformerSource,
+  { neighbours }: CompiledDeploymentControllerOptions,
+): readonly Informer<Deployment>[] {
+  const others = neighbours.map((other) =>
+    informers.informerFor<Deployment>(deploymentTypeOf(other), { optional: true }),
+  );
+  for (const other of others) {
+    other.addIndex(SELECTOR_INDEX, selectorIndex);
+    other.addIndex(TEMPLATE_INDEX, templateIndex);
+  }
+  return others;
+}
+
+/** What the policies of rollouts read, each 'off' where it is not asked for, so that nothing is cached for it. */
+function policySources(
+  compiled: CompiledDeploymentControllerOptions,
+  { clock, deployments, informers, others, pods }: SourceParts,
+) {
+  const { blueGreen, checks, maxRollouts, respectDisruptionBudgets, restartOnConfig, workers, zones } =
+    compiled;
+  const all = [deployments, ...others];
+  const defaultsOf = namespaceDefaults(informers);
+  const listers = all.map(({ lister }) => lister);
+  const configuration: Configuration = restartOnConfig ? configContents(informers) : 'off';
+  const budgets: Budgets = respectDisruptionBudgets ? budgetSource(informers, pods) : 'off';
+  return {
+    ...{ defaultsOf, configuration, budgets },
+    services: blueGreen ? selectingServices(informers, listers, defaultsOf) : ('off' as const),
+    turns: turnSource(maxRollouts, all),
+    nodes: zones ? nodeLabels(informers) : ('off' as const),
+    measuring: checks && new CheckMeasuring(new RolloutCheckMeter(clock, checks), workers),
+    checkHosts: checks && (checks.hosts ?? []),
+  };
+}
+
+interface SourceParts {
+  readonly informers: InformerSource;
+  readonly clock: Clock;
+  readonly deployments: Informer<Deployment>;
+  readonly others: readonly Informer<Deployment>[];
+  readonly pods: Informer<Pod>['lister'];
+}
+
+function watchesOf(
+  kind: Kind<Deployment>,
+  { blueGreen, respectDisruptionBudgets, restartOnConfig, waits }: CompiledDeploymentControllerOptions,
+  defaultsOf: ReturnType<typeof namespaceDefaults>,
+) {
+  return [
+    { ...watchLastPods(kind), urgency: { delayMs: waits.burstMs } },
+    { ...watchAskedEvictions(kind), urgency: { onlyIfNeeded: true } },
+    watchNamespaceDefaults(kind),
+    ...(restartOnConfig ? watchConfiguration(kind, defaultsOf) : []),
+    ...(respectDisruptionBudgets ? [watchBudgets(kind, defaultsOf)] : []),
+    ...(blueGreen ? [watchSelectingServices(kind, defaultsOf)] : []),
+    // Sooner than the backoff; where quotas may not be read, the backoff remains.
+    { ...watchFreedRoom(kind, lacksItsReplicaSet), optional: true, mustBeSeen: false },
+  ];
+}
+
+function indexesOf(
+  kind: Kind<Deployment>,
+  { blueGreen, respectDisruptionBudgets, restartOnConfig }: CompiledDeploymentControllerOptions,
+) {
+  return [
+    indexBy(kind, TEMPLATE_INDEX, templateIndex),
+    ...(restartOnConfig ? [indexBy(kind, CONFIG_SOURCES.name, CONFIG_SOURCES.valuesOf)] : []),
+    ...(respectDisruptionBudgets ? [indexBy<Pod>(Pod, LABEL_INDEX, labelIndex)] : []),
+    ...(blueGreen ? [indexBy(kind, SERVICES_OF_POLICY.name, SERVICES_OF_POLICY.valuesOf)] : []),
+    indexBy<ReplicaSet>(ReplicaSet, ORPHAN_INDEX, orphanIndex),
+  ];
 }
 
 /** The queue of rollouts, of all APIs. */

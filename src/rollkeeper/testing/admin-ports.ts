@@ -21,49 +21,13 @@ export function anAdminPorts(
     startedAtMs: 0,
     logger: silentLogger,
     token: ADMIN_TOKEN,
-    status: {
-      status: async () => ({
-        identity: 'controller-0',
-        version: '0',
-        leader: true,
-        controllers: [
-          {
-            name: 'deployment',
-            workers: 1,
-            consuming: true,
-            worksOn: 'all',
-            waitsFor: [],
-            unreadable: [],
-          },
-        ],
-        informers: [],
-      }),
-      leadership: () => ({
-        leader: true,
-        leaderIdentity: 'controller-0_x',
-        epoch: 3,
-        lock: 'memory lease',
-        transitions: [],
-      }),
-    },
+    status: STATUS,
     store: { name: 'redis', ping: async () => undefined },
     hasObject: () => undefined,
     config: () => ({}),
     logLevel: { get: () => level, set: (wanted) => void (level = wanted) },
     queues: () => queues,
-    caches: () =>
-      !informers
-        ? []
-        : [
-            {
-              apiVersion: 'apps/v1',
-              controller: 'deployment',
-              deployments: informers.informerFor(DEPLOYMENTS),
-              replicaSets: informers.informerFor(REPLICA_SETS),
-              pods: informers.informerFor(PODS),
-              namespaces: informers.informerFor(NAMESPACES),
-            },
-          ],
+    caches: () => (informers ? [deploymentCaches(informers)] : []),
     decisions: new DecisionLog(),
     running: new RunningSyncs(clock),
     traces: { of: () => [] },
@@ -77,5 +41,35 @@ export function anAdminPorts(
     peers: { peers: async () => [] },
     ...others,
     clock,
+  };
+}
+
+const STATUS: AdminPorts['status'] = {
+  status: async () => ({
+    identity: 'controller-0',
+    version: '0',
+    leader: true,
+    controllers: [
+      { name: 'deployment', workers: 1, consuming: true, worksOn: 'all', waitsFor: [], unreadable: [] },
+    ],
+    informers: [],
+  }),
+  leadership: () => ({
+    leader: true,
+    leaderIdentity: 'controller-0_x',
+    epoch: 3,
+    lock: 'memory lease',
+    transitions: [],
+  }),
+};
+
+function deploymentCaches(informers: FakeInformers): ReturnType<AdminPorts['caches']>[number] {
+  return {
+    apiVersion: 'apps/v1',
+    controller: 'deployment',
+    deployments: informers.informerFor(DEPLOYMENTS),
+    replicaSets: informers.informerFor(REPLICA_SETS),
+    pods: informers.informerFor(PODS),
+    namespaces: informers.informerFor(NAMESPACES),
   };
 }

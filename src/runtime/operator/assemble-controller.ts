@@ -9,7 +9,12 @@ import type { QueueTuning } from '../work-queue/index.js';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ControllerDefinition, ControllerMetrics, SyncObserver } from '../controller/index.js';
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerMetrics,
+  SyncObserver,
+} from '../controller/index.js';
 import { Controller, UnqueuedSweep, activationClient, buildController } from '../controller/index.js';
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { ManagedController } from '../manager/index.js';
@@ -75,13 +80,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   });
   const pair = waitsIn === 'local' ? parts.localQueueOf(name, queueing) : parts.queueOf(name, queueing);
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
-  const cached = (key: string) => cacheOf(qualifiedResource(type))?.lister.get(key);
-  const objectOf = built.objectOf?.bind(built) ?? cached;
-  const hasObject = (key: string): boolean | undefined => {
-    if (objectOf(key) !== undefined) return true;
-    // A key of another kind, or one not listed yet, may have an object all the same.
-    return built.objectOf || !cacheOf(qualifiedResource(type))?.hasSynced ? undefined : false;
-  };
+  const { hasObject, objectOf } = objectLookup(built, () => cacheOf(qualifiedResource(type)));
   const controller = new Controller({
     name,
     sync: built.sync,
@@ -113,5 +112,21 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     worksOn,
     ...(pair.dropKeys && { dropKeys: pair.dropKeys }),
     ...(sweep ? { sweep } : {}),
+  };
+}
+
+/** The objects of keys: those of the controller itself, if it has its own, otherwise those of its cache. */
+function objectLookup(
+  built: BuiltController,
+  cache: () => ReturnType<InformerFactory['find']>,
+): Required<Pick<BuiltController, 'objectOf'>> & Pick<ManagedController, 'hasObject'> {
+  const objectOf = built.objectOf?.bind(built) ?? ((key: string) => cache()?.lister.get(key));
+  return {
+    objectOf,
+    hasObject(key) {
+      if (objectOf(key) !== undefined) return true;
+      // A key of another kind, or one not listed yet, may have an object all the same.
+      return built.objectOf || !cache()?.hasSynced ? undefined : false;
+    },
   };
 }

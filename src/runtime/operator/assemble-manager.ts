@@ -25,13 +25,13 @@ import {
   observeReadability,
 } from '../telemetry/index.js';
 import { assembleController } from './assemble-controller.js';
+import type { SharedParts } from './assemble-controller.js';
 import { ClusterGuard } from './cluster-guard.js';
 import type { Coordination, CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
 import type { ManagerExtension } from './manager-extension.js';
-import type { QueueTuning } from '../work-queue/index.js';
 import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
@@ -64,49 +64,16 @@ export function assembleManager(
   health: HealthRegistry,
   parts: ManagerParts,
 ): Assembly {
-  const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn } = parts;
+  const { client, clock, logger, random, reconcileOn } = parts;
   const { meter } = parts.metrics;
   const { tracer } = parts.tracing;
-  const queueParts = {
-    clock,
-    logger,
-    drainTimeoutMs: parts.drainTimeoutMs,
-    spreadAfterMs: parts.spreadAfterMs,
-    metrics: createWorkQueueMetrics(
-      meter,
-      definitions.map((each) => each.name),
-    ),
-  };
+  const queueParts = queuePartsOf(definitions, parts);
   const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
   const events = new ApiEventRecorder({
-    client,
-    component: name,
-    clock,
-    random,
-    logger,
+    ...{ client, clock, random, logger },
+    component: parts.name,
     metrics: createEventRecorderMetrics(meter),
   });
-  const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
-  const shared = {
-    identity,
-    clientOf: parts.clientOf ?? (() => client),
-    informers,
-    queueOf: coordination.queueOf.bind(coordination),
-    localQueueOf: (controller: string, tuning?: QueueTuning) => localQueue(controller, queueParts, tuning),
-    rootCa: parts.rootCa,
-    actors: coordination.actors,
-    selects: parts.selects,
-    eventsOf: (component: string) => events.as(component),
-    ...{ clock, random, logger, tracer, caughtUpTimeoutMs },
-    observers: [...(parts.observers ?? []), ...parts.extensions.flatMap(({ observer }) => observer ?? [])],
-    metrics: createControllerMetrics(meter, workersOf),
-    reconcileOn,
-    assertLeads: () => {
-      if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
-    },
-  };
-  const controllers = definitions.map((definition) => assembleController(definition, shared));
-  observeReadability(meter, () => controllers.flatMap(readabilityByName));
   const candidate = candidateOf(parts, coordination);
   const election = new Election({
     ...candidate,
@@ -115,6 +82,17 @@ export function assembleManager(
     metrics: createLeaderElectionMetrics(meter, 'leader'),
     ...{ events, clock, random, logger },
   });
+  const shared: SharedParts = {
+    ...sharedParts(definitions, parts, coordination),
+    informers,
+    localQueueOf: (controller, tuning) => localQueue(controller, queueParts, tuning),
+    eventsOf: (component) => events.as(component),
+    assertLeads: () => {
+      if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
+    },
+  };
+  const controllers = definitions.map((definition) => assembleController(definition, shared));
+  observeReadability(meter, () => controllers.flatMap(readabilityByName));
   const { claims } = coordination;
   const guard =
     claims &&
@@ -139,6 +117,41 @@ export function assembleManager(
     await coordination.close();
   };
   return { manager, controllers, coordination, guard, election, eventsOf: shared.eventsOf, close };
+}
+
+function queuePartsOf(
+  definitions: readonly ControllerDefinition[],
+  { clock, drainTimeoutMs, logger, metrics, spreadAfterMs }: ManagerParts,
+) {
+  const names = definitions.map((each) => each.name);
+  return {
+    clock,
+    logger,
+    drainTimeoutMs,
+    spreadAfterMs,
+    metrics: createWorkQueueMetrics(metrics.meter, names),
+  };
+}
+
+/** What every controller is given, but for what depends on the election. */
+function sharedParts(
+  definitions: readonly ControllerDefinition[],
+  parts: ManagerParts,
+  coordination: Coordination,
+) {
+  const { caughtUpTimeoutMs, client, clock, extensions, identity, logger, random, reconcileOn } = parts;
+  const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
+  return {
+    clientOf: parts.clientOf ?? (() => client),
+    queueOf: coordination.queueOf.bind(coordination),
+    actors: coordination.actors,
+    rootCa: parts.rootCa,
+    selects: parts.selects,
+    ...{ caughtUpTimeoutMs, clock, identity, logger, random, reconcileOn },
+    tracer: parts.tracing.tracer,
+    observers: [...(parts.observers ?? []), ...extensions.flatMap(({ observer }) => observer ?? [])],
+    metrics: createControllerMetrics(parts.metrics.meter, workersOf),
+  };
 }
 
 type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | 'leaseObject'> & {

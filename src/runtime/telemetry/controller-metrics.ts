@@ -17,49 +17,9 @@ export function createControllerMetrics(
   meter: Meter,
   workersOf: ReadonlyMap<string, number>,
 ): ControllerMetrics {
-  const total = meter.createCounter(METRICS.reconcileTotal, {
-    description: 'Syncs by controller and outcome',
-  });
-  const errors = meter.createCounter(METRICS.reconcileErrors, {
-    description: 'Syncs that failed, by controller',
-  });
-  const time = meter.createHistogram(METRICS.reconcileTime, {
-    description: 'Length of a sync, by controller',
-    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
-  });
-  const active = meter.createUpDownCounter(METRICS.activeWorkers, {
-    description: 'Workers at work, by controller',
-  });
-  const caughtUp = meter.createHistogram(METRICS.caughtUpWait, {
-    description: 'Time that syncs waited for their caches to catch up',
-    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
-  });
-  meter
-    .createObservableGauge(METRICS.maxConcurrentReconciles, {
-      description: 'Workers of this replica, by controller',
-    })
-    .addCallback((result) => {
-      for (const [controller, workers] of workersOf) result.observe(workers, { controller });
-    });
-  const panics = meter.createCounter(METRICS.reconcilePanics, {
-    description: 'Syncs that failed by a mistake in the program, by controller',
-  });
-  const staleReads = meter.createCounter(METRICS.staleReadsAvoided, {
-    description: 'Syncs that did not decide from a cache that was behind: they waited, or came back later',
-  });
-  const replays = meter.createCounter(METRICS.intentsReplayed, {
-    description: 'Syncs that found intents of an earlier one, to be settled first',
-  });
-  const unqueued = meter.createCounter(METRICS.unqueuedKeys, {
-    description: 'Keys that had to be queued and were not, found by the sweep; expected 0',
-  });
-  const timeouts = meter.createCounter(METRICS.reconcileTimeouts, {
-    description: 'Syncs that took longer than they may and were told to end, by controller',
-  });
-  const abandoned = meter.createUpDownCounter(METRICS.abandonedSyncs, {
-    description:
-      'Syncs that did not end when they were told to and still go on, their keys let go; expected 0',
-  });
+  const { errors, panics, replays, staleReads, timeouts, total, unqueued } = createSyncCounters(meter);
+  const { abandoned, active } = createSyncGauges(meter, workersOf);
+  const { caughtUp, time } = createSyncTimes(meter);
   for (const controller of workersOf.keys()) {
     for (const counter of [errors, panics, staleReads, replays, unqueued, timeouts])
       counter.add(0, { controller });
@@ -80,6 +40,64 @@ export function createControllerMetrics(
     timedOut: (controller) => timeouts.add(1, { controller }),
     abandoned: (controller, change) => abandoned.add(change, { controller }),
     unqueued: (controller) => unqueued.add(1, { controller }),
+  };
+}
+
+function createSyncCounters(meter: Meter) {
+  const counter = (name: string, description: string) => meter.createCounter(name, { description });
+  return {
+    total: counter(METRICS.reconcileTotal, 'Syncs by controller and outcome'),
+    errors: counter(METRICS.reconcileErrors, 'Syncs that failed, by controller'),
+    panics: counter(METRICS.reconcilePanics, 'Syncs that failed by a mistake in the program, by controller'),
+    staleReads: counter(
+      METRICS.staleReadsAvoided,
+      'Syncs that did not decide from a cache that was behind: they waited, or came back later',
+    ),
+    replays: counter(
+      METRICS.intentsReplayed,
+      'Syncs that found intents of an earlier one, to be settled first',
+    ),
+    unqueued: counter(
+      METRICS.unqueuedKeys,
+      'Keys that had to be queued and were not, found by the sweep; expected 0',
+    ),
+    timeouts: counter(
+      METRICS.reconcileTimeouts,
+      'Syncs that took longer than they may and were told to end, by controller',
+    ),
+  };
+}
+
+function createSyncGauges(meter: Meter, workersOf: ReadonlyMap<string, number>) {
+  meter
+    .createObservableGauge(METRICS.maxConcurrentReconciles, {
+      description: 'Workers of this replica, by controller',
+    })
+    .addCallback((result) => {
+      for (const [controller, workers] of workersOf) result.observe(workers, { controller });
+    });
+  return {
+    active: meter.createUpDownCounter(METRICS.activeWorkers, {
+      description: 'Workers at work, by controller',
+    }),
+    abandoned: meter.createUpDownCounter(METRICS.abandonedSyncs, {
+      description:
+        'Syncs that did not end when they were told to and still go on, their keys let go; expected 0',
+    }),
+  };
+}
+
+function createSyncTimes(meter: Meter) {
+  const advice = { explicitBucketBoundaries: RECONCILE_BUCKETS };
+  return {
+    time: meter.createHistogram(METRICS.reconcileTime, {
+      description: 'Length of a sync, by controller',
+      advice,
+    }),
+    caughtUp: meter.createHistogram(METRICS.caughtUpWait, {
+      description: 'Time that syncs waited for their caches to catch up',
+      advice,
+    }),
   };
 }
 

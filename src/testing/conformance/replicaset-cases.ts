@@ -115,48 +115,66 @@ export async function runReplicaSetCase(
       .filter((write) => write.verb === verb && write.type === PODS)
       .map(({ ref }) => ref.name)
       .sort();
-  const owned = new Set(
-    api
-      .all<Pod>(PODS)
-      .filter((pod) => isControlledBy(pod, replicaSet))
-      .map(({ metadata }) => metadata.name),
-  );
-  const patched = written('patch');
   const { status } = await api.get<ReplicaSet>(recorded.kind, replicaSet.metadata);
   return [
+    ...podDifferences(expect, written, ownedPods(api, replicaSet)),
+    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now), expect.status)),
+    ...difference('error', expect.error ?? false, error !== undefined),
+    ...(expect.events
+      ? differencesSince136(expect, written('create'), { error, events, requeueAfterMs, tried: quota.tried })
+      : []),
+  ];
+}
+
+function ownedPods(api: InMemoryApi, replicaSet: KubernetesObject): ReadonlySet<string> {
+  const owned = api.all<Pod>(PODS).filter((pod) => isControlledBy(pod, replicaSet));
+  return new Set(owned.map(({ metadata }) => metadata.name));
+}
+
+function podDifferences(
+  expect: ReplicaSetCase['expect'],
+  written: (verb: AttemptedWrite['verb']) => string[],
+  owned: ReadonlySet<string>,
+): string[] {
+  const deleted = written('delete');
+  const patched = written('patch');
+  const isAdopted = (name: string): boolean => owned.has(name) || deleted.includes(name);
+  return [
     ...difference('created', expect.created, written('create').length),
-    ...difference('deleted', expect.deleted, written('delete')),
-    ...difference(
-      'adopted',
-      expect.adopted,
-      patched.filter((name) => owned.has(name) || written('delete').includes(name)),
-    ),
+    ...difference('deleted', expect.deleted, deleted),
+    ...difference('adopted', expect.adopted, patched.filter(isAdopted)),
     ...difference(
       'released',
       expect.released,
-      patched.filter((name) => !owned.has(name) && !written('delete').includes(name)),
+      patched.filter((name) => !isAdopted(name)),
     ),
-    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now), expect.status)),
-    ...difference('error', expect.error ?? false, error !== undefined),
-    ...(expect.events ? since136() : []),
   ];
+}
 
-  function since136(): string[] {
-    const created = new Set(written('create'));
-    const words = events.map((event) =>
-      event.replace(/(?<=pod: )\S+$/, (name) => (created.has(name) ? '<pod>' : name)),
-    );
-    return [
-      ...difference('events', expect.events, words.sort()),
-      ...difference('message', expect.message, error),
-      ...(expect.tried === undefined ? [] : difference('tried', expect.tried, quota.tried)),
-      ...difference(
-        'requeueAfter',
-        expect.requeueAfter,
-        requeueAfterMs === undefined ? undefined : requeueAfterMs / 1000,
-      ),
-    ];
-  }
+/** What the recordings of 1.36 have and older ones lack. */
+function differencesSince136(
+  expect: ReplicaSetCase['expect'],
+  createdPods: readonly string[],
+  {
+    error,
+    events,
+    requeueAfterMs,
+    tried,
+  }: Pick<Awaited<ReturnType<typeof syncOnce>>, 'error' | 'events' | 'requeueAfterMs'> & {
+    readonly tried: number;
+  },
+): string[] {
+  const created = new Set(createdPods);
+  const words = events.map((event) =>
+    event.replace(/(?<=pod: )\S+$/, (name) => (created.has(name) ? '<pod>' : name)),
+  );
+  const requeueAfter = requeueAfterMs === undefined ? undefined : requeueAfterMs / 1000;
+  return [
+    ...difference('events', expect.events, words.sort()),
+    ...difference('message', expect.message, error),
+    ...(expect.tried === undefined ? [] : difference('tried', expect.tried, tried)),
+    ...difference('requeueAfter', expect.requeueAfter, requeueAfter),
+  ];
 }
 
 /** The rules of ours that explain a case's differences; none if it should not differ. */

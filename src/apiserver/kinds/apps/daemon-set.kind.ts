@@ -18,6 +18,7 @@ import {
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
@@ -137,7 +138,12 @@ function validateStrategy(
 ): void {
   if (strategy.type === 'OnDelete') return;
   if (strategy.type !== 'RollingUpdate') {
-    errors.push(notSupported(path, strategy, ['RollingUpdate', 'OnDelete']));
+    errors.push(
+      notSupported(path, internalForm('apps.DaemonSetUpdateStrategy', strategy), [
+        'RollingUpdate',
+        'OnDelete',
+      ]),
+    );
     return;
   }
   if (!strategy.rollingUpdate) {
@@ -155,7 +161,5 @@ function validateStrategy(
       invalid(`${path}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'),
     );
   else if (unavailable === 0 && surge === 0)
-    errors.push(
-      invalid(`${path}.rollingUpdate.maxUnavailable`, maxUnavailable, 'cannot be 0 when maxSurge is 0'),
-    );
+    errors.push(required(`${path}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'));
 }

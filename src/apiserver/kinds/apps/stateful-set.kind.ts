@@ -18,8 +18,9 @@ import {
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { collectErrors, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { shownSelector } from '../validation/labels.js';
-import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
+import { validateCollisions, validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateClaimSpec } from '../volumes/claim-spec.js';
@@ -27,6 +28,10 @@ import { defaultClaimSpec, defaultPodTemplate } from '@rollkeeper/machinery/defa
 
 type StatefulSet = DecodedObject<IStatefulSet>;
 type Spec = Decoded<StatefulSetSpec>;
+
+const TEMPLATE_WARNINGS = templateOwnerWarnings<StatefulSet>(({ spec }) =>
+  podTemplateWarnings(spec?.template ?? {}),
+);
 
 /** Source: pkg/registry/apps/statefulset/strategy.go, SetDefaults_StatefulSet. */
 export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
@@ -64,7 +69,14 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
     );
     validateSpec(object.spec ?? {}, errors);
   },
-  warnings: templateOwnerWarnings<StatefulSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
+  warnings: (object, old) => [
+    ...TEMPLATE_WARNINGS(object, old),
+    ...((object.spec?.revisionHistoryLimit ?? 0) < 0
+      ? [
+          'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+        ]
+      : []),
+  ],
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, old.status ?? {}, errors);
     else {
@@ -171,7 +183,13 @@ function validatePolicies(spec: Spec, errors: FieldError[]): void {
       break;
     }
     default:
-      errors.push(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"));
+      errors.push(
+        invalid(
+          path,
+          internalForm('apps.StatefulSetUpdateStrategy', strategy),
+          "must be 'RollingUpdate' or 'OnDelete'",
+        ),
+      );
   }
   for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const word = retention?.[field];
@@ -223,7 +241,5 @@ function validateStatus(
     errors,
     'cannot be greater than status.readyReplicas',
   );
-  const { collisionCount = 0 } = status;
-  if (collisionCount < (old.collisionCount ?? 0))
-    errors.push(invalid('status.collisionCount', collisionCount, 'cannot be decremented'));
+  validateCollisions(status, old, errors);
 }

@@ -1,13 +1,25 @@
 import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import type { JobSpec, PodFailurePolicyRule } from '@rollkeeper/machinery/types/batch-v1';
+import type { JobSpec, PodFailurePolicyRule, SuccessPolicyRule } from '@rollkeeper/machinery/types/batch-v1';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, notSupported, required, tooMany } from '../validation/field-errors.js';
+import {
+  duplicate,
+  invalid,
+  invalidFor,
+  notSupported,
+  quotedList,
+  required,
+  tooLong,
+  tooMany,
+} from '../validation/field-errors.js';
+import { validateNonNegative } from '../validation/numbers.js';
 import { validateSyntax } from '../validation/words.js';
+import { countIndexes } from './index-intervals.js';
 
 type Spec = Decoded<JobSpec>;
 
 const MAX_RULES = 20;
+const MAX_CONDITIONS = 20;
 const MAX_CODES = 255;
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const OPERATORS = ['In', 'NotIn'];
@@ -31,31 +43,40 @@ function validateRule(
   path: string,
   errors: FieldError[],
 ): void {
-  if (!action)
-    errors.push(required(`${path}.action`, `valid values: ${ACTIONS.map((word) => `"${word}"`).join(', ')}`));
+  if (!action) errors.push(required(`${path}.action`, `valid values: ${quotedList(ACTIONS)}`));
   else if (!ACTIONS.includes(action)) errors.push(notSupported(`${path}.action`, action, ACTIONS));
   else if (action === 'FailIndex' && spec.backoffLimitPerIndex === undefined)
     errors.push(invalid(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'));
-  if (onExitCodes && onPodConditions?.length)
-    errors.push(invalid(path, null, 'specifying both OnExitCodes and OnPodConditions is not supported'));
-  if (!onExitCodes && !onPodConditions?.length)
-    errors.push(invalid(path, null, 'specifying one of OnExitCodes and OnPodConditions is required'));
   if (onExitCodes) validateExitCodes(onExitCodes, containers, `${path}.onExitCodes`, errors);
-  onPodConditions?.forEach(({ type, status }, index) => {
-    const at = `${path}.onPodConditions[${index}]`;
+  validatePodConditions(onPodConditions ?? [], `${path}.onPodConditions`, errors);
+  if (onExitCodes && onPodConditions?.length)
+    errors.push(invalidFor(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+  if (!onExitCodes && !onPodConditions?.length)
+    errors.push(invalidFor(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
+}
+
+function validatePodConditions(
+  conditions: NonNullable<Decoded<PodFailurePolicyRule>['onPodConditions']>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_CONDITIONS));
+  conditions.forEach(({ type, status }, index) => {
+    const at = `${path}[${index}]`;
     validateSyntax(type ?? '', checkQualifiedName, `${at}.type`, errors);
-    if (!status) errors.push(required(`${at}.status`));
+    if (!status) errors.push(required(`${at}.status`, `valid values: ${quotedList(STATUSES)}`));
     else if (!STATUSES.includes(status)) errors.push(notSupported(`${at}.status`, status, STATUSES));
   });
 }
 
 function validateExitCodes(
-  { operator, values = [], containerName }: NonNullable<Decoded<PodFailurePolicyRule>['onExitCodes']>,
+  { operator, values: given, containerName }: NonNullable<Decoded<PodFailurePolicyRule>['onExitCodes']>,
   containers: ReadonlySet<string>,
   path: string,
   errors: FieldError[],
 ): void {
-  if (!operator) errors.push(required(`${path}.operator`, 'valid values: "In", "NotIn"'));
+  const values = given ?? [];
+  if (!operator) errors.push(required(`${path}.operator`, `valid values: ${quotedList(OPERATORS)}`));
   else if (!OPERATORS.includes(operator)) errors.push(notSupported(`${path}.operator`, operator, OPERATORS));
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(
@@ -65,19 +86,21 @@ function validateExitCodes(
         'must be one of the container or initContainer names in the pod template',
       ),
     );
-  if (values.length === 0) errors.push(invalid(`${path}.values`, values, 'at least one value is required'));
+  if (values.length === 0)
+    errors.push(invalid(`${path}.values`, given ?? null, 'at least one value is required'));
   if (values.length > MAX_CODES) errors.push(tooMany(`${path}.values`, values.length, MAX_CODES));
   values.forEach((value, index) => {
     const field = `${path}.values[${index}]`;
     if (operator === 'In' && value === 0)
       errors.push(invalid(field, value, 'must not be 0 for the In operator'));
     if (values.indexOf(value) < index) errors.push(duplicate(field, value));
-    else if (index > 0 && value < (values[index - 1] ?? value))
-      errors.push(invalid(`${path}.values`, values, 'must be ordered'));
   });
+  if (values.some((value, index) => index > 0 && value < (values[index - 1] ?? value)))
+    errors.push(invalid(`${path}.values`, values, 'must be ordered'));
 }
 
-const INDEXES = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
+/** Of a list of indexes, bytes. */
+const MAX_INDEXES_LENGTH = 64 * 1024;
 
 /** Source: validateSuccessPolicy. */
 export function validateSuccessPolicy(
@@ -91,22 +114,36 @@ export function validateSuccessPolicy(
       required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified'),
     );
   if (rules.length > MAX_RULES) errors.push(tooMany(`${path}.rules`, rules.length, MAX_RULES));
-  rules.forEach(({ succeededIndexes, succeededCount }, index) => {
-    const at = `${path}.rules[${index}]`;
-    if (succeededIndexes === undefined && succeededCount === undefined)
-      errors.push(required(at, 'at least one of succeededCount or succeededIndexes must be specified'));
-    if (succeededIndexes !== undefined && !INDEXES.test(succeededIndexes))
-      errors.push(invalid(`${at}.succeededIndexes`, succeededIndexes, 'error parsing succeededIndexes'));
-    if (succeededCount === undefined) return;
-    if (succeededCount < 1)
-      errors.push(invalid(`${at}.succeededCount`, succeededCount, 'must be greater than or equal to 1'));
-    else if (completions !== undefined && succeededCount > completions)
+  rules.forEach((rule, index) =>
+    validateSuccessRule(rule, completions ?? 0, `${path}.rules[${index}]`, errors),
+  );
+}
+
+function validateSuccessRule(
+  { succeededCount, succeededIndexes }: Decoded<SuccessPolicyRule>,
+  completions: number,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (succeededIndexes === undefined && succeededCount === undefined)
+    errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
+  const indexes = countIndexes(succeededIndexes ?? '', completions);
+  if (succeededIndexes !== undefined) {
+    const field = `${path}.succeededIndexes`;
+    if (succeededIndexes.length > MAX_INDEXES_LENGTH) errors.push(tooLong(field, MAX_INDEXES_LENGTH));
+    if ('problem' in indexes)
+      errors.push(invalid(field, succeededIndexes, `error parsing succeededIndexes: ${indexes.problem}`));
+  }
+  if (succeededCount === undefined) return;
+  const field = `${path}.succeededCount`;
+  const atMost = (most: number, what: string): void => {
+    if (succeededCount > most)
       errors.push(
-        invalid(
-          `${at}.succeededCount`,
-          succeededCount,
-          `must be less than or equal to ${completions} (the number of specified completions)`,
-        ),
+        invalid(field, succeededCount, `must be less than or equal to ${most} (the number of ${what})`),
       );
-  });
+  };
+  validateNonNegative({ succeededCount }, ['succeededCount'], path, errors);
+  atMost(completions, 'specified completions');
+  if (succeededIndexes !== undefined)
+    atMost('total' in indexes ? indexes.total : 0, 'indexes in the specified succeededIndexes field');
 }

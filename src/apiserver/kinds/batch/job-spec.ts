@@ -1,13 +1,13 @@
-import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
 import type { JobSpec as IJobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '@rollkeeper/machinery/defaults';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
-import { invalid, notSupported, required } from '../validation/field-errors.js';
+import { invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { validateSyntax } from '../validation/words.js';
+import { validateDomainPath } from '../validation/paths.js';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.js';
 
 export type JobSpec = Decoded<IJobSpec>;
@@ -62,43 +62,32 @@ const RESTARTS = ['OnFailure', 'Never'];
 /** Source: validateJobSpec in pkg/apis/batch/validation/validation.go. */
 export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[], old?: JobSpec): void {
   validateNonNegative(spec, COUNTS, path, errors);
-  const { completionMode: mode, podReplacementPolicy: replacement, managedBy } = spec;
-  if (mode !== undefined && !MODES.includes(mode))
-    errors.push(notSupported(`${path}.completionMode`, mode, [...MODES].reverse()));
+  const { completionMode: mode = 'NonIndexed', podReplacementPolicy: replacement, managedBy } = spec;
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
+  if (managedBy !== undefined) validateManager(managedBy, `${path}.managedBy`, errors);
+  if (!MODES.includes(mode)) errors.push(notSupported(`${path}.completionMode`, mode, [...MODES].reverse()));
   if (mode === 'Indexed' && spec.completions === undefined)
     errors.push(required(`${path}.completions`, 'when completion mode is Indexed'));
   if (mode === 'Indexed') validateIndexed(spec, path, errors);
-  if (mode !== 'Indexed') {
-    if (spec.maxFailedIndexes !== undefined)
-      errors.push(
-        invalid(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'),
-      );
-    if (spec.backoffLimitPerIndex !== undefined)
-      errors.push(
-        invalid(
-          `${path}.backoffLimitPerIndex`,
-          spec.backoffLimitPerIndex,
-          'requires indexed completion mode',
-        ),
-      );
-    if (spec.successPolicy)
-      errors.push(invalid(`${path}.successPolicy`, spec.successPolicy, 'requires indexed completion mode'));
-  }
-  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
-    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
+  if (mode === 'NonIndexed')
+    for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const)
+      if (spec[field] !== undefined)
+        errors.push(invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
+  if (spec.podFailurePolicy) validateFailurePolicy(spec, `${path}.podFailurePolicy`, errors);
+  if (spec.successPolicy && mode === 'Indexed') validateSuccessPolicy(spec, `${path}.successPolicy`, errors);
+  else if (spec.successPolicy)
+    errors.push(
+      invalid(
+        `${path}.successPolicy`,
+        internalForm('batch.SuccessPolicy', spec.successPolicy),
+        'requires indexed completion mode',
+      ),
+    );
   // A policy for failed pods waits until they have failed.
   const replacements = spec.podFailurePolicy ? ['Failed'] : REPLACEMENTS;
   if (replacement !== undefined && !replacements.includes(replacement))
     errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, replacements));
-  if (managedBy !== undefined) {
-    validateSyntax(managedBy, checkQualifiedName, `${path}.managedBy`, errors);
-    if (!managedBy.includes('/'))
-      errors.push(
-        invalid(`${path}.managedBy`, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")'),
-      );
-  }
-  if (spec.podFailurePolicy) validateFailurePolicy(spec, `${path}.podFailurePolicy`, errors);
-  if (spec.successPolicy) validateSuccessPolicy(spec, `${path}.successPolicy`, errors);
   const template = spec.template ?? {};
   validatePodTemplate(template, `${path}.template`, errors, old?.template);
   const restart = template.spec?.restartPolicy ?? '';
@@ -108,6 +97,13 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
   else if (!RESTARTS.includes(restart)) errors.push(notSupported(field, restart, RESTARTS));
   else if (spec.podFailurePolicy && restart !== 'Never')
     errors.push(invalid(field, restart, 'only "Never" is supported when podFailurePolicy is specified'));
+}
+
+const MAX_MANAGER_LENGTH = 63;
+
+function validateManager(managedBy: string, path: string, errors: FieldError[]): void {
+  validateDomainPath(managedBy, path, errors);
+  if (Buffer.byteLength(managedBy) > MAX_MANAGER_LENGTH) errors.push(tooLong(path, MAX_MANAGER_LENGTH));
 }
 
 /** Indexes are kept as text in the status, whose length these limits bound. */

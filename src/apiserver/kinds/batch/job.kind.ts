@@ -1,6 +1,6 @@
 import type { Job as IJob, JobSpec } from '@rollkeeper/machinery/types/batch-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
-import { FIELD_IMMUTABLE, goQuote, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, checkDns1123Label, goQuote, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -14,8 +14,9 @@ import {
 } from '../pod-template/pod-warnings.js';
 import { validateSelects } from '../pod-template/validate-template.js';
 import { invalid, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { validateNonNegative } from '../validation/numbers.js';
+import { validateJobStatus } from './job-status.validation.js';
 import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
 
 type Job = DecodedObject<IJob>;
@@ -63,10 +64,11 @@ export const JOB_KIND = defineKind<Job>({
   },
   validate(object, errors) {
     validate(object.spec ?? {}, errors);
+    validatePodNames(object, errors);
   },
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') {
-      validateNonNegative(object.status ?? {}, ['active', 'succeeded', 'failed', 'ready'], 'status', errors);
+      validateJobStatus(object, old, errors);
       return;
     }
     const spec: Spec = object.spec ?? {};
@@ -92,30 +94,57 @@ function validate(spec: Spec, errors: FieldError[], old?: Spec): void {
     validateSelects(selector ?? NOTHING, template, errors);
 }
 
+/** The pods of an indexed job have the index in their names. Source: ValidateJob. */
+function validatePodNames({ metadata, spec }: Readonly<Job>, errors: FieldError[]): void {
+  const { completionMode, completions = 0 } = spec ?? {};
+  if (completionMode !== 'Indexed' || completions <= 0) return;
+  const { name = '' } = metadata;
+  const longest = `${name}-${completions - 1}`;
+  if (checkDns1123Label(longest).length > 0)
+    errors.push(
+      invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`),
+    );
+}
+
 /** Source: ValidateJobSpecUpdate. */
 function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   const isSuspended = old.suspend === true;
   const immutable = (field: keyof Decoded<JobSpec>): void => {
     if (!semanticEqual(spec[field], old[field]))
-      errors.push(invalid(`spec.${field}`, spec[field] ?? null, FIELD_IMMUTABLE));
+      errors.push(invalid(`spec.${field}`, shownPolicy(field, spec) ?? null, FIELD_IMMUTABLE));
   };
-  const isElastic =
-    spec.completionMode === 'Indexed' &&
-    spec.completions === spec.parallelism &&
-    spec.completions !== old.completions;
-  if (!isElastic) immutable('completions');
+  if (spec.completionMode !== 'Indexed') immutable('completions');
+  else if (
+    spec.completions !== undefined &&
+    spec.completions !== old.completions &&
+    spec.completions !== spec.parallelism
+  )
+    errors.push(
+      invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'),
+    );
   immutable('selector');
   if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
     errors.push(
       isSuspended
-        ? invalid('spec.template.spec', spec.template?.spec ?? null, FIELD_IMMUTABLE)
-        : invalid('spec.template', spec.template ?? null, FIELD_IMMUTABLE),
+        ? invalid('spec.template.spec', internalForm('core.PodSpec', spec.template?.spec), FIELD_IMMUTABLE)
+        : invalid('spec.template', internalForm('core.PodTemplateSpec', spec.template), FIELD_IMMUTABLE),
     );
   immutable('completionMode');
   immutable('podFailurePolicy');
   immutable('backoffLimitPerIndex');
   immutable('managedBy');
   immutable('successPolicy');
+}
+
+const INTERNAL_TYPES = {
+  podFailurePolicy: 'batch.PodFailurePolicy',
+  successPolicy: 'batch.SuccessPolicy',
+} as const;
+
+function shownPolicy(field: keyof Decoded<JobSpec>, spec: Spec): unknown {
+  const value = spec[field];
+  const isPolicy = field === 'podFailurePolicy' || field === 'successPolicy';
+  return value && isPolicy ? internalForm(INTERNAL_TYPES[field], value) : value;
 }
 
 /** The template without what a job that has not started may still change: where its pods run, and with how much. */

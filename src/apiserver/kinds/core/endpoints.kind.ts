@@ -54,7 +54,7 @@ function validateAddress(
   for (const problem of problems) errors.push(invalid(`${path}.ip`, ip, problem));
   if (hostname) validateSyntax(hostname, checkDns1123Label, `${path}.hostname`, errors);
   if (nodeName !== undefined) validateSyntax(nodeName, checkDns1123Subdomain, `${path}.nodeName`, errors);
-  if (problems.length === 0) validateOrdinaryAddress(ip, `${path}.ip`, errors);
+  validateOrdinaryAddress(ip, `${path}.ip`, errors);
 }
 
 function validatePort(

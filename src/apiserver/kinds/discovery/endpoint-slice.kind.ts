@@ -3,7 +3,6 @@ import {
   checkDns1123Label,
   checkDns1123Subdomain,
   checkLabelValue,
-  checkPortNumber,
   checkQualifiedName,
 } from '@rollkeeper/machinery/kubernetes';
 import type { Endpoint, EndpointPort, EndpointSlice } from '@rollkeeper/machinery/types/discovery-v1';
@@ -22,6 +21,7 @@ const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const MAX_ENDPOINTS = 1000;
 const MAX_PORTS = 20_000;
+const MAX_HINTS = 8;
 const MAX_ADDRESSES = 100;
 
 /** Source: ValidateEndpointSlice in pkg/apis/discovery/validation/validation.go. */
@@ -34,7 +34,8 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
     namespaced: true,
   },
   schema: 'io.k8s.api.discovery.v1.EndpointSlice',
-  generationOf: ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }) => rest,
+  // Consumers read the labels as well.
+  generationOf: ({ apiVersion: _version, kind: _kind, metadata, ...rest }) => [rest, metadata.labels],
   ...printed<Slice>(
     NAME,
     shown('AddressType', ({ addressType }) => addressType ?? ''),
@@ -70,16 +71,17 @@ function validate({ addressType, endpoints = [], ports = [] }: Readonly<Slice>, 
   else if (!ADDRESS_TYPES.includes(addressType))
     errors.push(notSupported('addressType', addressType, ADDRESS_TYPES));
   if (endpoints.length > MAX_ENDPOINTS) errors.push(tooMany('endpoints', endpoints.length, MAX_ENDPOINTS));
-  endpoints.forEach((endpoint, index) =>
-    validateEndpoint(endpoint, addressType, `endpoints[${index}]`, errors),
-  );
-  if (ports.length > MAX_PORTS) errors.push(tooMany('ports', ports.length, MAX_PORTS));
+  else
+    endpoints.forEach((endpoint, index) =>
+      validateEndpoint(endpoint, addressType, `endpoints[${index}]`, errors),
+    );
   const names = new Set<string>();
-  ports.forEach((port, index) => validatePort(port, names, `ports[${index}]`, errors));
+  if (ports.length > MAX_PORTS) errors.push(tooMany('ports', ports.length, MAX_PORTS));
+  else ports.forEach((port, index) => validatePort(port, names, `ports[${index}]`, errors));
 }
 
 function validateEndpoint(
-  { addresses = [], hostname, nodeName, deprecatedTopology }: Decoded<Endpoint>,
+  { addresses = [], deprecatedTopology, hints, hostname, nodeName }: Decoded<Endpoint>,
   type: string | undefined,
   path: string,
   errors: FieldError[],
@@ -91,15 +93,39 @@ function validateEndpoint(
     const field = `${path}.addresses[${index}]`;
     if (type === 'FQDN') validateSyntax(address, checkDns1123Subdomain, field, errors);
     else if (type === 'IPv4' || type === 'IPv6') {
-      const isRight = checkIp(address).length === 0 && familyOf(address) === type;
-      if (isRight) validateOrdinaryAddress(address, field, errors);
-      else errors.push(invalid(field, address, `must be a valid ${type} address`));
+      const problems = checkIp(address);
+      for (const problem of problems) errors.push(invalid(field, address, problem));
+      if (problems.length > 0) return;
+      if (familyOf(address) !== type)
+        errors.push(invalid(`${path}.addresses`, address, `must be an ${type} address`));
+      validateOrdinaryAddress(address, field, errors);
     }
   });
-  if (hostname !== undefined) validateSyntax(hostname, checkDns1123Label, `${path}.hostname`, errors);
   if (nodeName !== undefined) validateSyntax(nodeName, checkDns1123Subdomain, `${path}.nodeName`, errors);
   for (const key in deprecatedTopology)
     validateSyntax(deprecatedTopology[key] ?? '', checkLabelValue, `${path}.deprecatedTopology`, errors);
+  if (hostname !== undefined) validateSyntax(hostname, checkDns1123Label, `${path}.hostname`, errors);
+  validateHints(hints?.forZones ?? [], checkLabelValue, `${path}.hints.forZones`, errors);
+  validateHints(hints?.forNodes ?? [], checkDns1123Subdomain, `${path}.hints.forNodes`, errors);
+}
+
+function validateHints(
+  hints: readonly { readonly name?: string }[],
+  check: (name: string) => readonly string[],
+  path: string,
+  errors: FieldError[],
+): void {
+  if (hints.length > MAX_HINTS) {
+    errors.push(tooMany(path, hints.length, MAX_HINTS));
+    return;
+  }
+  const seen = new Set<string>();
+  hints.forEach(({ name = '' }, index) => {
+    const field = `${path}[${index}].name`;
+    if (seen.has(name)) errors.push(duplicate(field, name));
+    seen.add(name);
+    validateSyntax(name, check, field, errors);
+  });
 }
 
 function validatePort(
@@ -112,9 +138,8 @@ function validatePort(
   if (name !== '') validateSyntax(name, checkDns1123Label, `${path}.name`, errors);
   if (names.has(name)) errors.push(duplicate(`${path}.name`, name));
   names.add(name);
-  if (!protocol) errors.push(required(`${path}.protocol`));
+  if (protocol === undefined) errors.push(required(`${path}.protocol`));
   else if (!PROTOCOLS.includes(protocol)) errors.push(notSupported(`${path}.protocol`, protocol, PROTOCOLS));
-  if (port.port !== undefined) validateSyntax(port.port, checkPortNumber, `${path}.port`, errors);
   if (appProtocol !== undefined)
     validateSyntax(appProtocol, checkQualifiedName, `${path}.appProtocol`, errors);
 }

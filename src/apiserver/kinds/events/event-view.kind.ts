@@ -1,11 +1,10 @@
 import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import type { Event as IEventView } from '@rollkeeper/machinery/types/events-v1';
 import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
+import { validateEventCreation, validateEventUpdate } from '../core/event/event.validation.js';
 import { defineKind } from '../define-kind.js';
-import { validateEventView, validateEventViewUpdate } from './event-view.validation.js';
 
 export type EventView = DecodedObject<IEventView>;
 
@@ -16,12 +15,13 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   garbageCollection: EVENT_KIND.garbageCollection,
   shortNames: ['ev'],
   createsOnUpdate: true,
-  checkName: checkPathSegment,
-  finalizerNames: 'any',
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
-  validate: validateEventView,
-  validateUpdate: (object, old, _subresource, errors) => validateEventViewUpdate(object, old, errors),
+  // As it is inside: an event of the core group.
+  refusedAs: { group: '', kind: 'Event' },
+  validate: (object, errors) => validateEventCreation(toEvent(object), errors),
+  validateUpdate: (object, old, _subresource, errors) =>
+    validateEventUpdate(toEvent(object), toEvent(old), errors),
   isListedFromStore: true,
   selectableFields: (object) => {
     const { 'involvedObject.kind': _kind, ...fields } = EVENT_KIND.selectableFields(toStored(object));
@@ -41,6 +41,10 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
     fromStored: (object) => fromStored(object),
   },
 });
+
+function toEvent(view: Readonly<EventView>): DecodedObject<Event> {
+  return toStored(view);
+}
 
 /** Source: pkg/apis/events/v1/conversion.go. */
 export function toStored(view: Readonly<EventView>): UnstructuredObject {

@@ -8,6 +8,7 @@ import type {
 import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -18,12 +19,15 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
 const MAX_QUEUES = 10_000_000;
+/** So many bits has the hash by which a request gets its hand of queues. */
+const MAX_HASH_BITS = 60;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
@@ -73,7 +77,8 @@ function validateConditionTypes(
 ): void {
   conditions.forEach(({ type = '' }, index) => {
     const path = `status.conditions[${index}].type`;
-    if (conditions.findIndex((other) => other.type === type) < index) errors.push(duplicate(path, type));
+    const earlier = conditions.slice(0, index).some((other) => other.type === type);
+    if (earlier) errors.push(duplicate(path, type));
     if (type === '') errors.push(required(path));
   });
 }
@@ -91,58 +96,79 @@ function validateFlowRule(
 ): void {
   if (subjects.length === 0)
     errors.push(required(`${path}.subjects`, 'subjects must contain at least one value'));
-  subjects.forEach((subject, index) => {
-    const at = `${path}.subjects[${index}]`;
-    const { kind = '' } = subject;
-    const own = SUBJECT_FIELDS.get(kind);
-    if (own === undefined) errors.push(notSupported(`${at}.kind`, kind, [...SUBJECT_FIELDS.keys()].sort()));
-    else if (!subject[own])
-      errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
-    else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
-    const account = subject.serviceAccount;
-    if (kind !== 'ServiceAccount' || !account) return;
-    if (account.name && account.name !== ALL)
-      validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
-    if (!account.namespace)
-      errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
-    else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
-  });
+  subjects.forEach((subject, index) => validateSubject(subject, `${path}.subjects[${index}]`, errors));
   if (resourceRules.length + nonResourceRules.length === 0)
     errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'));
-  resourceRules.forEach((rule, index) => {
-    const at = `${path}.resourceRules[${index}]`;
-    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  resourceRules.forEach((rule, index) =>
+    validateResourceRule(rule, `${path}.resourceRules[${index}]`, errors),
+  );
+  nonResourceRules.forEach((rule, index) =>
+    validateNonResourceRule(rule, `${path}.nonResourceRules[${index}]`, errors),
+  );
+}
+
+type RuleParts = Decoded<PolicyRulesWithSubjects>;
+type Part<Name extends keyof RuleParts> = NonNullable<RuleParts[Name]>[number];
+
+function validateSubject(subject: Part<'subjects'>, at: string, errors: FieldError[]): void {
+  const { kind = '' } = subject;
+  const own = SUBJECT_FIELDS.get(kind);
+  if (own === undefined) errors.push(notSupported(`${at}.kind`, kind, [...SUBJECT_FIELDS.keys()].sort()));
+  else if (!subject[own])
+    errors.push(required(`${at}.${own}`, `${own} is required when subject kind is '${kind}'`));
+  else if (!subject[own].name) errors.push(required(`${at}.${own}.name`));
+  const account = subject.serviceAccount;
+  if (kind !== 'ServiceAccount' || !account) return;
+  if (account.name && account.name !== ALL)
+    validateSyntax(account.name, checkDns1123Subdomain, `${at}.serviceAccount.name`, errors);
+  if (!account.namespace)
+    errors.push(required(`${at}.serviceAccount.namespace`, 'must specify namespace for service account'));
+  else validateSyntax(account.namespace, checkDns1123Label, `${at}.serviceAccount.namespace`, errors);
+}
+
+function validateResourceRule(rule: Part<'resourceRules'>, at: string, errors: FieldError[]): void {
+  const mustHave = (members: readonly string[] | undefined, name: string, what: string): void =>
     validateMembers(
-      rule.apiGroups ?? [],
-      'resource rules must supply at least one api group',
-      `${at}.apiGroups`,
+      members ?? [],
+      `resource rules must supply at least one ${what}`,
+      `${at}.${name}`,
       errors,
     );
-    validateMembers(
-      rule.resources ?? [],
-      'resource rules must supply at least one resource',
-      `${at}.resources`,
-      errors,
+  validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  mustHave(rule.apiGroups, 'apiGroups', 'api group');
+  mustHave(rule.resources, 'resources', 'resource');
+  validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
+  if (!rule.namespaces?.length && !rule.clusterScope)
+    errors.push(
+      required(
+        `${at}.namespaces`,
+        'resource rules that are not cluster scoped must supply at least one namespace',
+      ),
     );
-    validateNamespaces(rule.namespaces ?? [], `${at}.namespaces`, errors);
-    if (!rule.namespaces?.length && !rule.clusterScope)
-      errors.push(
-        required(
-          `${at}.namespaces`,
-          'resource rules that are not cluster scoped must supply at least one namespace',
-        ),
-      );
+}
+
+function validateNonResourceRule(rule: Part<'nonResourceRules'>, at: string, errors: FieldError[]): void {
+  validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
+  const { nonResourceURLs: urls = [] } = rule;
+  validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+  if (urls.includes(ALL)) return;
+  urls.forEach((url, place) => {
+    const problem = problemOfPath(url);
+    if (problem !== undefined) errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, problem));
   });
-  nonResourceRules.forEach((rule, index) => {
-    const at = `${path}.nonResourceRules[${index}]`;
-    validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
-    const { nonResourceURLs: urls = [] } = rule;
-    validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
-    urls.forEach((url, place) => {
-      if (url !== ALL && !url.startsWith('/'))
-        errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
-    });
-  });
+}
+
+/** Source: ValidateNonResourceURLPath. */
+function problemOfPath(path: string): string | undefined {
+  if (path === '') return 'must not be empty';
+  if (path === '/') return undefined;
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const stars = path.split('*').length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith('/*'))
+    ? 'wildcard can only do suffix matching'
+    : undefined;
 }
 
 const ALL = '*';
@@ -192,6 +218,7 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
@@ -262,6 +289,14 @@ function validateLevel(
             'must be between 0 and 100, inclusive',
           ),
         );
+      if ((limited.borrowingLimitPercent ?? 0) < 0)
+        errors.push(
+          invalid(
+            'spec.limited.borrowingLimitPercent',
+            limited.borrowingLimitPercent,
+            'if specified, must be a non-negative integer',
+          ),
+        );
       break;
     default:
       errors.push(notSupported('spec.type', type ?? '', ['Exempt', 'Limited']));
@@ -303,6 +338,17 @@ function validateResponse(
         `${path}.queuing.handSize`,
         queuing.handSize,
         `should not be greater than queues (${queuing.queues ?? 0})`,
+      ),
+    );
+  else if (
+    (queuing.handSize ?? 0) > 0 &&
+    Math.ceil(Math.log2(queuing.queues ?? 0) * (queuing.handSize ?? 0)) > MAX_HASH_BITS
+  )
+    errors.push(
+      invalid(
+        `${path}.queuing.handSize`,
+        queuing.handSize,
+        `required entropy bits of deckSize ${queuing.queues} and handSize ${queuing.handSize} should not be greater than ${MAX_HASH_BITS}`,
       ),
     );
 }

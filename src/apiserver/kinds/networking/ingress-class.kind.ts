@@ -1,9 +1,4 @@
-import {
-  FIELD_IMMUTABLE,
-  checkDns1123Label,
-  checkDns1123Subdomain,
-  checkPathSegment,
-} from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
 import type {
   IngressClass as IIngressClass,
   IngressClassSpec,
@@ -15,6 +10,7 @@ import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required, tooLong } from '../validation/field-errors.js';
 import { validateDomainPath } from '../validation/paths.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateLocalReference } from './local-reference.js';
 
 type IngressClass = DecodedObject<IIngressClass>;
 
@@ -47,35 +43,34 @@ export const INGRESS_CLASS_KIND = defineKind<IngressClass>({
   applyDefaults({ spec }) {
     if (spec?.parameters) spec.parameters.scope ??= 'Cluster';
   },
-  validate({ spec = {} }, errors) {
-    const { controller = '' } = spec;
-    if (controller.length > MAX_CONTROLLER) errors.push(tooLong('spec.controller', MAX_CONTROLLER));
-    validateDomainPath(controller, 'spec.controller', errors);
-    validateParameters(spec, errors);
-  },
+  validate: ({ spec = {} }, errors) => validateSpec(spec, errors),
   validateUpdate(object, old, _subresource, errors) {
     if (object.spec?.controller !== old.spec?.controller)
       errors.push(invalid('spec.controller', object.spec?.controller ?? '', FIELD_IMMUTABLE));
-    validateParameters(object.spec ?? {}, errors);
+    validateSpec(object.spec ?? {}, errors);
   },
 });
+
+function validateSpec(spec: Decoded<IngressClassSpec>, errors: FieldError[]): void {
+  const { controller = '' } = spec;
+  if (Buffer.byteLength(controller) > MAX_CONTROLLER) errors.push(tooLong('spec.controller', MAX_CONTROLLER));
+  validateDomainPath(controller, 'spec.controller', errors);
+  validateParameters(spec, errors);
+}
 
 function validateParameters({ parameters }: Decoded<IngressClassSpec>, errors: FieldError[]): void {
   if (!parameters) return;
   const path = 'spec.parameters';
-  const { name, kind, apiGroup, scope, namespace } = parameters;
-  if (!name) errors.push(required(`${path}.name`));
-  else validateSyntax(name, checkPathSegment, `${path}.name`, errors);
-  if (!kind) errors.push(required(`${path}.kind`));
-  else validateSyntax(kind, checkPathSegment, `${path}.kind`, errors);
-  if (apiGroup) validateSyntax(apiGroup, checkDns1123Subdomain, `${path}.apiGroup`, errors);
+  const { scope, namespace } = parameters;
+  validateLocalReference(parameters, path, errors);
   if (scope === undefined) {
     errors.push(required(`${path}.scope`));
     return;
   }
   if (!SCOPES.includes(scope)) errors.push(notSupported(`${path}.scope`, scope, SCOPES));
   if (scope === 'Namespace') {
-    if (!namespace) errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"));
+    if (namespace === undefined)
+      errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"));
     else validateSyntax(namespace, checkDns1123Label, `${path}.namespace`, errors);
   }
   if (scope === 'Cluster' && namespace !== undefined)

@@ -1,7 +1,6 @@
 import {
-  checkDns1035Label,
+  checkDns1123Label,
   checkDns1123Subdomain,
-  checkPathSegment,
   checkPortName,
   checkPortNumber,
   checkWildcardSubdomain,
@@ -20,6 +19,7 @@ import type { FieldError } from '../kind-definition.js';
 import { checkIp } from '../validation/addresses.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateLocalReference } from './local-reference.js';
 
 type Ingress = DecodedObject<IIngress>;
 
@@ -89,7 +89,7 @@ function classWarnings({ metadata, spec }: Readonly<Ingress>): string[] {
 function validateSpec(spec: Decoded<IngressSpec>, errors: FieldError[]): void {
   const { rules = [], defaultBackend, ingressClassName, tls } = spec;
   if (rules.length === 0 && !defaultBackend)
-    errors.push(invalid('spec', rules, 'either `defaultBackend` or `rules` must be specified'));
+    errors.push(invalid('spec', spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified'));
   if (defaultBackend) validateBackend(defaultBackend, 'spec.defaultBackend', errors);
   rules.forEach((rule, index) => validateRule(rule, `spec.rules[${index}]`, errors));
   tls?.forEach(({ hosts, secretName }, index) => {
@@ -149,11 +149,7 @@ function validateBackend(
   if (resource && service) {
     errors.push(invalid(path, '', 'cannot set both resource and service backends'));
   } else if (resource) {
-    const { name, kind, apiGroup } = resource;
-    if (!name) errors.push(required(`${path}.resource.name`));
-    if (!kind) errors.push(required(`${path}.resource.kind`));
-    else validateSyntax(kind, checkPathSegment, `${path}.resource.kind`, errors);
-    if (apiGroup) validateSyntax(apiGroup, checkDns1123Subdomain, `${path}.resource.apiGroup`, errors);
+    validateLocalReference(resource, `${path}.resource`, errors);
   } else if (service) validateService(service, path, errors);
   else errors.push(invalid(path, '', 'resource or service backend is required'));
 }
@@ -164,7 +160,7 @@ function validateService(
   errors: FieldError[],
 ): void {
   if (!name) errors.push(required(`${path}.service.name`));
-  else validateSyntax(name, checkDns1035Label, `${path}.service.name`, errors);
+  else validateSyntax(name, checkDns1123Label, `${path}.service.name`, errors);
   const { name: portName, number } = port;
   if (portName && number) errors.push(invalid(path, '', 'cannot set both port name & port number'));
   else if (portName) validateSyntax(portName, checkPortName, `${path}.service.port.name`, errors);

@@ -8,6 +8,7 @@ import {
   DEFAULT_STORAGE_CLASS,
   FIELD_IMMUTABLE,
   semanticEqual,
+  stringifyJson,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -21,7 +22,6 @@ import {
   tooLong,
 } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
-import { validateCsiDriverName } from '../volumes/machine-sources.js';
 
 type StorageClass = DecodedObject<IStorageClass>;
 type AttributesClass = DecodedObject<VolumeAttributesClass>;
@@ -66,35 +66,56 @@ export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
   },
   validate,
   validateUpdate(object, old, _subresource, errors) {
-    for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const)
-      if (!semanticEqual(object[field], old[field]))
-        errors.push(forbidden(field, `updates to ${field} are forbidden.`));
-    if (object.volumeBindingMode !== old.volumeBindingMode)
-      errors.push(invalid('volumeBindingMode', object.volumeBindingMode ?? null, FIELD_IMMUTABLE));
     validate(object, errors);
+    for (const field of ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'] as const)
+      if (!semanticEqual(object[field], old[field]))
+        errors.push(invalid(field, object[field] ?? null, FIELD_IMMUTABLE));
   },
 });
 
 function validate(object: Readonly<StorageClass>, errors: FieldError[]): void {
   const { provisioner, reclaimPolicy, volumeBindingMode, allowedTopologies } = object;
-  if (!provisioner) errors.push(required('provisioner'));
-  validateSyntax((provisioner ?? '').toLowerCase(), checkQualifiedName, 'provisioner', errors);
+  validateProvisioner(provisioner, 'provisioner', errors);
   validateParameters(object.parameters, errors);
   if (reclaimPolicy && !RECLAIM.includes(reclaimPolicy))
     errors.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM));
   if (volumeBindingMode === undefined) errors.push(required('volumeBindingMode'));
   else if (!BINDING.includes(volumeBindingMode))
     errors.push(notSupported('volumeBindingMode', volumeBindingMode, BINDING));
-  allowedTopologies?.forEach(({ matchLabelExpressions }, index) =>
-    matchLabelExpressions?.forEach(({ key, values = [] }, at) => {
-      const path = `allowedTopologies[${index}].matchLabelExpressions[${at}]`;
-      if (values.length === 0) errors.push(required(`${path}.values`));
-      values.forEach((value, position) => {
-        if (values.indexOf(value) < position) errors.push(duplicate(`${path}.values[${position}]`, value));
-      });
-      validateSyntax(key ?? '', checkQualifiedName, `${path}.key`, errors);
-    }),
-  );
+  validateTopologies(allowedTopologies ?? [], errors);
+}
+
+function validateProvisioner(name: string | undefined, field: string, errors: FieldError[]): void {
+  if (!name) errors.push(required(field));
+  else validateSyntax(name.toLowerCase(), checkQualifiedName, field, errors);
+}
+
+/** Each term has other keys or values than those before it; an empty one is never let in. */
+function validateTopologies(
+  terms: NonNullable<StorageClass['allowedTopologies']>,
+  errors: FieldError[],
+): void {
+  const seen = new Set(['[]']);
+  terms.forEach(({ matchLabelExpressions = [] }, index) => {
+    const path = `allowedTopologies[${index}].matchLabelExpressions`;
+    const valuesByKey = new Map<string, readonly string[]>();
+    matchLabelExpressions.forEach(({ key = '', values = [] }, at) => {
+      validateTopologyValues(values, `${path}[${at}].values`, errors);
+      validateSyntax(key, checkQualifiedName, `${path}[${at}].key`, errors);
+      if (valuesByKey.has(key)) errors.push(duplicate(`${path}[${at}].key`, key));
+      valuesByKey.set(key, [...new Set(values)].sort());
+    });
+    const identity = stringifyJson([...valuesByKey].sort(([one], [other]) => (one < other ? -1 : 1)));
+    if (seen.has(identity)) errors.push(duplicate(path, ''));
+    seen.add(identity);
+  });
+}
+
+function validateTopologyValues(values: readonly string[], path: string, errors: FieldError[]): void {
+  if (values.length === 0) errors.push(required(path));
+  values.forEach((value, index) => {
+    if (values.indexOf(value) < index) errors.push(duplicate(`${path}[${index}]`, value));
+  });
 }
 
 function validateParameters(
@@ -129,15 +150,21 @@ export const VOLUME_ATTRIBUTES_CLASS_KIND = defineKind<AttributesClass>({
     shown('DriverName', ({ driverName }) => driverName ?? ''),
     AGE,
   ),
-  validate({ driverName, parameters }, errors) {
-    validateCsiDriverName(driverName, 'driverName', errors);
-    if (Object.keys(parameters ?? {}).length === 0)
-      errors.push(required('parameters', 'must contain at least one key/value pair'));
-    validateParameters(parameters, errors);
-  },
+  validate: validateAttributesClass,
   validateUpdate(object, old, _subresource, errors) {
     for (const field of ['driverName', 'parameters'] as const)
       if (!semanticEqual(object[field], old[field]))
         errors.push(forbidden(field, `updates to ${field} are forbidden.`));
+    validateAttributesClass(object, errors);
   },
 });
+
+function validateAttributesClass(
+  { driverName, parameters }: Readonly<AttributesClass>,
+  errors: FieldError[],
+): void {
+  validateProvisioner(driverName, 'driverName', errors);
+  if (Object.keys(parameters ?? {}).length === 0)
+    errors.push(required('parameters', 'must contain at least one key/value pair'));
+  validateParameters(parameters, errors);
+}

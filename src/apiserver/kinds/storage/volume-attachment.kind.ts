@@ -3,8 +3,9 @@ import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
+import { forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';
@@ -21,7 +22,9 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  ownershipFrom: 'creation',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   needsVersionOnUpdate: true,
   ...printed<Attachment>(
@@ -47,12 +50,16 @@ function validate({ spec }: Readonly<Attachment>, errors: FieldError[]): void {
   validateCsiDriverName(attacher, 'spec.attacher', errors);
   const volume = source.persistentVolumeName;
   if (!source.inlineVolumeSpec && volume === undefined)
-    errors.push(required('spec.source', 'must specify one of inlineVolumeSpec and persistentVolumeName'));
+    errors.push(
+      required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'),
+    );
   if (source.inlineVolumeSpec && volume !== undefined)
     errors.push(
-      invalid('spec.source', source, 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'),
+      forbidden('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'),
     );
   if (volume === '')
     errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'));
   validateSyntax(nodeName, checkDns1123Subdomain, 'spec.nodeName', errors);
+  if (volume !== undefined)
+    validateSyntax(volume, checkDns1123Subdomain, 'spec.source.persistentVolumeName', errors);
 }

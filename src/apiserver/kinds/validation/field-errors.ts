@@ -51,6 +51,11 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
 }
 
+/** Where a value would not say more than the detail does. */
+export function invalidFor(field: string, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${detail}` };
+}
+
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((word) => goQuote(word)).join(', ');
   return {
@@ -62,6 +67,10 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 
 export function forbidden(field: string, detail: string): FieldError {
   return { type: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
+}
+
+export function internalError(field: string, detail: string): FieldError {
+  return { type: 'InternalError', field, message: withDetail('Internal error', detail) };
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
@@ -93,6 +102,11 @@ function show(value: unknown): string {
   if (value === undefined) return 'null';
   if (typeof value === 'string') return goQuote(shortened(value, MAX_SHOWN_LENGTH));
   return shortened(goJsonEscapes(stringifyJson(value)), MAX_SHOWN_LENGTH);
+}
+
+/** Texts as Go's `%q` prints a slice of them. */
+export function quotedList(words: readonly string[]): string {
+  return `[${words.map((word) => goQuote(word)).join(' ')}]`;
 }
 
 function withDetail(text: string, detail: string): string {

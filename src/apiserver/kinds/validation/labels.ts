@@ -41,35 +41,50 @@ export function validateLabelSelector(
   validateLabels(selector.matchLabels, `${field}.matchLabels`, errors);
   selector.matchExpressions?.forEach((expression, index) => {
     const path = `${field}.matchExpressions[${index}]`;
-    const { key = '', operator = '' } = expression;
-    const count = expression.values?.length ?? 0;
-    if (OPERATORS_WITH_VALUES.has(operator)) {
-      if (count === 0) {
-        errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-      }
-    } else if (OPERATORS_WITHOUT_VALUES.has(operator)) {
-      if (count > 0) {
-        errors.push(
-          forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-        );
-      }
-    } else {
-      errors.push(invalid(`${path}.operator`, operator, 'not a valid selector operator'));
-    }
-    for (const problem of checkQualifiedName(key)) {
-      errors.push(invalid(`${path}.key`, key, problem));
-    }
-    expression.values?.forEach((value, at) => {
-      for (const problem of checkLabelValue(value)) {
-        errors.push(invalid(`${path}.values[${at}]`, value, problem));
-      }
-    });
+    if (!isKnownOperator(expression.operator))
+      errors.push(invalid(`${path}.operator`, expression.operator ?? '', 'not a valid selector operator'));
+    validateOperands(expression, path, errors);
+    validateLabelOperands(expression, path, errors);
   });
   return errors.length === before;
 }
 
+type Requirement = NonNullable<DeepReadonly<Decoded<LabelSelector>>['matchExpressions']>[number];
+
+function isKnownOperator(operator = ''): boolean {
+  return OPERATORS_WITH_VALUES.has(operator) || OPERATORS_WITHOUT_VALUES.has(operator);
+}
+
+/** Whether there are values is for the operator to say. One that is not known says nothing. */
+export function validateOperands(
+  { operator = '', values = [] }: Requirement,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (OPERATORS_WITH_VALUES.has(operator) && values.length === 0)
+    errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  if (OPERATORS_WITHOUT_VALUES.has(operator) && values.length > 0)
+    errors.push(
+      forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+    );
+}
+
+export function validateLabelOperands(
+  { key = '', values = [] }: Requirement,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const problem of checkQualifiedName(key)) errors.push(invalid(`${path}.key`, key, problem));
+  values.forEach((value, at) => {
+    for (const problem of checkLabelValue(value))
+      errors.push(invalid(`${path}.values[${at}]`, value, problem));
+  });
+}
+
 /** A map as it appears in error messages: sorted by key. */
-export function sortedMap(map: StringMap | undefined): StringMap | undefined {
+export function sortedMap<T>(
+  map: Readonly<Record<string, T>> | undefined,
+): Readonly<Record<string, T>> | undefined {
   return map && Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -77,5 +92,16 @@ export function sortedMap(map: StringMap | undefined): StringMap | undefined {
 export function shownSelector(
   selector: DeepReadonly<Decoded<LabelSelector>> | undefined,
 ): DeepReadonly<Decoded<LabelSelector>> | undefined {
-  return selector?.matchLabels ? { ...selector, matchLabels: sortedMap(selector.matchLabels) } : selector;
+  if (!selector) return undefined;
+  const { matchExpressions, matchLabels } = selector;
+  return {
+    ...(matchLabels && { matchLabels: sortedMap(matchLabels) }),
+    ...(matchExpressions && { matchExpressions: matchExpressions.map(shownExpression) }),
+  };
+}
+
+type Expression = NonNullable<DeepReadonly<Decoded<LabelSelector>>['matchExpressions']>[number];
+
+function shownExpression({ key = '', operator = '', values }: Expression): Expression {
+  return { key, operator, ...(values && { values }) };
 }

@@ -16,6 +16,17 @@ export function validateNonNegative<T extends object>(
   }
 }
 
+interface Collisions {
+  readonly collisionCount?: number;
+}
+
+/** Names that were taken already are not counted down: the names of before would be tried again. Source: isDecremented. */
+export function validateCollisions(status: Collisions, old: Collisions, errors: FieldError[]): void {
+  const { collisionCount: count } = status;
+  if (old.collisionCount === undefined || (count !== undefined && count >= old.collisionCount)) return;
+  errors.push(invalid('status.collisionCount', count ?? 0, 'cannot be decremented'));
+}
+
 const NOT_MORE_THAN_ALL = 'cannot be greater than status.replicas';
 
 interface ReplicaCounts {

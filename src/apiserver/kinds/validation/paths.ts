@@ -46,5 +46,8 @@ export function validateDomainPath(text: string, field: string, errors: FieldErr
     return;
   }
   for (const problem of checkDns1123Subdomain(domain)) errors.push(invalid(field, domain, problem));
-  if (!SEGMENT.test(path)) errors.push(invalid(field, path, 'Invalid path'));
+  if (!SEGMENT.test(path))
+    errors.push(
+      invalid(field, path, `Invalid path (regex used for validation is '${SEGMENT.source.slice(1, -1)}')`),
+    );
 }

@@ -113,7 +113,7 @@ export function compilePolicy(
   { isRollingUpdate, maxSurge, readsReloader = false }: PolicyShape = { isRollingUpdate: true },
 ): CompiledPolicy {
   const given = givenSettings(deployment, namespace);
-  const problems: PolicyProblem[] = [...unknownNames(deployment)];
+  const problems: PolicyProblem[] = [...unknownNames(deployment), ...ownLimitProblems(deployment)];
   const fields: Fields = {};
   const blueGreen: BlueGreenFields = {};
   for (const { setting, text, where } of given) {
@@ -126,52 +126,41 @@ export function compilePolicy(
   const reloader = readsReloader ? readReloader(deployment ?? {}) : NO_RELOADER;
   problems.push(...reloader.problems);
   if (reloader.selection) fields.restartOn = joined(fields.restartOn, reloader.selection);
-  const ownLimit = deployment?.[annotationOf('max-rollouts')];
-  if (ownLimit !== undefined && ownLimit.trim() !== '')
-    problems.push({
-      annotation: annotationOf('max-rollouts'),
-      value: ownLimit,
-      why: 'belongs on the Namespace',
-    });
-  const surge = fields.surgesOnEviction && surgeProblem(isRollingUpdate, maxSurge);
-  if (surge) {
-    const found = given.find(({ setting }) => setting === 'on-eviction');
-    const annotation = `${annotationOf('on-eviction')}${found?.where ?? ''}`;
-    problems.push({ annotation, value: found?.text ?? '', why: surge });
-  }
-  if (!isRollingUpdate && (fields.steps?.length ?? 0) > 0) {
-    const steps = given.find(({ setting }) => setting === 'steps');
-    const why = 'needs spec.strategy.type RollingUpdate';
-    problems.push({
-      annotation: `${annotationOf('steps')}${steps?.where ?? ''}`,
-      value: steps?.text ?? '',
-      why,
-    });
-  }
-  const hasSteps = (fields.steps?.length ?? 0) > 0;
   const settings = new Set(given.map(({ setting }) => setting));
-  const textOf = (setting: Setting) => given.find((each) => each.setting === setting)?.text;
+  const hasSteps = (fields.steps?.length ?? 0) > 0;
   const completed = completeBlueGreen(blueGreen, settings, { isRollingUpdate, maxSurge, hasSteps });
-  for (const { setting, why } of completed.problems) {
-    const found = given.find((each) => each.setting === setting);
-    const annotation = `${annotationOf(setting)}${found?.where ?? ''}`;
-    problems.push({ annotation, value: found?.text ?? '', why });
-  }
   if (completed.blueGreen) fields.blueGreen = completed.blueGreen;
-  if (settings.has('zones')) fields.zoneLabel = textOf('zone-label') ?? DEFAULT_ZONE_LABEL;
-  for (const [setting, why] of zoneProblems(settings, {
-    isRollingUpdate,
-    isBlueGreen: completed.blueGreen !== undefined,
-  }))
-    problems.push({ annotation: annotationOf(setting), value: textOf(setting) ?? '', why });
+  if (settings.has('zones'))
+    fields.zoneLabel = given.find(({ setting }) => setting === 'zone-label')?.text ?? DEFAULT_ZONE_LABEL;
+  const surge = fields.surgesOnEviction && surgeProblem(isRollingUpdate, maxSurge);
+  const isBlueGreen = completed.blueGreen !== undefined;
+  const refuse = (setting: Setting, why: string): number => problems.push(problemOf(given, setting, why));
+  if (surge) refuse('on-eviction', surge);
+  if (hasSteps && !isRollingUpdate) refuse('steps', NEEDS_ROLLING_UPDATE);
+  for (const { setting, why } of completed.problems) refuse(setting, why);
+  for (const [setting, why] of zoneProblems(settings, { isRollingUpdate, isBlueGreen })) refuse(setting, why);
   if (problems.length > 0) return { kind: 'invalid', problems };
   return given.length === 0 && !reloader.selection
     ? NONE
     : { kind: 'policy', policy: { ...NO_POLICY, history: true, ...fields } };
 }
 
+const NEEDS_ROLLING_UPDATE = 'needs spec.strategy.type RollingUpdate';
+
+/** The problem of a setting that does not go with the others. */
+function problemOf(given: readonly Given[], setting: Setting, why: string): PolicyProblem {
+  const found = given.find((each) => each.setting === setting);
+  return { annotation: `${annotationOf(setting)}${found?.where ?? ''}`, value: found?.text ?? '', why };
+}
+
+function ownLimitProblems(deployment: Annotations | undefined): PolicyProblem[] {
+  const annotation = annotationOf('max-rollouts');
+  const value = deployment?.[annotation] ?? '';
+  return value.trim() === '' ? [] : [{ annotation, value, why: 'belongs on the Namespace' }];
+}
+
 function surgeProblem(isRollingUpdate: boolean, maxSurge: string | number | undefined): string | undefined {
-  if (!isRollingUpdate) return 'needs spec.strategy.type RollingUpdate';
+  if (!isRollingUpdate) return NEEDS_ROLLING_UPDATE;
   const isNone = maxSurge !== undefined && Number.parseInt(String(maxSurge), 10) === 0;
   return isNone ? 'needs spec.strategy.rollingUpdate.maxSurge above 0' : undefined;
 }
@@ -182,7 +171,7 @@ function zoneProblems(
 ): readonly (readonly [Setting, string])[] {
   if (!given.has('zones'))
     return given.has('zone-label') ? [['zone-label', `needs ${annotationOf('zones')}`]] : [];
-  if (!isRollingUpdate) return [['zones', 'needs spec.strategy.type RollingUpdate']];
+  if (!isRollingUpdate) return [['zones', NEEDS_ROLLING_UPDATE]];
   // A budget gives pods one by one, wherever they are.
   if (given.has('disruption-budgets'))
     return [['zones', `cannot be combined with ${annotationOf('disruption-budgets')}`]];

@@ -10,7 +10,7 @@ import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
-import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
+import { validateCollisions, validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
 import { validateStrategy } from './strategy.validation.js';
 
 const STATUS_NUMBERS = [
@@ -71,8 +71,5 @@ function validateStatus(
 ): void {
   validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
   validateReplicaCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], errors);
-  const count = status.collisionCount ?? 0;
-  if (count < (old.collisionCount ?? 0)) {
-    errors.push(invalid('status.collisionCount', count, 'cannot be decremented'));
-  }
+  validateCollisions(status, old, errors);
 }

@@ -1,6 +1,7 @@
 import type { Decoded, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { internalForm } from '../../validation/internal-form.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../../validation/quantities.js';
 
 type Strategy = NonNullable<Decoded<DeploymentSpec>['strategy']>;
@@ -25,10 +26,7 @@ export function validateStrategy(strategy: Strategy, field: string, errors: Fiel
       return;
     default:
       errors.push(
-        notSupported(field, { Type: strategy.type ?? '', RollingUpdate: null }, [
-          'Recreate',
-          'RollingUpdate',
-        ]),
+        notSupported(field, internalForm('apps.DeploymentStrategy', strategy), ['Recreate', 'RollingUpdate']),
       );
   }
 }

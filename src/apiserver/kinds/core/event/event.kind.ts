@@ -2,9 +2,8 @@ import type { Event } from '@rollkeeper/machinery/types/core-v1';
 import { EVENTS, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { defineKind } from '../../define-kind.js';
-import type { FieldError } from '../../kind-definition.js';
-import { invalid } from '../../validation/field-errors.js';
 import { EVENT_COLUMNS, eventRow } from './event.columns.js';
+import { validateEvent } from './event.validation.js';
 
 /** Source: pkg/registry/core/event/strategy.go and ValidateEventCreate (the rules of core/v1). */
 export const EVENT_KIND = defineKind<DecodedObject<Event>>({
@@ -18,7 +17,7 @@ export const EVENT_KIND = defineKind<DecodedObject<Event>>({
   createsOnUpdate: true,
   checkName: checkPathSegment,
   finalizerNames: 'any',
-  validate: validateEvent,
+  validate: (object, errors) => validateEvent(object, errors),
   isListedFromStore: true,
   selectableFields({ involvedObject: about, reason, type, source, reportingComponent }) {
     const component = source?.component ?? reportingComponent ?? '';
@@ -37,11 +36,3 @@ export const EVENT_KIND = defineKind<DecodedObject<Event>>({
     };
   },
 });
-
-/** An event lies in the namespace of what it is about; of cluster-scoped things, in `default`. */
-function validateEvent(object: Readonly<DecodedObject<Event>>, errors: FieldError[]): void {
-  const about = object.involvedObject?.namespace ?? '';
-  const own = object.metadata.namespace ?? '';
-  const isRight = about === '' ? own === '' || own === 'default' : own === about;
-  if (!isRight) errors.push(invalid('involvedObject.namespace', about, 'does not match event.namespace'));
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StructuralSchema } from '../../../schema/index.js';
-import { validateSchemaRules } from '../../apiextensions/schema-rules.js';
+import { SchemaValidation } from '../../apiextensions/schema-validation.js';
 import type { FieldError } from '../../kind-definition.js';
 import type { ValidationRule } from './compile-rule.js';
 import { ruleTreeOf } from './rule-tree.js';
@@ -35,8 +35,8 @@ function complaintsOf(schema: StructuralSchema, object: unknown, old?: unknown):
 
 function problemsOf(schema: StructuralSchema): string[] {
   const errors: FieldError[] = [];
-  validateSchemaRules(schema, 'schema', errors);
-  return errors.map(({ field, message }) => `${field}: ${message}`);
+  new SchemaValidation(undefined).validate({ openAPIV3Schema: schema }, 'spec', false, 'v1', errors);
+  return errors.map(({ field, message }) => `${field}: ${message}`.replaceAll('spec.openAPIV3Schema', 'schema'));
 }
 
 describe('rules of a schema', () => {
@@ -178,12 +178,12 @@ describe('rules that cannot be meant', () => {
     [
       'a field that is not there',
       { rule: 'true', fieldPath: '.nope' },
-      'fieldPath must be a valid path: does not refer to a valid field',
+      'must be a valid path',
     ],
     [
       'an option in vain',
       { rule: 'true', optionalOldSelf: true },
-      'may not be set to true if oldSelf is not used in rule',
+      'may not be set if oldSelf is not used in rule',
     ],
     ['an unknown reason', { rule: 'true', reason: 'No' }, 'Unsupported value: "No"'],
   ])('refuse their definition: %s', (_name, rule, problem) => {

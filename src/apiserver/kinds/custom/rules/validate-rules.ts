@@ -7,7 +7,7 @@ import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
 import type { RuleNode } from './rule-tree.js';
-import { relativePath } from './relative-path.js';
+import { fieldAt } from './relative-path.js';
 
 /**
  * What all rules may cost for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should not
@@ -116,7 +116,8 @@ function complaint(
   values: Readonly<Record<string, unknown>>,
   budget: CostBudget,
 ): FieldError {
-  const below = relativePath(rule.fieldPath ?? '');
+  const found = fieldAt(rule.fieldPath ?? '', schema);
+  const below = 'problem' in found ? '' : found.shown;
   const field = `${path}${path === '' ? below.replace(/^\./, '') : below}` || '<nil>';
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
