@@ -3,6 +3,12 @@ import path from 'node:path';
 
 /** The types that messages about invalid values show in their internal form, by the package that has them. */
 const SHOWN = {
+  apiextensions: [
+    'CustomResourceDefinitionVersion',
+    'JSONSchemaProps',
+    'JSONSchemaPropsOrArray',
+    'ValidationRule',
+  ],
   apps: ['DaemonSetUpdateStrategy', 'DeploymentStrategy', 'StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
   core: [
@@ -15,6 +21,7 @@ const SHOWN = {
     'Taint',
   ],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
+  storage: ['VolumeAttachmentSpec'],
 };
 
 /** Texts and numbers in Go, and what JSON writes of an empty one. */
@@ -23,6 +30,7 @@ const SCALARS = {
   'resource.Quantity': '0',
   'intstr.IntOrString': 0,
   'types.UID': '',
+  JSON: null,
 };
 const NUMBER = /^u?int(?:8|16|32|64)?$|^float(?:32|64)$|^byte$/;
 
@@ -73,18 +81,33 @@ export function internalTypes(sources) {
   return found;
 }
 
+/** The group of definitions has a server of its own, and its schemas a file of their own. */
+const EXTENSIONS = 'apiextensions-apiserver/pkg/apis/apiextensions';
+
 function readTypes(sources, name) {
-  const internal = structsIn(path.join(sources, 'kubernetes/pkg/apis', name, 'types.go'));
-  const versioned = structsIn(path.join(sources, 'api', name, 'v1', 'types.go'));
+  const files =
+    name === 'apiextensions'
+      ? ['types.go', 'types_jsonschema.go'].map((file) => [
+          path.join(EXTENSIONS, file),
+          path.join(EXTENSIONS, 'v1', file),
+        ])
+      : [[path.join('kubernetes/pkg/apis', name, 'types.go'), path.join('api', name, 'v1', 'types.go')]];
+  const [internal, versioned] = [0, 1].map((side) =>
+    structsIn(files.map((pair) => path.join(sources, pair[side]))),
+  );
   return { internal: internal.structs, named: internal.named, versioned: versioned.structs };
 }
 
-function structsIn(file) {
-  const text = readFileSync(file, 'utf8').replace(/\/\/.*$/gm, '');
+function structsIn(files) {
+  const text = files
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+    .replace(/\/\/.*$/gm, '');
   const structs = new Map();
   const named = new Map();
   for (const [, name, body] of text.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm))
     structs.set(name, body.split('\n').flatMap(fieldIn));
+  for (const [, name] of text.matchAll(/^type (\w+) struct ?\{\}/gm)) structs.set(name, []);
   for (const [, name, type] of text.matchAll(/^type (\w+) (?!struct|interface|func)=?\s*(\S+)/gm))
     named.set(name, type);
   return { structs, named };

@@ -8,7 +8,8 @@ import { estimateCost } from './estimate/estimate-cost.js';
 import type { DeclaredSizes } from './estimate/size.js';
 import { registerObjectLiterals, withObjectLiterals } from './library/object-literals.js';
 import { withOwnMacros } from './library/macros.js';
-import { describeFailure, describeProblem } from './problems.js';
+import { describeFailure, describeProblem, describeSyntax } from './problems.js';
+import { syntaxProblemsOf } from './syntax-problems.js';
 
 export interface CelDeclarations {
   /** The variables that the expression may use, by their names. */
@@ -81,7 +82,13 @@ export function compileExpression(
       },
     };
   } catch (error) {
-    return { problem: describeProblem(expression, error, declarations.shownNames) };
+    const syntax = syntaxProblemsOf(text, error, (changed) => environment.parse(withOwnMacros(changed)));
+    return {
+      problem:
+        syntax.length > 0
+          ? describeSyntax(expression, syntax)
+          : describeProblem(expression, error, declarations.shownNames),
+    };
   }
 }
 

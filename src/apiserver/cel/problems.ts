@@ -1,3 +1,5 @@
+import type { SyntaxProblem } from './syntax-problems.js';
+
 /** What the library says of an error, as far as it is used here. */
 interface LibraryError extends Error {
   readonly code?: string;
@@ -7,6 +9,7 @@ interface LibraryError extends Error {
 
 /** Of what names something, the rest after the library's own words; `$1` is what was in the brackets. */
 const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
+  [/^Reserved identifier: (.*)$/, 'reserved identifier: $1'],
   [/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')"],
   [
     /^no such overload: (.*) ([=!<>+\-*/%in]+) (.*)$/,
@@ -49,10 +52,26 @@ export function describeProblem(
     : genuine(said, WORDS);
   const shown = words.replace(/\bObject\d+\b/g, (name) => shownNames.get(name) ?? name);
   const start = isMissingField ? pointBefore(expression, range?.start ?? 0) : (range?.start ?? 0);
+  return placed(expression, start, shown);
+}
+
+/** What is wrong at several places of a text. */
+export function describeSyntax(expression: string, problems: readonly SyntaxProblem[]): string {
+  return problems.map(({ start, words }) => placed(expression, start, words)).join('\n');
+}
+
+/** The marks below the line are wide where its characters are no ASCII. */
+function placed(expression: string, start: number, words: string): string {
   const before = expression.slice(0, start).split('\n');
-  const column = before.at(-1)!.length;
+  const head = [...before.at(-1)!];
   const line = expression.split('\n')[before.length - 1] ?? '';
-  return `ERROR: <input>:${before.length}:${column + 1}: ${shown}\n | ${line}\n | ${'.'.repeat(column)}^`;
+  const [at = ''] = line.slice(before.at(-1)!.length);
+  const marks = head.map((char) => (isWide(char) ? '．' : '.')).join('') + (isWide(at) ? '＾' : '^');
+  return `ERROR: <input>:${before.length}:${head.length + 1}: ${words}\n | ${line}\n | ${marks}`;
+}
+
+function isWide(char: string): boolean {
+  return char > '\u007f';
 }
 
 /** Why an evaluation failed. */

@@ -4,6 +4,8 @@ import { badRequest } from '../errors/index.js';
 import { checkWriteOptions, decodeBody, typeProblem } from '../decoding/index.js';
 import type { NamedType } from '../decoding/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
+import { checkCustomType, wrongKind } from './custom-type.js';
 import type { ResourceCall } from './handler.js';
 
 /**
@@ -21,8 +23,13 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
     fieldValidation: checkWriteOptions(request),
   });
   for (const warning of warnings) request.warn(warning);
-  checkType(object, kind.type, isKnownType(context));
+  const isCustom = isDefinedByUsers(kind);
+  if (isCustom) checkCustomType(object, kind.type, body);
+  else checkType(object, kind.type, isKnownType(context));
   checkNamespace(object, call);
+  const refusal = isCustom ? wrongKind(object, kind.type) : undefined;
+  // An update without a version is refused for that.
+  if (refusal && (request.method === 'POST' || object.metadata.resourceVersion)) throw refusal;
   return inOrder(object, kind.type);
 }
 

@@ -30,7 +30,7 @@ export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   if (!schema) return ATOMIC;
   let shape = known.get(schema);
-  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, schemas.goFacts(name).always)));
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, alwaysOf(schemas, name))));
   return shape;
 }
 
@@ -42,7 +42,9 @@ function makeShape(
   if (!schema || schema.mapType === 'atomic') return ATOMIC;
   switch (schema.type) {
     case 'ref':
-      return shapeOfType(schemas, schema.ref ?? '');
+      return schema.mapType === 'granular'
+        ? granularShape(schemas, schema.ref ?? '')
+        : shapeOfType(schemas, schema.ref ?? '');
     case 'object':
       if (schema.structural) return customShape(schemas, schema, schema.structural);
       return schema.properties
@@ -61,6 +63,17 @@ function makeShape(
     default:
       return ATOMIC;
   }
+}
+
+/** What Go always writes of a type: of one that it knows and nothing is said of, nothing. */
+function alwaysOf(schemas: SchemaRegistry, name: string): Readonly<Record<string, unknown>> | undefined {
+  return schemas.goFacts(name).always ?? (name.startsWith('io.k8s.') ? {} : undefined);
+}
+
+/** Field by field where it stands, though its type counts as one value elsewhere. */
+function granularShape(schemas: SchemaRegistry, name: string): Shape {
+  const schema = schemas.get(name);
+  return makeShape(schemas, schema && { ...schema, mapType: 'granular' }, alwaysOf(schemas, name));
 }
 
 /** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */
@@ -100,7 +113,7 @@ function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: 
   const field = (name: string): Shape | undefined =>
     (own.kind === 'struct' ? own.field(name) : undefined) ??
     (rest.kind === 'struct' ? rest.field(name) : undefined);
-  return { kind: 'struct', field };
+  return { kind: 'struct', field, always: { metadata: {} } };
 }
 
 function structuralShape(schema: StructuralSchema): Shape {
@@ -117,7 +130,8 @@ function structuralShape(schema: StructuralSchema): Shape {
   }
   if (typeof additionalProperties === 'object')
     return { kind: 'map', item: structuralShape(additionalProperties) };
-  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
+  if (properties)
+    return { ...structShape(structuralShape, properties, isOpen ? DEDUCED : undefined), always: {} } as Shape;
   if (isOpen || additionalProperties === true) return DEDUCED;
   return ATOMIC;
 }

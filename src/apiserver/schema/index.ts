@@ -20,5 +20,6 @@ export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export type { LinearPattern } from './linear-pattern.js';
 export { writeEmpties } from './write-empties.js';
 export { createSchemaRegistry } from './schema-registry.js';
+export { isResourceField, pruned } from './structural-schema.js';
 export type { StructuralSchema } from './structural-schema.js';
 export { YamlSyntaxError, parseYaml } from './yaml-text.js';

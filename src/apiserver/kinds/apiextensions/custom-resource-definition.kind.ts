@@ -94,6 +94,8 @@ function isOnlyLetGo({ spec }: Readonly<Written>, old: Readonly<Written>): boole
   return sameJson(spec, before);
 }
 
+/** Of several, the first. */
 function storedVersion(spec: Decoded<CustomResourceDefinitionSpec> | undefined): string[] {
-  return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name = '' }) => name);
+  const stored = spec?.versions?.find(({ storage }) => storage);
+  return stored ? [stored.name ?? ''] : [];
 }

@@ -1,207 +1,184 @@
-import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import type { JSONSchemaProps } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { ownField } from '@rollkeeper/machinery/kubernetes';
+import { ownField, sameJson } from '@rollkeeper/machinery/kubernetes';
 import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
+import type { StructuralSchema } from '../../schema/index.js';
+import { isSchema } from '../custom/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { forbidden, invalid, required } from '../validation/field-errors.js';
+import { checkCompleteness } from './schema-completeness.js';
 
-type Schema = Decoded<JSONSchemaProps>;
+type Schema = StructuralSchema;
+/** The position of a part of the schema: its words say what a missing type is missed for. */
+type Level = 'root' | 'item' | 'field';
 
-/** The position of a part of the schema. */
-interface Place {
-  /** The schema of the whole object. */
-  readonly isRoot: boolean;
-  /** Below `allOf`, `anyOf`, `oneOf` or `not`: only judges what is described elsewhere. */
-  readonly isJunctor: boolean;
-  /** The object here is a whole resource of its own, with apiVersion, kind and metadata. */
-  readonly isResource: boolean;
-}
-
-const ROOT: Place = { isRoot: true, isJunctor: false, isResource: true };
-const INNER: Place = { isRoot: false, isJunctor: false, isResource: false };
-
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-const FORBIDDEN = [
-  'definitions',
-  'dependencies',
-  '$ref',
-  'patternProperties',
-  'additionalItems',
-  'id',
-  '$schema',
-] as const;
-/** Descriptive keywords, which are not allowed within logical ones. */
-const DESCRIBING = [
-  'description',
-  'type',
-  'default',
-  'title',
-  'nullable',
-  'additionalProperties',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-embedded-resource',
-  'x-kubernetes-int-or-string',
-  'x-kubernetes-list-type',
-  'x-kubernetes-list-map-keys',
-  'x-kubernetes-map-type',
-] as const;
+const MISSING_TYPE: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 const META = new Set(['name', 'generateName']);
+/** What a schema below a logical keyword cannot say, as `[field, detail]`. */
+const DESCRIBING = [
+  ['type', 'must be empty to be structural'],
+  ['default', 'must be undefined to be structural'],
+  ['title', 'must be empty to be structural'],
+  ['description', 'must be empty to be structural'],
+  ['nullable', 'must be false to be structural'],
+  ['x-kubernetes-preserve-unknown-fields', 'must be false to be structural'],
+  ['x-kubernetes-embedded-resource', 'must be false to be structural'],
+  ['x-kubernetes-int-or-string', 'must be false to be structural'],
+  ['x-kubernetes-list-map-keys', 'must be empty to be structural'],
+  ['x-kubernetes-list-type', 'must be undefined to be structural'],
+  ['x-kubernetes-map-type', 'must be undefined to be structural'],
+  ['x-kubernetes-validations', 'must be empty to be structural'],
+] as const;
 
-/** Source: apiextensions-apiserver/pkg/apiserver/schema (validation.go, complete.go) and ValidateCustomResourceDefinitionOpenAPISchema. */
+/**
+ * Whether a schema is structural: every field is described outside of the logical keywords, and what is below these only judges. The
+ * errors are in the order of their texts. Source: ValidateStructural in apiextensions-apiserver/pkg/apiserver/schema.
+ */
 export function validateStructuralSchema(schema: Schema, path: string, errors: FieldError[]): void {
-  validate(schema, path, ROOT, errors);
+  const found: FieldError[] = [];
+  validateInvariants(schema, 'root', path, found);
+  checkCompleteness(schema, path, found);
+  const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  found.sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+  errors.push(...found);
 }
 
-function validate(schema: Schema, path: string, place: Place, errors: FieldError[]): void {
-  validateType(schema, path, place, errors);
-  for (const field of FORBIDDEN)
-    if (schema[field] !== undefined) errors.push(forbidden(`${path}.${field}`, `${field} is not supported`));
-  if (schema.uniqueItems)
+function validateInvariants(schema: Schema, level: Level, path: string, errors: FieldError[]): void {
+  const { items, properties = {}, additionalProperties, type = '' } = schema;
+  const isResource = schema['x-kubernetes-embedded-resource'] === true;
+  if (isSchema(items)) validateInvariants(items, 'item', `${path}.items`, errors);
+  else if (type === 'array') errors.push(required(`${path}.items`, 'must be specified'));
+  for (const [name, property] of Object.entries(properties))
+    validateInvariants(property, 'field', `${path}.properties[${name}]`, errors);
+  if (additionalProperties !== undefined) {
+    const field = `${path}.additionalProperties`;
+    if (level === 'root') errors.push(forbidden(field, 'must not be used at the root'));
+    if (isSchema(additionalProperties)) validateInvariants(additionalProperties, 'field', field, errors);
+    if (isResource)
+      errors.push(forbidden(field, 'must not be used if x-kubernetes-embedded-resource is set'));
+  }
+  validateExtensions(schema, path, errors);
+  validateValues(schema, path, errors, {
+    skipAnyOf: isIntOrString(schema.anyOf),
+    skipFirstAllOf: isIntOrString(schema.allOf?.[0]?.anyOf),
+  });
+  validateType(schema, level, path, errors);
+  if (level === 'root' || isResource) validateIdentity(schema, path, errors);
+  const metadata = ownField(properties, 'metadata');
+  if (level === 'root' && metadata) validateRootMetadata(metadata, `${path}.properties[metadata]`, errors);
+  if (
+    isResource &&
+    !schema['x-kubernetes-preserve-unknown-fields'] &&
+    Object.keys(properties).length === 0
+  )
     errors.push(
-      forbidden(
-        `${path}.uniqueItems`,
-        'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+      required(
+        `${path}.properties`,
+        'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
       ),
     );
-  if (place.isJunctor)
-    for (const field of DESCRIBING)
-      if (schema[field] !== undefined)
-        errors.push(forbidden(`${path}.${field}`, 'must be empty to be structural'));
-  if (place.isRoot && schema.nullable)
-    errors.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
-  validateObject(schema, path, place, errors);
-  validateArray(schema, path, place, errors);
-  validateJunctors(schema, path, place, errors);
-  validateExtensions(schema, path, errors);
 }
 
-function validateType(
-  schema: Schema,
-  path: string,
-  { isRoot, isJunctor }: Place,
-  errors: FieldError[],
-): void {
-  const { type } = schema;
-  const isOpen =
-    schema['x-kubernetes-preserve-unknown-fields'] ?? schema['x-kubernetes-int-or-string'] ?? false;
-  if (isJunctor) return;
-  if (isRoot) {
-    if (!type) errors.push(required(`${path}.type`, 'must not be empty at the root'));
-    else if (type !== 'object') errors.push(invalid(`${path}.type`, type, 'must be object at the root'));
-  } else if (!type && !isOpen)
-    errors.push(required(`${path}.type`, 'must not be empty for specified object fields'));
-  if (type && !TYPES.includes(type)) errors.push(notSupported(`${path}.type`, type, TYPES));
+function isIntOrString(parts: readonly unknown[] | undefined): boolean {
+  return sameJson(parts, INT_OR_STRING);
 }
 
-function validateObject(
-  { properties, additionalProperties, ...schema }: Schema,
-  path: string,
-  place: Place,
-  errors: FieldError[],
-): void {
-  if (properties && additionalProperties !== undefined && additionalProperties !== false)
-    errors.push(
-      forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'),
-    );
-  const isResource = place.isResource || schema['x-kubernetes-embedded-resource'] === true;
-  for (const [name, property] of Object.entries(properties ?? {})) {
-    const at = `${path}.properties[${name}]`;
-    const isMeta = isResource && !place.isJunctor && name === 'metadata';
-    if (isMeta) validateMetadata(property, at, errors);
-    validate(property, at, { ...INNER, isJunctor: place.isJunctor }, errors);
-  }
-  if (isSchema(additionalProperties)) {
-    if (place.isRoot && !place.isJunctor)
-      errors.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
-    validate(
-      additionalProperties,
-      `${path}.additionalProperties`,
-      { ...INNER, isJunctor: place.isJunctor },
-      errors,
-    );
+function validateExtensions(schema: Schema, path: string, errors: FieldError[]): void {
+  if (!schema['x-kubernetes-int-or-string']) return;
+  for (const name of ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'] as const)
+    if (schema[name])
+      errors.push(invalid(`${path}.${name}`, true, 'must be false if x-kubernetes-int-or-string is true'));
+}
+
+function validateType(schema: Schema, level: Level, path: string, errors: FieldError[]): void {
+  const { type = '' } = schema;
+  const field = `${path}.type`;
+  if (schema['x-kubernetes-embedded-resource'] && type !== 'object') {
+    const detail = 'must be object if x-kubernetes-embedded-resource is true';
+    errors.push(type === '' ? required(field, detail) : invalid(field, type, detail));
+  } else if (
+    type === '' &&
+    !schema['x-kubernetes-int-or-string'] &&
+    !schema['x-kubernetes-preserve-unknown-fields']
+  )
+    errors.push(required(field, MISSING_TYPE[level]));
+  if (level === 'root' && type !== '' && type !== 'object')
+    errors.push(invalid(field, type, 'must be object at the root'));
+}
+
+/** The types of what a resource has within another one, if they are given. */
+function validateIdentity({ properties }: Schema, path: string, errors: FieldError[]): void {
+  for (const [name, type] of [
+    ['kind', 'string'],
+    ['apiVersion', 'string'],
+    ['metadata', 'object'],
+  ] as const) {
+    const property = ownField(properties, name);
+    if (property && property.type !== type)
+      errors.push(invalid(`${path}.properties[${name}].type`, property.type ?? '', `must be ${type}`));
   }
 }
 
 /** Names may be restricted, and nothing else of what the server keeps of every object. */
-function validateMetadata({ properties, type }: Schema, path: string, errors: FieldError[]): void {
-  if (type !== undefined && type !== 'object') errors.push(invalid(`${path}.type`, type, 'must be object'));
-  for (const name of Object.keys(properties ?? {}))
-    if (!META.has(name))
-      errors.push(
-        forbidden(
-          path,
-          'must not specify anything other than name and generateName, but metadata is implicitly specified',
-        ),
-      );
+function validateRootMetadata(metadata: Schema, path: string, errors: FieldError[]): void {
+  const { type: _type, default: _default, properties = {}, ...rest } = metadata;
+  if (Object.keys(properties).every((name) => META.has(name)) && Object.keys(rest).length === 0) return;
+  errors.push(
+    forbidden(
+      path,
+      'must not specify anything other than name and generateName, but metadata is implicitly specified',
+    ),
+  );
 }
 
-function validateArray({ items, type }: Schema, path: string, place: Place, errors: FieldError[]): void {
-  if (Array.isArray(items)) {
-    errors.push(forbidden(`${path}.items`, 'items must be a schema object and not an array'));
-  } else if (isSchema(items)) {
-    validate(items, `${path}.items`, { ...INNER, isJunctor: place.isJunctor }, errors);
-  } else if (type === 'array' && !place.isJunctor)
-    errors.push(required(`${path}.items`, 'must be specified'));
+/** Where types may be named again: an integer or a string, the way it was written before. */
+interface Skipped {
+  readonly skipAnyOf: boolean;
+  readonly skipFirstAllOf: boolean;
 }
 
-function validateJunctors(schema: Schema, path: string, place: Place, errors: FieldError[]): void {
-  const inner: Place = { ...place, isJunctor: true };
-  const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
-  for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
-    schema[name]?.forEach((part, index) => {
-      // The one thing that may name types again: an integer or a string, the way it was written before.
-      const { type: _type, ...rest } = part;
-      validate(isIntOrString ? rest : part, `${path}.${name}[${index}]`, inner, errors);
-    });
-  if (schema.not) validate(schema.not, `${path}.not`, inner, errors);
+const NOTHING_SKIPPED: Skipped = { skipAnyOf: false, skipFirstAllOf: false };
+
+function validateValues(schema: Schema, path: string, errors: FieldError[], skipped: Skipped): void {
+  const { allOf, anyOf, oneOf, not, pattern } = schema;
+  if (!skipped.skipAnyOf)
+    anyOf?.forEach((part, index) => validateNested(part, `${path}.anyOf[${index}]`, errors));
+  allOf?.forEach((part, index) =>
+    validateNested(part, `${path}.allOf[${index}]`, errors, {
+      ...NOTHING_SKIPPED,
+      skipAnyOf: skipped.skipFirstAllOf && index === 0,
+    }),
+  );
+  oneOf?.forEach((part, index) => validateNested(part, `${path}.oneOf[${index}]`, errors));
+  if (not) validateNested(not, `${path}.not`, errors);
+  if (pattern) validatePattern(pattern, path, errors);
 }
 
-const LIST_TYPES = ['atomic', 'set', 'map'];
-const MAP_TYPES = ['atomic', 'granular'];
-
-function validateExtensions(schema: Schema, path: string, errors: FieldError[]): void {
-  const listType = schema['x-kubernetes-list-type'];
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const mapType = schema['x-kubernetes-map-type'];
-  if (listType !== undefined) {
-    const field = `${path}.x-kubernetes-list-type`;
-    if (!LIST_TYPES.includes(listType)) errors.push(notSupported(field, listType, LIST_TYPES));
-    if (schema.type !== 'array')
-      errors.push(
-        invalid(`${path}.type`, schema.type ?? '', 'must be array if x-kubernetes-list-type is specified'),
-      );
-  }
-  if (listType === 'map') {
-    if (keys.length === 0)
-      errors.push(
-        required(`${path}.x-kubernetes-list-map-keys`, 'must not be empty if x-kubernetes-list-type is map'),
-      );
-    const items = schema.items;
-    keys.forEach((key, index) => {
-      const field = `${path}.x-kubernetes-list-map-keys[${index}]`;
-      if (keys.indexOf(key) < index) errors.push(duplicate(field, key));
-      if (isSchema(items) && !ownField(items.properties, key))
-        errors.push(invalid(field, key, 'entries must all be names of item properties'));
-    });
-  } else if (keys.length > 0)
-    errors.push(
-      invalid(
-        `${path}.x-kubernetes-list-type`,
-        listType ?? '',
-        'must be map if x-kubernetes-list-map-keys is non-empty',
-      ),
-    );
-  if (mapType !== undefined && !MAP_TYPES.includes(mapType))
-    errors.push(notSupported(`${path}.x-kubernetes-map-type`, mapType, MAP_TYPES));
-  if (schema['x-kubernetes-embedded-resource'] && schema.type !== 'object')
-    errors.push(
-      invalid(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-embedded-resource is true'),
-    );
-  validatePattern(schema, path, errors);
+/** What is below a logical keyword. */
+function validateNested(schema: Schema, path: string, errors: FieldError[], skipped = NOTHING_SKIPPED): void {
+  validateValues(schema, path, errors, skipped);
+  const { items, properties = {}, additionalProperties = false } = schema;
+  if (isSchema(items)) validateNested(items, `${path}.items`, errors);
+  for (const [name, property] of Object.entries(properties))
+    validateNested(property, `${path}.properties[${name}]`, errors);
+  if (additionalProperties !== false)
+    errors.push(forbidden(`${path}.additionalProperties`, 'must be undefined to be structural'));
+  for (const [field, detail] of DESCRIBING)
+    if (isSaid(schema[field])) errors.push(forbidden(`${path}.${field}`, detail));
+  if (ownField(properties, 'metadata'))
+    errors.push(forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context'));
 }
 
-function validatePattern({ pattern }: Schema, path: string, errors: FieldError[]): void {
-  if (pattern === undefined) return;
+function isSaid(value: unknown): boolean {
+  return (
+    value !== undefined && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
+  );
+}
+
+function validatePattern(pattern: string, path: string, errors: FieldError[]): void {
   try {
     linearPattern(pattern);
   } catch (error) {
@@ -210,8 +187,4 @@ function validatePattern({ pattern }: Schema, path: string, errors: FieldError[]
       invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${error.message}`),
     );
   }
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

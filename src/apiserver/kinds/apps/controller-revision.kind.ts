@@ -23,6 +23,7 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
     namespaced: true,
   },
   schema: 'io.k8s.api.apps.v1.ControllerRevision',
+  ownershipFrom: 'creation',
   ...printed<ControllerRevision>(
     NAME,
     shown('Controller', (object) => {

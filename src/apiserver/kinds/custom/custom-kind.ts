@@ -2,6 +2,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
 import {
   apiVersionOf,
@@ -24,12 +25,16 @@ import { invalid } from '../validation/field-errors.js';
 import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
+import { deprecationOf } from './deprecated-version.js';
 import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
 import type { RuleNode } from './rules/rule-tree.js';
 import { validateRules } from './rules/validate-rules.js';
+import { validateScaleSpec, validateScaleStatus } from './scale-validation.js';
 import { validateStructural } from './structural-validation.js';
+import { validateEmbedded } from './embedded-resources.js';
+import { validateUnique } from './unique-items.js';
 
 /** A definition as it is stored: it has been validated. */
 export type Definition = CustomResourceDefinition & UnstructuredObject;
@@ -81,6 +86,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     namespaced: spec.scope === 'Namespaced',
   };
   const rules = ruleTreeOf(structural);
+  const scale = version.subresources?.scale;
   const withDefaults = hasDefaults(structural);
   const needsView = withDefaults || spec.versions.length > 1 || storedVersions.length > 1;
   const kind = defineKind({
@@ -90,7 +96,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     schema: customSchemaName(type),
-    subresources: version.subresources?.scale ? ['scale'] : [],
+    subresources: scale ? ['scale'] : [],
     hasStatus,
     ownershipFrom: 'creation',
     hasStrategicMerge: false,
@@ -98,8 +104,9 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     finalizerNames: 'any',
     warnings: finalizerWarnings,
     ...(refusesCreation && { refusesCreation }),
+    ...(version.deprecated && { deprecation: deprecationOf(version, spec) }),
     ...customColumns(version.additionalPrinterColumns),
-    ...(version.subresources?.scale && { scale: customScale(version.subresources.scale) }),
+    ...(scale && { scale: customScale(scale) }),
     ...(needsView && { view: storedView(spec, version.name, withDefaults ? structural : undefined) }),
     generationOf: hasStatus ? specificationOf : withoutIdentity,
     applyDefaults: (object) => applyStructuralDefaults(object, structural),
@@ -109,10 +116,14 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     selectableFields: selectableFieldsOf(version),
     validate(object, errors) {
       validateStructural(described(object), structural, '', errors);
+      if (scale) validateScaleSpec(object, scale, errors);
+      if (scale) validateScaleStatus(object, scale, errors);
+      validateEmbedded(object, structural, '', errors);
+      validateUnique(object, structural, '', errors);
       if (rules) validateByRules(rules, object, undefined, errors);
     },
     validateUpdate(object, old, subresource, errors) {
-      validateCustomUpdate(object, old, subresource, structural, errors);
+      validateCustomUpdate(object, old, subresource, { structural, scale }, errors);
       if (rules) validateByRules(rules, object, old, errors);
     },
   });
@@ -185,24 +196,38 @@ function keepAllButStatus(object: UnstructuredObject, old: Readonly<Unstructured
   if (status !== undefined) object.status = status;
 }
 
+/** What objects are judged by, beside rules. */
+interface Judging {
+  readonly structural: StructuralSchema;
+  readonly scale: CustomResourceSubresourceScale | undefined;
+}
+
 function validateCustomUpdate(
   object: Readonly<UnstructuredObject>,
   old: Readonly<UnstructuredObject>,
   subresource: Subresource,
-  structural: StructuralSchema,
+  { structural, scale }: Judging,
   errors: FieldError[],
 ): void {
-  if (subresource !== 'status') {
+  if (subresource === 'status') {
+    const status = structural.properties?.['status'];
+    if (status && object.status !== undefined)
+      validateStructural(object.status, status, 'status', errors, old.status);
+  } else {
     validateStructural(described(object), structural, '', errors, described(old));
-    return;
+    if (scale) validateScaleSpec(object, scale, errors);
   }
-  const status = structural.properties?.['status'];
-  if (status && object.status !== undefined)
-    validateStructural(object.status, status, 'status', errors, old.status);
+  if (scale) validateScaleStatus(object, scale, errors);
+  if (subresource !== 'status') validateEmbedded(object, structural, '', errors);
+  // What was not unique may stay so.
+  const before: FieldError[] = [];
+  validateUnique(old, structural, '', before);
+  if (before.length === 0) validateUnique(object, structural, '', errors);
 }
 
-/** What has no type, or is too long, cannot be judged by rules. Source: hasBlockingErr in apiextensions-apiserver/pkg/registry/customresource. */
+/** What has no type, or is too long or not supported, cannot be judged by rules. Source: hasBlockingErr in apiextensions-apiserver/pkg/registry/customresource. */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+  'FieldValueNotSupported',
   'FieldValueRequired',
   'FieldValueTooLong',
   'FieldValueTooMany',
@@ -219,7 +244,7 @@ function validateByRules(
     errors.push(
       invalid(
         '<nil>',
-        'null',
+        null,
         'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ),
     );

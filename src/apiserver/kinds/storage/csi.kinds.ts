@@ -105,6 +105,7 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
 export const CSI_NODE_KIND = defineKind<NodeInfo>({
   type: { group: STORAGE_GROUP, version: 'v1', resource: 'csinodes', kind: 'CSINode', namespaced: false },
   schema: 'io.k8s.api.storage.v1.CSINode',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   needsVersionOnUpdate: true,
   ...printed<NodeInfo>(

@@ -69,6 +69,10 @@ export function forbidden(field: string, detail: string): FieldError {
   return { type: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
 }
 
+export function internalError(field: string, detail: string): FieldError {
+  return { type: 'InternalError', field, message: withDetail('Internal error', detail) };
+}
+
 export function duplicate(field: string, value: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
 }

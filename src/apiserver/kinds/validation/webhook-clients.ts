@@ -1,4 +1,4 @@
-import { checkDns1123Subdomain, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, checkPortNumber, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
 
@@ -30,6 +30,12 @@ export function validateWebhookClient(
 }
 
 function validateUrl(url: string, field: string, errors: FieldError[]): void {
+  const [escape] = /%(?![\da-fA-F]{2}).{0,2}/.exec(url) ?? [];
+  if (escape !== undefined) {
+    const problem = `parse ${goQuote(url)}: invalid URL escape ${goQuote(escape)}`;
+    errors.push(required(field, `url must be a valid URL: ${problem}; ${FORM}`));
+    return;
+  }
   const [, scheme = '', authority = '', , query, fragment] = URL_PARTS.exec(url) ?? [];
   const at = authority.lastIndexOf('@');
   if (scheme.toLowerCase() !== 'https')

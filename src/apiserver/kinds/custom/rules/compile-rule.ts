@@ -16,6 +16,8 @@ export interface CompiledRule {
 export interface RuleProblem {
   readonly field: 'rule' | 'messageExpression';
   readonly problem: string;
+  /** The rule itself, if only its message cannot be compiled. */
+  readonly compiled?: CompiledRule;
 }
 
 /**
@@ -29,15 +31,16 @@ export function compileRule(rule: ValidationRule, self: CelType): CompiledRule |
   if (program.resultType !== 'bool')
     return { field: 'rule', problem: 'cel expression must evaluate to a bool' };
   const compiled = { rule, program, usesOldSelf: program.uses('oldSelf') };
-  if (!rule.messageExpression?.trim()) return compiled;
+  if (!rule.messageExpression) return compiled;
   const message = compileExpression(rule.messageExpression, { variables });
   if (message.problem !== undefined)
     return {
       field: 'messageExpression',
       problem: `messageExpression compilation failed: ${message.problem}`,
+      compiled,
     };
   if (message.program.resultType !== 'string')
-    return { field: 'messageExpression', problem: 'messageExpression must evaluate to a string' };
+    return { field: 'messageExpression', problem: 'messageExpression must evaluate to a string', compiled };
   return { ...compiled, message: message.program };
 }
 

@@ -17,9 +17,12 @@ export interface RuleNode {
   readonly allOf: readonly RuleNode[];
 }
 
-/** @returns undefined when there are no rules */
-export function ruleTreeOf(schema: StructuralSchema): RuleNode | undefined {
-  return nodeOf(schema, schema, true);
+/**
+ * @param isResource whether the values are whole resources
+ * @returns undefined when there are no rules
+ */
+export function ruleTreeOf(schema: StructuralSchema, isResource = true): RuleNode | undefined {
+  return nodeOf(schema, schema, isResource);
 }
 
 /**

@@ -2,12 +2,12 @@ import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernet
 import { CostBudget } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import type { FieldError } from '../../kind-definition.js';
-import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
+import { duplicate, forbidden, invalid, invalidFor, required } from '../../validation/field-errors.js';
 import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
 import type { RuleNode } from './rule-tree.js';
-import { relativePath } from './relative-path.js';
+import { fieldAt } from './relative-path.js';
 
 /**
  * What all rules may cost for one object. A fifth of the genuine server's RuntimeCELCostBudget: one object should not
@@ -112,25 +112,29 @@ function isUnchanged({ value, old, parent }: Place): boolean {
 function complaint(
   { rule, message }: CompiledRule,
   { schema }: RuleNode,
-  { path }: Place,
+  { path, value }: Place,
   values: Readonly<Record<string, unknown>>,
   budget: CostBudget,
 ): FieldError {
-  const below = relativePath(rule.fieldPath ?? '');
+  const found = fieldAt(rule.fieldPath ?? '', schema);
+  const below = 'problem' in found ? '' : found.shown;
   const field = `${path}${path === '' ? below.replace(/^\./, '') : below}` || '<nil>';
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
   const detail = said ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
-  const type = typeName(schema);
+  // Of an object or a list nothing is shown.
+  const isScalar = !isJsonObject(value) && !Array.isArray(value);
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);
     case 'FieldValueRequired':
       return required(field, detail);
     case 'FieldValueDuplicate':
-      return duplicate(field, type);
+      return isScalar
+        ? duplicate(field, value)
+        : { type: 'FieldValueDuplicate', field, message: 'Duplicate value' };
     default:
-      return invalid(field, type, detail);
+      return isScalar ? invalid(field, value, detail) : invalidFor(field, detail);
   }
 }
 
