@@ -8,6 +8,7 @@ import { resourceCountedBy, usageOf } from './usage.js';
 const PODS = kinds.find('', 'v1', 'pods')!.type;
 const SERVICES = kinds.find('', 'v1', 'services')!.type;
 const CLAIMS = kinds.find('', 'v1', 'persistentvolumeclaims')!.type;
+const DEVICE_CLAIMS = kinds.find('resource.k8s.io', 'v1', 'resourceclaims')!.type;
 const DEPLOYMENTS = kinds.find('apps', 'v1', 'deployments')!.type;
 
 function aQuota(hard: Record<string, string>, used: Record<string, string> = {}, spec = {}): ResourceQuota {
@@ -32,6 +33,30 @@ function aContainer(name: string, cpu: string, more: object = {}) {
 }
 
 describe('The usage of', () => {
+  it('a claim of devices is what it asks for of each class, and of alternatives the most', () => {
+    const requests = [
+      { name: 'a', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 2 } },
+      { name: 'b', exactly: { deviceClassName: 'nic', allocationMode: 'All' } },
+      {
+        name: 'c',
+        firstAvailable: [
+          { name: 'x', deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 1 },
+          { name: 'y', deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 3 },
+          { name: 'z', deviceClassName: 'fpga', allocationMode: 'ExactCount', count: 1 },
+        ],
+      },
+    ];
+    expect(usageOf(DEVICE_CLAIMS, objectOf({ devices: { requests } }))).toEqual({
+      'count/resourceclaims.resource.k8s.io': 1,
+      'gpu.deviceclass.resource.k8s.io/devices': 5,
+      'nic.deviceclass.resource.k8s.io/devices': 32,
+      'fpga.deviceclass.resource.k8s.io/devices': 1,
+    });
+    expect(resourceCountedBy('gpu.deviceclass.resource.k8s.io/devices')).toBe(
+      'resourceclaims.resource.k8s.io',
+    );
+  });
+
   it('a pod is what its containers need together, or one of its init containers with those that went on before', () => {
     const running = aPod({
       containers: [aContainer('a', '100m'), aContainer('b', '200m')],

@@ -3,6 +3,7 @@ import type {
   PersistentVolumeClaimStatus,
   ServiceSpec,
 } from '@rollkeeper/machinery/types/core-v1';
+import type { ResourceClaimSpec } from '@rollkeeper/machinery/types/resource-v1';
 import { isPodFinished, nanosOf, qualifiedResource, totalOfPod } from '@rollkeeper/machinery/kubernetes';
 import type { Amounts, Pod, ResourceType, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 
@@ -16,6 +17,9 @@ const PLAIN = new Set([
   'services',
 ]);
 const STORAGE_CLASS = '.storageclass.storage.k8s.io/';
+const DEVICES_OF_CLASS = '.deviceclass.resource.k8s.io/devices';
+/** The devices that a claim gets at most where it asks for all. */
+const MOST_DEVICES = 32;
 /** Resources of Kubernetes' own, which requests and limits name without a domain. */
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 
@@ -29,6 +33,7 @@ export function usageOf(type: ResourceType, object: Readonly<UnstructuredObject>
   if (resource === 'pods') return { ...counts, ...usageOfPod(object as unknown as Pod) };
   if (resource === 'services') return { ...counts, ...usageOfService(object.spec ?? {}) };
   if (resource === 'persistentvolumeclaims') return { ...counts, ...usageOfClaim(object) };
+  if (resource === 'resourceclaims.resource.k8s.io') return { ...counts, ...usageOfDeviceClaim(object) };
   return counts;
 }
 
@@ -38,6 +43,7 @@ export function resourceCountedBy(name: string): string | undefined {
   if (PLAIN.has(name)) return name;
   if (name.startsWith('services.')) return 'services';
   if (name === 'requests.storage' || name.includes(STORAGE_CLASS)) return 'persistentvolumeclaims';
+  if (name.endsWith(DEVICES_OF_CLASS)) return 'resourceclaims.resource.k8s.io';
   return /^(?:pods|cpu|memory|ephemeral-storage|hugepages-.*|requests\..*|limits\..*)$/.test(name)
     ? 'pods'
     : undefined;
@@ -84,6 +90,25 @@ function usageOfClaim({ metadata, spec, status }: Readonly<UnstructuredObject>):
     ...(storage !== undefined && { 'requests.storage': storage }),
     ...(storage !== undefined && byClass !== undefined && { [`${byClass}requests.storage`]: storage }),
   };
+}
+
+/** Of alternatives the one with the most devices of a class counts. */
+function usageOfDeviceClaim({ spec }: Readonly<UnstructuredObject>): Amounts {
+  const { devices } = (spec ?? {}) as Partial<ResourceClaimSpec>;
+  const used: Record<string, number> = {};
+  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
+    const most: Record<string, number> = {};
+    for (const request of firstAvailable.length > 0 ? firstAvailable : exactly ? [exactly] : []) {
+      const name = `${request.deviceClassName}${DEVICES_OF_CLASS}`;
+      most[name] = Math.max(most[name] ?? 0, devicesOf(request));
+    }
+    for (const [name, count] of Object.entries(most)) used[name] = (used[name] ?? 0) + count;
+  }
+  return used;
+}
+
+function devicesOf({ allocationMode, count = 1 }: { allocationMode?: string; count?: number }): number {
+  return allocationMode === 'All' ? MOST_DEVICES : count;
 }
 
 /** A claim that asks for less again still has what was allocated for its growth. */
