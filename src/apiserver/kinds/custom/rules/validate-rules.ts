@@ -2,7 +2,7 @@ import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernet
 import { CostBudget } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import type { FieldError } from '../../kind-definition.js';
-import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
+import { duplicate, forbidden, invalid, invalidFor, required } from '../../validation/field-errors.js';
 import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
@@ -112,7 +112,7 @@ function isUnchanged({ value, old, parent }: Place): boolean {
 function complaint(
   { rule, message }: CompiledRule,
   { schema }: RuleNode,
-  { path }: Place,
+  { path, value }: Place,
   values: Readonly<Record<string, unknown>>,
   budget: CostBudget,
 ): FieldError {
@@ -122,16 +122,19 @@ function complaint(
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
   const detail = said ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
-  const type = typeName(schema);
+  // Of an object or a list nothing is shown.
+  const isScalar = !isJsonObject(value) && !Array.isArray(value);
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);
     case 'FieldValueRequired':
       return required(field, detail);
     case 'FieldValueDuplicate':
-      return duplicate(field, type);
+      return isScalar
+        ? duplicate(field, value)
+        : { type: 'FieldValueDuplicate', field, message: 'Duplicate value' };
     default:
-      return invalid(field, type, detail);
+      return isScalar ? invalid(field, value, detail) : invalidFor(field, detail);
   }
 }
 
