@@ -159,6 +159,58 @@ describe('validation of a pod spec', () => {
       ],
     },
     {
+      name: 'profiles of which the type does not say enough, or too much',
+      spec: {
+        securityContext: {
+          seccompProfile: { type: 'RuntimeDefault', localhostProfile: 'p' },
+          appArmorProfile: { type: 'Localhost', localhostProfile: ' p' },
+        },
+      },
+      expected: [
+        'spec.securityContext.seccompProfile.localhostProfile: Invalid value: {"Type":"RuntimeDefault","LocalhostProfile":"p"}: can only be set when seccomp type is Localhost',
+        'spec.securityContext.appArmorProfile.localhostProfile: Invalid value: " p": must not be padded with whitespace',
+      ],
+    },
+    {
+      name: 'a hook that sleeps longer than the pod has to stop',
+      spec: first({ lifecycle: { preStop: { sleep: { seconds: 31 } } } }),
+      expected: [
+        'spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)',
+      ],
+    },
+    {
+      name: 'files of one volume that are in the way of each other, and a token without a file',
+      spec: {
+        volumes: [
+          {
+            name: 'v',
+            projected: {
+              sources: [
+                { secret: { name: 's', items: [{ key: 'k', path: 'p' }] } },
+                { configMap: { name: 'c', items: [{ key: 'k', path: 'p' }] } },
+                { serviceAccountToken: { path: '' } },
+              ],
+            },
+          },
+        ],
+      },
+      expected: [
+        'spec.volumes[0].projected: Invalid value: "c": conflicting duplicate paths',
+        'spec.volumes[0].projected.path: Required value',
+      ],
+    },
+    {
+      name: 'huge pages alone, and a unit of a resource that it has not',
+      spec: first({
+        resources: { limits: { 'hugepages-2Mi': '2Mi' }, requests: { 'hugepages-2Mi': '2Mi' } },
+        env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '5' } } }],
+      }),
+      expected: [
+        'spec.containers[0].env[0].valueFrom.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported with the cpu resource',
+        'spec.containers[0].resources: Forbidden: HugePages require cpu or memory',
+      ],
+    },
+    {
       name: 'an init container with the name of another container',
       spec: { initContainers: [{ name: 'a', image: 'i' }] },
       expected: ['spec.initContainers[0].name: Duplicate value: "a"'],

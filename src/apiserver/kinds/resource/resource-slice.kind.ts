@@ -42,6 +42,7 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
       ? []
       : [`spec.driver: driver names should be lowercase; ${goQuote(driver)} contains uppercase characters`];
   },
+  unknownField: (field) => `field label not supported for ${RESOURCE_GROUP}/v1, Kind=ResourceSlice: ${field}`,
   selectableFields: ({ spec }) => ({
     'spec.nodeName': spec?.nodeName ?? '',
     'spec.driver': spec?.driver ?? '',
