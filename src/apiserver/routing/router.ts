@@ -150,8 +150,11 @@ export class Router {
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
-      const { clock, schemas } = this.context;
-      return handleReview({ ...path, type: review, request }, { clock, reviewer: this.reviewer, schemas });
+      const { clock, kinds, schemas } = this.context;
+      return handleReview(
+        { ...path, type: review, request },
+        { clock, kinds, reviewer: this.reviewer, schemas },
+      );
     }
     const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
     if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
