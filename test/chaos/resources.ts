@@ -53,16 +53,20 @@ export class Resources {
   }
 }
 
+/** So many looks in a row must find the same: on a busy machine, a new leader does not open its watches at once. */
+const SAME_LOOKS = 6;
+
 /** Who has just begun to lead is still opening its watches. */
 async function settled(process: ManagedProcess, start: Measurement): Promise<Measurement> {
   let last = start;
+  let looks = 0;
   const isSame = async (): Promise<boolean> => {
     const next = await process.measure().catch(() => last);
-    const same = Math.abs(timersOf(next) - timersOf(last)) < 5;
+    looks = Math.abs(timersOf(next) - timersOf(last)) < 5 ? looks + 1 : 0;
     last = next;
-    return same;
+    return looks >= SAME_LOOKS;
   };
-  await waitFor(isSame, { timeoutMs: 10_000, intervalMs: 500, what: 'watches' }).catch(() => undefined);
+  await waitFor(isSame, { timeoutMs: 15_000, intervalMs: 500, what: 'watches' }).catch(() => undefined);
   return last;
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Runtime } from '../../scripts/lib/runtimes.mjs';
@@ -34,6 +35,7 @@ const asCommonJs = (text: string): string => {
 describe('the minimal operator of packed packages, by a watch over TLS,', () => {
   let project: PackedProject;
   let cluster: TestCluster;
+  let bundle: Metafile;
   beforeAll(async () => {
     cluster = await startTestCluster({ controllers: [], nodes: 0 });
     project = new PackedProject();
@@ -41,11 +43,16 @@ describe('the minimal operator of packed packages, by a watch over TLS,', () => 
     project.write('operator.cjs', asCommonJs(readFileSync(OPERATOR, 'utf8')));
     // As where it is not installed, since nothing needs it.
     const putBack = project.putAside('@rollkeeper/redis');
-    await build({
-      ...{ absWorkingDir: project.directory, entryPoints: ['operator.mjs'], outfile: 'bundle/operator.mjs' },
+    ({ metafile: bundle } = await build({
+      ...{
+        metafile: true,
+        absWorkingDir: project.directory,
+        entryPoints: ['operator.mjs'],
+        outfile: 'bundle/operator.mjs',
+      },
       ...{ bundle: true, format: 'esm', platform: 'node', target: 'node22', mainFields: ['module', 'main'] },
       ...{ banner: { js: BANNER }, logLevel: 'error' },
-    }).finally(putBack);
+    }).finally(putBack));
   });
   afterAll(async () => {
     await cluster.stop();
@@ -71,6 +78,7 @@ describe('the minimal operator of packed packages, by a watch over TLS,', () => 
     ['Node 22', 'bundle/operator.mjs'],
     ['Deno', 'operator.mjs'],
     ['Deno', 'bundle/operator.mjs'],
+    ['Bun', 'operator.mjs'],
     ['Bun', 'bundle/operator.mjs'],
   ];
   it.each(CASES)('on %s: %s sees a change, writes, and stops cleanly', async (runtime, file) => {
@@ -95,11 +103,11 @@ describe('the minimal operator of packed packages, by a watch over TLS,', () => 
     expect(program.exitCode).toBe(0);
   });
 
-  it('on Bun: says that it has to be bundled, as Bun has an undici of its own', async () => {
-    if (runtimeProgram('Bun') === undefined) return;
-    const program = start('Bun', 'operator.mjs');
-    await program.ended;
-    expect(program.output).toContain('bundle it first');
-    expect(program.exitCode).not.toBe(0);
+  it('as a bundle: has one SDK of metrics, and no languages but English', () => {
+    const files = Object.values(bundle.outputs).flatMap(({ inputs }) => Object.entries(inputs));
+    const included = files.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
+    const unused = /zod\/v4\/locales\/(?!(en|index)\.)|node_modules\/.*node_modules\/@opentelemetry\/sdk-metrics\//;
+    expect(included.filter((file) => unused.test(file))).toEqual([]);
+    expect(included.some((file) => file.includes('zod/v4/'))).toBe(true);
   });
 });

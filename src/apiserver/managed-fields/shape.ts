@@ -12,7 +12,13 @@ export type Shape =
     }
   /** `deduced`: not declared as a map, so a value that is none counts as a whole. */
   | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
-  | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
+  | {
+      readonly kind: 'list';
+      readonly keys: readonly string[];
+      readonly item: Shape;
+      /** Keys that items may leave out. @default those of the published types */
+      readonly defaults?: Readonly<Record<string, unknown>>;
+    }
   | { readonly kind: 'set' };
 
 const ATOMIC: Shape = { kind: 'atomic' };
@@ -125,7 +131,12 @@ function structuralShape(schema: StructuralSchema): Shape {
     if (listType === 'set') return { kind: 'set' };
     const keys = schema['x-kubernetes-list-map-keys'];
     return listType === 'map' && keys && items
-      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items) }
+      ? {
+          kind: 'list',
+          keys: [...keys].sort(),
+          item: structuralShape(items),
+          defaults: structuralKeyDefaults(items, keys),
+        }
       : ATOMIC;
   }
   if (typeof additionalProperties === 'object')
@@ -136,13 +147,26 @@ function structuralShape(schema: StructuralSchema): Shape {
   return ATOMIC;
 }
 
+/** Of the keys of list items, those that have defaults. */
+export function structuralKeyDefaults(
+  items: StructuralSchema,
+  keys: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const defaults: Record<string, unknown> = {};
+  for (const key of keys) {
+    const value: unknown = ownField(items.properties, key)?.default;
+    if (value !== undefined) setField(defaults, key, value);
+  }
+  return defaults;
+}
+
 /** The path element of a list's item. */
 export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 'set' }>): string {
   if (shape.kind === 'set') return `v:${stringifyJson(item)}`;
   const fields = isJsonObject(item) ? item : {};
   const keys: Record<string, unknown> = {};
   for (const name of shape.keys) {
-    const value = ownField(fields, name) ?? ownField(KEY_DEFAULTS, name);
+    const value = ownField(fields, name) ?? ownField(shape.defaults ?? KEY_DEFAULTS, name);
     if (value !== undefined) setField(keys, name, value);
   }
   return `k:${stringifyJson(keys)}`;

@@ -1,4 +1,3 @@
-/// <reference path="./undici-parts.d.ts" />
 /**
  * The parts of undici that the client needs: its door loads a browser's `fetch`, caches and mocks as well, three times as much code.
  * Where a runtime has a module of its own in the place of `undici`, as Bun does, these are the package's own all the same.

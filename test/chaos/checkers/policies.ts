@@ -19,11 +19,16 @@ export class PoliciesChecker {
   checks = 0;
   /** Deployments whose turn the queue has not given, or has given away again. */
   private readonly unqueued = new Set<string>();
+  /** By Deployment, the generation since which its steps are what they are. */
+  private readonly stepsSince = new Map<string, number>();
 
   constructor(private readonly replay: StoreReplay) {}
 
   check(event: HistoryEvent): Violation[] {
-    if (event.kind === 'Deployment' && !event.deleted) return this.turnsOf(event);
+    if (event.kind === 'Deployment' && !event.deleted) {
+      this.noteSteps(event.object as Deployment);
+      return this.turnsOf(event);
+    }
     if (event.kind !== 'ReplicaSet' || event.deleted) return [];
     const written = event.object as ReplicaSet;
     const deployment = this.replay.deployments.get(ownerOf(written) ?? '');
@@ -39,6 +44,12 @@ export class PoliciesChecker {
         ? []
         : [{ check: 'policies', subject, problem: `${problem} (revision ${event.resourceVersion})` }],
     );
+  }
+
+  private noteSteps(deployment: Deployment): void {
+    const { generation = 0, uid = '' } = deployment.metadata;
+    const before = this.replay.deployments.get(uid);
+    if (stepsIn(before) !== stepsIn(deployment)) this.stepsSince.set(uid, generation);
   }
 
   private turnsOf({ object, resourceVersion }: HistoryEvent): Violation[] {
@@ -70,8 +81,13 @@ export class PoliciesChecker {
       .some((set) => JSON.stringify(set.spec.template?.spec) === wanted);
   }
 
-  private stepsOf({ metadata }: Deployment, { metadata: set, spec }: ReplicaSet): string | undefined {
-    const steps = metadata.annotations?.[`${P}steps`]?.split(';').map((step) => step.trim());
+  private stepsOf(deployment: Deployment, { metadata: set, spec }: ReplicaSet): string | undefined {
+    // Decided, maybe, when it had other steps: a cache may lag.
+    const since = this.stepsSince.get(deployment.metadata.uid ?? '') ?? 0;
+    if ((deployment.status?.observedGeneration ?? 0) < since) return undefined;
+    const steps = stepsIn(deployment)
+      ?.split(';')
+      .map((step) => step.trim());
     const text = set.annotations?.[`${P}step`];
     if (!steps || text === undefined || set.annotations?.[`${P}good-since`]) return undefined;
     const { approvals = [], done, revision } = JSON.parse(text) as Position;
@@ -97,6 +113,10 @@ export class PoliciesChecker {
       );
     return failed.includes(set.name) && isGoodLeft ? `${set.name} has failed, and grows` : undefined;
   }
+}
+
+function stepsIn(deployment: Deployment | undefined): string | undefined {
+  return deployment?.metadata.annotations?.[`${P}steps`];
 }
 
 /** A turn that is given, and not yet given back. */

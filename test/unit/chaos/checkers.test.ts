@@ -111,9 +111,10 @@ describe('the checkers of a chaos run', () => {
     // The line of the new leader may come between the last look at the lease and the line of the write.
     expect(check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(5.5, 1, 1))).toEqual([]);
     const late = check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(8, 1, 1));
-    const ledger = { u: '/api/v1/namespaces/kube-system/configmaps/rollkeeper-intents-3', m: 'PUT' };
-    const sent: JournalLine = { ...write(8, 1, 1), ...ledger, g: 1 };
-    const taken = (s: number): JournalLine => ({ ...sent, e: 'wrote', t: 9, s });
+    const u = '/api/v1/namespaces/kube-system/configmaps/rollkeeper-intents-3';
+    const ledger = { p: 1, g: 1, c: 'replicaset', k: 'a/b', n: 1, m: 'PUT', u };
+    const sent: JournalLine = { ...ledger, e: 'write', t: 8 };
+    const taken = (s: number): JournalLine => ({ ...ledger, e: 'wrote', t: 9, s });
     const works: JournalLine = { ...begin(7, 2, 1), g: 2 };
     expect(check(lead(1, 1, 1), lead(5, 2, 2), works, sent, taken(409))).toEqual([]);
     expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, works, taken(200))).toHaveLength(1);
@@ -281,6 +282,18 @@ describe('the check of policies', () => {
     expect(looked(steps, [sized('new', 1, step(1, 0)), sized('new', 5, step(3, 1))])).toEqual([]);
     expect(looked(steps, [sized('new', 2, step(1, 0))])[0]).toContain('2 pods at step 2, which allows 1');
     expect(looked(steps, [sized('new', 6, step(3, 1))])[0]).toContain('allows 5');
+  });
+
+  it('does not judge a version by steps that its controller may not have seen yet', () => {
+    const steps = { [`${P}steps`]: '1; approve; 50%; wait 1s' };
+    const deployment = (generation: number, observedGeneration: number, annotations: object) =>
+      change('Deployment', 'web', {
+        metadata: { annotations, generation },
+        ...{ spec: { replicas: 10 }, status: { observedGeneration } },
+      });
+    const larger = sized('new', 2, step(1, 0));
+    expect(looked({}, [deployment(2, 1, steps), larger])).toEqual([]);
+    expect(looked({}, [deployment(2, 1, steps), deployment(2, 2, steps), larger])).toHaveLength(1);
   });
 
   it('finds more rollouts at once than may be', () => {

@@ -102,7 +102,7 @@ function judgeType(value: unknown, schema: StructuralSchema, { path }: Place, fo
   const fits =
     types.includes(type) ||
     (type === 'integer' && types.includes('number')) ||
-    (type === 'number' && types.includes('integer') && Number.isInteger(value));
+    (type === 'number' && types.includes('integer') && Number.isSafeInteger(value));
   const valueFormat = type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '';
   if (!isListOrText && format !== '' && !fits && valueFormat !== format) complain(format, valueFormat);
   else if (isListOrText && format !== '' && !types.includes('number') && !types.includes('integer'))
@@ -117,7 +117,9 @@ function isNumber(value: unknown): value is number | bigint {
 
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return 'integer';
+  if (Number.isSafeInteger(value)) return 'integer';
+  // What does not fit an int64 is a float64 in Go.
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? 'integer' : 'number';
   return typeof value;
 }
 

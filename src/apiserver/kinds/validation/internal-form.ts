@@ -31,10 +31,12 @@ const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
       ...{ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace },
     },
   }),
-  'apiextensions.JSONSchemaPropsOrArray': (value) => (Array.isArray(value) ? { jSONSchemas: value } : { schema: value }),
+  'apiextensions.JSONSchemaPropsOrArray': (value) =>
+    Array.isArray(value) ? { jSONSchemas: value } : { schema: value },
   'apiextensions.JSONSchemaPropsOrBool': (value: Fields | boolean) =>
     typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
-  'apiextensions.JSONSchemaPropsOrStringArray': (value) => (Array.isArray(value) ? { property: value } : { schema: value }),
+  'apiextensions.JSONSchemaPropsOrStringArray': (value) =>
+    Array.isArray(value) ? { property: value } : { schema: value },
 };
 
 /**

@@ -68,11 +68,6 @@ describe('rules of a schema', () => {
       { message: 'no', reason: 'FieldValueForbidden' },
       'FieldValueForbidden spec: Forbidden: no',
     ],
-    [
-      'nothing of what it calls a duplicate',
-      { reason: 'FieldValueDuplicate' },
-      'FieldValueDuplicate spec: Duplicate value',
-    ],
     ['the field it names', { message: 'no', fieldPath: '.max' }, 'spec.max: Invalid value: no'],
   ])('complain with %s', (_name, rule, complaint) => {
     const schema = schemaWith(ruled([{ rule: 'self.min <= self.max', ...rule }]));
@@ -108,10 +103,9 @@ describe('rules of a schema', () => {
   });
 
   it('find the item of before in a list that is a map, wherever it stood', () => {
-    const items = {
-      ...ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }]),
+    const items = ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }], {
       required: ['namespace'],
-    };
+    });
     const schema = schemaWith({
       type: 'object',
       properties: {

@@ -2,7 +2,14 @@ import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernet
 import { CostBudget } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import type { FieldError } from '../../kind-definition.js';
-import { duplicate, forbidden, invalid, invalidFor, required } from '../../validation/field-errors.js';
+import {
+  duplicate,
+  duplicateOf,
+  forbidden,
+  invalid,
+  invalidFor,
+  required,
+} from '../../validation/field-errors.js';
 import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
@@ -122,19 +129,17 @@ function complaint(
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
   const detail = said ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
-  // Of an object or a list nothing is shown.
-  const isScalar = !isJsonObject(value) && !Array.isArray(value);
+  // Objects and lists are not shown.
+  const isOmitted = schema.type === 'object' || schema.type === 'array';
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);
     case 'FieldValueRequired':
       return required(field, detail);
     case 'FieldValueDuplicate':
-      return isScalar
-        ? duplicate(field, value)
-        : { type: 'FieldValueDuplicate', field, message: 'Duplicate value' };
+      return isOmitted ? duplicateOf(field) : duplicate(field, value);
     default:
-      return isScalar ? invalid(field, value, detail) : invalidFor(field, detail);
+      return isOmitted ? invalidFor(field, detail) : invalid(field, value, detail);
   }
 }
 

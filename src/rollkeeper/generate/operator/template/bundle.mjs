@@ -11,6 +11,9 @@ await build({
   platform: 'node',
   target: 'node22',
   mainFields: ['module', 'main'],
+  // Node keeps the text of what it has loaded. Names stay as they are, for logs and stacks.
+  minifyWhitespace: true,
+  minifySyntax: true,
   // Some libraries are CommonJS.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
