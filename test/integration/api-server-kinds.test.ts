@@ -103,6 +103,10 @@ describe.each(kinds.filter((kind) => partsOf(kind).length > 0))(
           const { body, status } = await server.call('PATCH', path + query, patch, type);
           expect({ part, type, status, message: body.message }).toEqual({ part, type, status: 200 });
         }
+        const shown = await server.call('GET', path, undefined, TABLE);
+        const columns = shown.body.columnDefinitions.map(({ name }: Body) => name as string);
+        if (part === 'scale') expect(columns).toEqual(['Name', 'Desired', 'Available', 'Age']);
+        expect(shown.body.rows[0].cells[0]).toBe(manifest.metadata.name);
       }
       await server.call('DELETE', `${collection}/${manifest.metadata.name}?gracePeriodSeconds=0`);
     });

@@ -90,6 +90,7 @@ describe('reviews', () => {
     );
     expect(self.answer).toMatchObject({ spec: attributes, status: { allowed: true } });
     const who = await review(`${AUTHENTICATION}/selfsubjectreviews`, 'SelfSubjectReview');
+    expect(Date.parse(who.answer.metadata.creationTimestamp as string)).not.toBeNaN();
     expect(who.answer.status).toEqual({
       userInfo: { username: 'admin', groups: ['system:masters', 'system:authenticated'] },
     });

@@ -240,6 +240,10 @@ describe('a Service', () => {
     });
     expect((await slicesOf('broken'))[0]?.endpoints[0].conditions.ready).toBe(false);
     expect(await addressesOf('anyhow')).toEqual([ip]);
+    expect((await cluster.get<Loose>('endpoints/anyhow'))?.metadata.labels).toEqual({
+      'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
+      'service.kubernetes.io/headless': '',
+    });
     expect((await slicesOf('anyhow'))[0]).toMatchObject({
       endpoints: [{ conditions: { ready: true, serving: false } }],
       metadata: { labels: { 'service.kubernetes.io/headless': '' } },
