@@ -7,6 +7,7 @@
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --fair-share`: what 5000 changes of one namespace cost one of another.
+// `npm run bench -- --console`: how soon a browser shows thousands of Deployments and each change, and whether its memory stays flat.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
@@ -26,6 +27,7 @@ const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
+  '--console': 'console.ts',
   '--definitions': 'definitions.ts',
   '--fair-share': 'fair-share.ts',
   '--delays': 'delays.ts',

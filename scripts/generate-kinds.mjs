@@ -59,7 +59,9 @@ ${kinds
   .map((type) => {
     const { group, kind: word, namespaced, resource, version } = type;
     const args = [group, version, resource, word].map((each) => `'${each}'`);
-    return `export type ${word} = Built<${nameOf(moduleOf(type))}.${word}, '${word}'>;
+    const scope = namespaced ? '' : ', of the whole cluster';
+    return `/** ${word}, \`${group === '' ? version : `${group}/${version}`}\`${scope}. */
+export type ${word} = Built<${nameOf(moduleOf(type))}.${word}, '${word}'>;
 export const ${word} = kind<${word}>(${args.join(', ')}${namespaced ? '' : ', false'});`;
   })
   .join('\n\n')}

@@ -12,6 +12,7 @@ const SCRIPTS = [
   // What is late on a shared machine says nothing; what is lost or done twice does.
   ['chaos.mjs', '--seed', '1', '--minutes', '2', '--patience', '6'],
   ['chaos.mjs', '--minutes', '5', '--patience', '6'],
+  ['chaos.mjs', '--coordination', 'leases', '--minutes', '5', '--patience', '6'],
   ['fuzz.mjs', '--requests', '20000', '--patient'],
   ['fuzz.mjs', '--admin', '--requests', '5000'],
   ['clients.mjs'],

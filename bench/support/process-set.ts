@@ -74,6 +74,11 @@ export class ProcessSet {
     return client;
   }
 
+  /** Of the admin pages of a process that has them. */
+  adminUrlOf(role: Role): string {
+    return this.processes.get(role)?.adminUrl ?? '';
+  }
+
   pidOf(role: Role): number {
     return this.processes.get(role)?.pid ?? 0;
   }

@@ -9,7 +9,7 @@ import {
   updateStatus,
   withRules,
 } from 'rollkeeper';
-import type { ObjectOf } from 'rollkeeper';
+import type { DeepReadonly, Dependent, ObjectOf, WriteRight } from 'rollkeeper';
 import { defineWebhook } from 'rollkeeper/webhooks';
 import { z } from 'zod';
 
@@ -37,40 +37,46 @@ export const Website = defineCustomKind({
 export type Website = ObjectOf<typeof Website>;
 
 /** A Website is a Deployment behind a Service. */
+export function partsOf({
+  metadata: { name },
+  spec: { image, replicas },
+}: DeepReadonly<Website>): Dependent[] {
+  const labels = { website: name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } };
+  return [
+    dependent(Deployment, {
+      metadata: { name },
+      spec: { replicas, selector: { matchLabels: labels }, template },
+    }),
+    dependent(Service, {
+      metadata: { name },
+      spec: { selector: labels, ports: [{ port: 80, protocol: 'TCP' }] },
+    }),
+  ];
+}
+
+/** For its roles: `npx rollkeeper generate rbac operator.ts --name websites`. */
+export const WRITES: readonly WriteRight[] = [
+  { kind: Website, verbs: [], subresources: ['status', 'finalizers'] },
+  // To apply what is not there yet is to create it.
+  { kind: Deployment, verbs: ['create', 'patch', 'delete'] },
+  { kind: Service, verbs: ['create', 'patch', 'delete'] },
+];
+
 export const websites = defineController({
   name: 'websites',
   for: Website,
   predicates: [generationChanged],
   owns: [Deployment, Service],
   pausable: true,
-  writes: [
-    { kind: Website, verbs: [], subresources: ['status', 'finalizers'] },
-    { kind: Deployment, verbs: ['patch', 'delete'] },
-    { kind: Service, verbs: ['patch', 'delete'] },
-  ],
-  async reconcile({ name }, context) {
+  writes: WRITES,
+  async reconcile(_request, context) {
     const { client, object, owned } = context;
     if (!object) return;
-    const { image, replicas } = object.spec;
-    const labels = { website: name };
-    const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } };
-    await applyDependents(
-      context,
-      object,
-      [
-        dependent(Deployment, {
-          metadata: { name },
-          spec: { replicas, selector: { matchLabels: labels }, template },
-        }),
-        dependent(Service, {
-          metadata: { name },
-          spec: { selector: labels, ports: [{ port: 80, protocol: 'TCP' }] },
-        }),
-      ],
-      { fieldManager: 'websites' },
-    );
+    await applyDependents(context, object, partsOf(object), { fieldManager: 'websites' });
     const available = owned(Deployment)[0]?.status?.availableReplicas ?? 0;
-    await updateStatus(client, Website, object, { replicas: available, ready: available >= replicas });
+    const ready = available >= object.spec.replicas;
+    await updateStatus(client, Website, object, { replicas: available, ready });
   },
 });
 

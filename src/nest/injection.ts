@@ -20,7 +20,7 @@ export function InjectLister(kind: Kind): ParameterDecorator & PropertyDecorator
   return (target: object, key: string | symbol | undefined, index?: number) => {
     // A parameter decorator gets the class, a property decorator its prototype.
     const owner = typeof target === 'function' ? target : target.constructor;
-    Reflect.defineMetadata(LISTERS, [...listersOf(owner), kind], owner);
+    Reflect.defineMetadata(LISTERS, [...injectedKinds(owner), kind], owner);
     Inject(listerToken(kind))(target, key as string, index as number);
   };
 }
@@ -41,7 +41,7 @@ export const apiClientProvider: Provider = {
 
 /** Providers for the caches that the classes inject. */
 export function listerProviders(classes: readonly Type[]): Provider[] {
-  const kinds = new Map(classes.flatMap(listersOf).map((kind) => [listerToken(kind), kind]));
+  const kinds = new Map(classes.flatMap(injectedKinds).map((kind) => [listerToken(kind), kind]));
   return [...kinds].map(([provide, kind]) => ({
     provide,
     inject: [ControllerManager],
@@ -49,6 +49,7 @@ export function listerProviders(classes: readonly Type[]): Provider[] {
   }));
 }
 
-function listersOf(owner: object): readonly Kind[] {
+/** The kinds whose caches a class injects. */
+export function injectedKinds(owner: object): readonly Kind[] {
   return (Reflect.getMetadata(LISTERS, owner) as readonly Kind[] | undefined) ?? [];
 }

@@ -8,9 +8,11 @@ import type {
   DecidingReconciler,
   Kind,
   KubernetesObject,
+  PolicyRule,
   Reconciler,
 } from '@rollkeeper/runtime';
-import { defineController, workOf } from '@rollkeeper/runtime';
+import { RIGHTS, defineController, workOf } from '@rollkeeper/runtime';
+import { injectedKinds } from './injection.js';
 
 const METADATA = Symbol('rollkeeper:reconciles');
 
@@ -43,7 +45,22 @@ export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: R
     const declared = { name: hyphenated(target.name), ...options, for: kind };
     Injectable()(target);
     Reflect.defineMetadata(METADATA, declared, target);
+    Object.defineProperty(target, RIGHTS, { value: () => rightsOfClass(declared, target) });
   };
+}
+
+/** For `rollkeeper generate rbac`: of a class that is not constructed, what it declares and which caches it injects. */
+function rightsOfClass<T extends KubernetesObject>(
+  declared: ControllerTraits<T> & ControllerWatches<T> & ControllerExtras<T>,
+  target: abstract new (...args: never[]) => Reconciler<T> | DecidingReconciler<T>,
+): readonly PolicyRule[] {
+  const reads = [...(declared.reads ?? []), ...injectedKinds(target)];
+  const { [RIGHTS]: rights } = defineController({
+    ...declared,
+    reads,
+    ...workOf(target.prototype as Reconciler<T>),
+  });
+  return rights?.() ?? [];
 }
 
 /** A provider for a controller defined without Nest. */

@@ -13,7 +13,10 @@ import {
 } from '@opentelemetry/semantic-conventions/incubating';
 import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
 import { samplerFromEnv } from './sampler-from-env.js';
+import { sendsSpans } from './sends-spans.js';
+import { untraced } from './untraced.js';
 
+/** Of {@link startTracing}. */
 export interface TracingOptions {
   /** `service.name` of every span, unless `OTEL_SERVICE_NAME` is set. */
   serviceName: string;
@@ -47,11 +50,8 @@ const MAX_EVENTS = 1024;
  */
 export function startTracing(options: TracingOptions): Tracing {
   const { env, instance, processors = [], serviceName, version } = options;
-  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const sends = Boolean(endpoint) && env['OTEL_TRACES_EXPORTER'] !== 'none';
-  if ((!sends && processors.length === 0) || env['OTEL_SDK_DISABLED'] === 'true') {
-    return { tracer: trace.getTracer('rollkeeper'), enabled: false, shutdown: () => Promise.resolve() };
-  }
+  const sends = sendsSpans(env);
+  if ((!sends && processors.length === 0) || env['OTEL_SDK_DISABLED'] === 'true') return untraced();
   const provider = new NodeTracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({

@@ -1,3 +1,5 @@
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+
 /**
  * Where the console shows a rollout.
  * @param adminUrl of a replica
@@ -22,4 +24,29 @@ export function objectAddress(
   const url = new URL('/console', adminUrl);
   url.searchParams.set('object', [word, ...(namespace ? [namespace] : []), name].join('/'));
   return url.href;
+}
+
+/** Where the console lists the problems that have these words. */
+export function problemsAddress(adminUrl: string, words: string): string {
+  const url = new URL('/console', adminUrl);
+  url.searchParams.set('problem', words);
+  url.hash = 'problems';
+  return url.href;
+}
+
+/**
+ * The origin of the console. Its files have their places there, so a path has no use.
+ * @throws InvalidOptionError
+ */
+export function parseConsoleUrl(url: string | undefined, option: string): string | undefined {
+  if (url === undefined) return undefined;
+  const parsed = URL.parse(url);
+  const isOrigin =
+    parsed !== null && /^https?:$/.test(parsed.protocol) && /^(\/(console\/?)?)?$/.test(parsed.pathname);
+  if (!isOrigin || parsed.search || parsed.hash || parsed.username)
+    throw new InvalidOptionError(
+      option,
+      `"${url}" must be http:// or https:// with a host, and without path, query and login`,
+    );
+  return parsed.origin;
 }

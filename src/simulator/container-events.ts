@@ -91,7 +91,7 @@ function probeNotes(pod: DeepReadonly<Pod>, status: Status, before: Status | und
     if (!hasBecomeUnready) return [];
     return [...problems, ...(unready ? [unready] : [])].map(unhealthy);
   }
-  const ended = status.lastState?.terminated ?? status.state?.terminated;
+  const ended = status.state?.terminated ?? status.lastState?.terminated;
   if (killedAfterMs === undefined || !before?.state?.running || ended?.exitCode !== EXIT_CODE_OF_KILLED)
     return [];
   const cause = killer ?? problems.find(({ isError, type }) => type !== 'Readiness' && !isError);

@@ -48,10 +48,12 @@ export interface ContainerPlan {
   readonly isPulling?: boolean;
 }
 
-/** Backoff of containers that end: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
+/** Backoff of containers that end again: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
-/** A container that ran for so long begins again with the first backoff. Source: client-go's flowcontrol.Backoff. */
+/** A kubelet looks each second for containers that have ended. Source: genericPlegRelistPeriod in k/k pkg/kubelet. */
+const SEEN_WITHIN_MS = 1_000;
+/** The end of a container that ran for so long counts as its first. Source: client-go's flowcontrol.Backoff. */
 const BACKOFF_FORGOTTEN_MS = 2 * MAX_BACKOFF_MS;
 /** Exit code of a killed container (SIGKILL): by a failing probe, or because it did not stop in time. */
 export const EXIT_CODE_OF_KILLED = 137;
@@ -62,8 +64,9 @@ const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
 /** The next state of one container. */
 export function decideContainer(facts: ContainerFacts): ContainerPlan {
   const { current, restartPolicy = 'Always' } = facts;
-  // A failure that is retried waits in another state.
-  if (current?.state?.terminated && restartPolicy !== 'Always') return { status: current as ContainerStatus };
+  const exitCode = current?.state?.terminated?.exitCode;
+  if (exitCode !== undefined && !isStartedAgain(restartPolicy, exitCode))
+    return { status: current as ContainerStatus };
   switch (facts.behaviour) {
     case 'invalid-image':
       return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
@@ -72,6 +75,11 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
     default:
       return (facts.pull && pullImage(facts, facts.pull)) ?? start(facts);
   }
+}
+
+/** Whether a container that has ended is started again. */
+export function isStartedAgain(restartPolicy: string | undefined, exitCode: number): boolean {
+  return restartPolicy === 'OnFailure' ? exitCode !== 0 : restartPolicy !== 'Never';
 }
 
 /** The same of a container whose image is there. */
@@ -93,9 +101,13 @@ function isAlwaysRestarted({ restartPolicy = 'Always' }: ContainerFacts): boolea
   return restartPolicy === 'Always';
 }
 
-/** Delay before restart number `restarts` + 1. */
+/**
+ * Delay before restart number `restarts` + 1. The first is at once: a kubelet notes no backoff before it. Source: doBackOff in k/k
+ * pkg/kubelet/kuberuntime.
+ */
 export function crashBackoffMs(restarts: number): number {
-  return doublingDelayMs(restarts, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
+  if (restarts <= 0) return 0;
+  return doublingDelayMs(restarts - 1, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }
 
 /** Whether a container ran for so long that its earlier restarts no longer count. */
@@ -145,17 +157,23 @@ function running(facts: ContainerFacts): RunningContainer {
   if (current && startedAt !== undefined && current.image === facts.image && !facts.isRestarted) {
     return { status: current as ContainerStatus, startedMs: facts.startedMs ?? Date.parse(startedAt) };
   }
-  const ranBefore = startedAt !== undefined || current?.state?.terminated !== undefined;
-  const restartCount = (current?.restartCount ?? 0) + (ranBefore ? 1 : 0);
+  const ended = endOf(current, nowMs);
+  const restartCount = (current?.restartCount ?? 0) + (ended ? 1 : 0);
   const status: ContainerStatus = {
     ...blank(facts, restartCount),
     imageID: `simulated://${facts.image}`,
     containerID: containerIdOf(facts, restartCount),
     started: true,
     state: { running: { startedAt: toRfc3339(nowMs) } },
-    ...(startedAt !== undefined && current ? { lastState: exited(current, nowMs, 0) } : {}),
+    ...(ended && { lastState: ended }),
   };
   return { status, startedMs: nowMs };
+}
+
+/** How a container's run before the next one ended; that of one that still runs ends now. */
+function endOf(current: ReadableStatus | undefined, nowMs: number): ContainerStatus['lastState'] {
+  if (current?.state?.running) return exited(current, nowMs, 0);
+  return current?.state?.terminated ? current.state : undefined;
 }
 
 /** The container completes. */
@@ -173,7 +191,7 @@ function runUntil(endsAtMs: number, { status, wakeAtMs = endsAtMs }: ContainerPl
 /** The container fails, and may be restarted after a delay. */
 function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
   const { nowMs } = facts;
-  const untilMs = backsOffUntil(facts);
+  const untilMs = startsAgainAt(facts);
   if (untilMs !== undefined && nowMs < untilMs)
     return { status: facts.current as ContainerStatus, wakeAtMs: untilMs };
   const run = untilMs === undefined ? running(facts) : restarted(facts);
@@ -183,12 +201,14 @@ function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
   return runUntil(endsAtMs, shown);
 }
 
-/** The end of the backoff; undefined if the container is not in backoff. */
-function backsOffUntil({ current, forgottenRestarts = 0, image }: ContainerFacts): number | undefined {
-  const { finishedAt } = current?.lastState?.terminated ?? {};
-  const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === image;
-  if (!backsOff || finishedAt === undefined) return undefined;
-  return Date.parse(finishedAt) + crashBackoffMs(Math.max(current.restartCount - forgottenRestarts, 0));
+/** When a container that has ended is started again; undefined if it has not, or is to run another image. */
+function startsAgainAt({ current, forgottenRestarts = 0, image }: ContainerFacts): number | undefined {
+  if (!current || current.image !== image) return undefined;
+  const { terminated, waiting } = current.state ?? {};
+  if (terminated) return Date.parse(terminated.finishedAt ?? '') + SEEN_WITHIN_MS;
+  const { finishedAt } = current.lastState?.terminated ?? {};
+  if (waiting?.reason !== 'CrashLoopBackOff' || finishedAt === undefined) return undefined;
+  return Date.parse(finishedAt) + crashBackoffMs(current.restartCount - forgottenRestarts);
 }
 
 function restarted(facts: ContainerFacts): RunningContainer {
@@ -200,6 +220,7 @@ function restarted(facts: ContainerFacts): RunningContainer {
     containerID: containerIdOf(facts, restartCount),
     started: true,
     state: { running: { startedAt: toRfc3339(nowMs) } },
+    lastState: endOf(current, nowMs) ?? (current as ContainerStatus).lastState,
   };
   return { status, startedMs: nowMs };
 }
@@ -210,17 +231,17 @@ function afterFailure(
   exitCode: number,
 ): ContainerPlan {
   const { forgottenRestarts = 0, name, nowMs, podText } = facts;
-  if (facts.restartPolicy === 'Never') return { status: stopped(status, nowMs, exitCode) };
+  const end = stopped(status, nowMs, exitCode);
+  if (facts.restartPolicy === 'Never') return { status: end };
   const inARow = isBackoffForgotten(nowMs - startedMs) ? 0 : status.restartCount - forgottenRestarts;
-  const backoffMs = crashBackoffMs(Math.max(inARow, 0));
+  const backoffMs = crashBackoffMs(inARow);
+  if (backoffMs === 0) return { status: end, wakeAtMs: startsAgainAt({ ...facts, current: end }) };
   const message = `back-off ${formatDuration(backoffMs)} restarting failed container=${name} pod=${podText}`;
   return {
     status: {
-      ...status,
-      ready: false,
-      started: false,
+      ...end,
       state: { waiting: { reason: 'CrashLoopBackOff', message } },
-      lastState: exited(status, nowMs, exitCode),
+      lastState: end.state,
     },
     wakeAtMs: nowMs + backoffMs,
   };

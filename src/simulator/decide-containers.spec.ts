@@ -3,7 +3,7 @@ import type { Pod, PodSpec } from '../machinery/kubernetes/index.js';
 import type { Container } from '../machinery/generated/types/core-v1.js';
 import { summarizePod } from '../apiserver/kinds/core/pod/pod-status-word.js';
 import { ENDS_AFTER_ANNOTATION, EXIT_CODE_ANNOTATION } from './pod-behaviour.js';
-import { aPod, condition, decide, play, waitingReason } from './pod-lifecycle.fixture.js';
+import { aPod, condition, decide, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
 
 describe('a pod with init containers', () => {
   const initOf = (pod: Pod, name = 'init') =>
@@ -23,9 +23,9 @@ describe('a pod with init containers', () => {
 
   it('waits for the first one that fails, which is started again after a backoff', () => {
     const pod = withInit({ command: ['sh', '-c', 'exit 2'] });
-    const { pod: now, written } = play(pod, 11_000);
+    const { pod: now, written } = play(pod, 15_000);
     expect(initOf(now)).toMatchObject({
-      restartCount: 1,
+      restartCount: 2,
       state: { waiting: { reason: 'CrashLoopBackOff' } },
     });
     expect(initOf(now)?.lastState?.terminated?.exitCode).toBe(2);
@@ -37,7 +37,7 @@ describe('a pod with init containers', () => {
       message: 'containers with incomplete status: [init]',
     });
     expect(written.length).toBeGreaterThanOrEqual(2);
-    expect(summarizePod(now)).toMatchObject({ word: 'Init:CrashLoopBackOff', restarts: 1 });
+    expect(summarizePod(now)).toMatchObject({ word: 'Init:CrashLoopBackOff', restarts: 2 });
   });
 
   it('has failed with the first one that fails, where nothing is restarted', () => {
@@ -90,6 +90,15 @@ describe('a pod with init containers', () => {
     expect(initOf(ended)?.state?.terminated).toMatchObject({ reason: 'Completed' });
   });
 
+  it('goes on while a sidecar is restarted, and is not ready', () => {
+    const annotations = { [ENDS_AFTER_ANNOTATION]: 'never', [`${ENDS_AFTER_ANNOTATION}.init`]: '5s' };
+    const { pod } = play(withInit({ restartPolicy: 'Always' }, {}, annotations), 12_000);
+    expect(initOf(pod)?.state?.waiting?.reason).toBe('CrashLoopBackOff');
+    expect(pod.status?.phase).toBe('Running');
+    expect(condition(pod.status, 'Initialized')?.status).toBe('True');
+    expect(condition(pod.status, 'Ready')?.status).toBe('False');
+  });
+
   it('is not ready while a sidecar is not', () => {
     const { pod } = play(withInit({ restartPolicy: 'Always', image: 'proxy:never-ready' }), 60_000);
     expect(condition(pod.status, 'Initialized')?.status).toBe('True');
@@ -112,15 +121,17 @@ describe('a pod whose probes fail', () => {
   });
 
   it('is killed and started again by its liveness probe, and ready in between', () => {
-    const { written } = play(probed({ livenessProbe: { ...FAILS, periodSeconds: 5 } }), 25_000);
+    const { written } = play(probed({ livenessProbe: { ...FAILS, periodSeconds: 5 } }), 32_000);
     const story = written.map(({ atMs, status }) => {
       const one = status.containerStatuses?.[0];
-      return [atMs / 1000, one?.state?.waiting?.reason ?? 'running', one?.ready, one?.restartCount];
+      return [atMs / 1000, stateWord(status), one?.ready, one?.restartCount];
     });
     expect(story).toEqual([
       [0, 'running', true, 0],
-      [10, 'CrashLoopBackOff', false, 0],
-      [20, 'running', true, 1],
+      [10, 'Error', false, 0],
+      [11, 'running', true, 1],
+      [21, 'CrashLoopBackOff', false, 1],
+      [31, 'running', true, 2],
     ]);
   });
 
@@ -146,7 +157,7 @@ describe('a pod whose probes fail', () => {
 describe('a pod whose command fails', () => {
   it('crashes with its code, and ends where it is not restarted', () => {
     const containers = [{ name: 'main', image: 'busybox', args: ['sh', '-c', 'sleep 3; exit 4'] }];
-    const crashing = play(aPod({}, { containers }), 5_000).pod;
+    const crashing = play(aPod({}, { containers }), 8_000).pod;
     expect(crashing.status?.containerStatuses?.[0]).toMatchObject({
       state: { waiting: { reason: 'CrashLoopBackOff' } },
       lastState: { terminated: { exitCode: 4 } },

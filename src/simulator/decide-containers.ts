@@ -7,6 +7,7 @@ import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-co
 import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
 import { decideProbes } from './decide-probes.js';
 import { NO_PULL, imagePullOf } from './image-pull.js';
+import { hasBegun } from './pod-conditions.js';
 import type { ContainerEnd } from './pod-behaviour.js';
 import {
   behaviourOf,
@@ -177,6 +178,7 @@ function decideInitContainers(
   pod: ReadablePod,
   factsOf: (container: Container, current: ReadableStatus | undefined) => ContainerFacts,
 ): InitPlan {
+  const isBeyond = hasBegun(pod.status?.containerStatuses ?? []);
   let isDone = true;
   const plans = (pod.spec.initContainers ?? []).map((container) => {
     const current = pod.status?.initContainerStatuses?.find(({ name }) => name === container.name);
@@ -185,8 +187,9 @@ function decideInitContainers(
     const plan = isSidecar(container)
       ? decideSidecar(pod, container, facts)
       : decideInitContainer(pod, container, facts);
+    // A sidecar that is restarted does not take the pod back to its beginning.
     isDone = isSidecar(container)
-      ? plan.status.started === true
+      ? isBeyond || plan.status.started === true
       : plan.status.state?.terminated?.exitCode === 0;
     return plan;
   });

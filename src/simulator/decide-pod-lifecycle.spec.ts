@@ -12,7 +12,16 @@ import {
   READY_AFTER_ANNOTATION,
 } from './pod-behaviour.js';
 import { parseDuration } from './durations.js';
-import { START, aPod, behaving, condition, decide, play, waitingReason } from './pod-lifecycle.fixture.js';
+import {
+  START,
+  aPod,
+  behaving,
+  condition,
+  decide,
+  play,
+  stateWord,
+  waitingReason,
+} from './pod-lifecycle.fixture.js';
 
 describe('a pod that works', () => {
   it('is running and ready by one write, and then rests', () => {
@@ -95,19 +104,22 @@ describe('a pod that fails', () => {
     expect(written.every(({ status }) => condition(status, 'Ready')?.status === 'False')).toBe(true);
   });
 
-  it('crashes, backs off longer each time, and is never ready', () => {
+  it('crashes, is started again at once, then backs off longer each time, and is never ready', () => {
     const { written } = play(behaving('crash-loop'), 35_000);
-    const story = written.map(({ atMs, status }) => {
-      const container = status.containerStatuses?.[0];
-      return [atMs / 1000, container?.state?.waiting?.reason ?? 'running', container?.restartCount];
-    });
+    const story = written.map(({ atMs, status }) => [
+      atMs / 1000,
+      stateWord(status),
+      status.containerStatuses?.[0]?.restartCount,
+    ]);
     expect(story).toEqual([
       [0, 'running', 0],
-      [1, 'CrashLoopBackOff', 0],
-      [11, 'running', 1],
-      [12, 'CrashLoopBackOff', 1],
-      [32, 'running', 2],
-      [33, 'CrashLoopBackOff', 2],
+      [1, 'Error', 0],
+      [2, 'running', 1],
+      [3, 'CrashLoopBackOff', 1],
+      [13, 'running', 2],
+      [14, 'CrashLoopBackOff', 2],
+      [34, 'running', 3],
+      [35, 'CrashLoopBackOff', 3],
     ]);
     expect(written.every(({ status }) => status.phase === 'Running')).toBe(true);
     expect(written.every(({ status }) => condition(status, 'Ready')?.status === 'False')).toBe(true);
@@ -167,10 +179,14 @@ describe('a pod that is not restarted always', () => {
     const failing = play(once('OnFailure', { [EXIT_CODE_ANNOTATION]: '3' }), 1_000).pod;
     expect(failing.status?.phase).toBe('Running');
     expect(stateOf(failing)).toMatchObject({
-      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      restartCount: 0,
+      state: { terminated: { exitCode: 3 } },
+    });
+    expect(condition(failing.status, 'Ready')?.status).toBe('False');
+    expect(stateOf(play(failing, 2_000).pod)).toMatchObject({
+      restartCount: 1,
       lastState: { terminated: { exitCode: 3 } },
     });
-    expect(stateOf(play(failing, 11_000).pod)?.restartCount).toBe(1);
   });
 
   it('runs as long as it is asked to, for ever too', () => {

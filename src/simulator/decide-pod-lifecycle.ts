@@ -2,7 +2,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly, Pod, PodStatus } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, isPodFinished, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerStatus } from './decide-container.js';
-import { stopped } from './decide-container.js';
+import { isStartedAgain, stopped } from './decide-container.js';
 import type { ContainersFacts } from './decide-containers.js';
 import { decideContainers, stopSidecars } from './decide-containers.js';
 import type { NodeRoom } from './decide-resize.js';
@@ -102,7 +102,7 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     pulls,
     wakeAtMs: nextMs = Infinity,
   } = decideContainers(pod, podStartedMs, { ...facts, resize });
-  const phase = isInitialized ? phaseOf(containers) : phaseBefore(pod, initContainers);
+  const phase = isInitialized ? phaseOf(pod, containers) : phaseBefore(pod, initContainers);
   const now = toRfc3339(facts.nowMs);
   const isOver = phase === 'Succeeded' || phase === 'Failed';
   const statuses = {
@@ -150,11 +150,16 @@ function phaseBefore({ spec }: ReadablePod, statuses: readonly ContainerStatus[]
   return spec.restartPolicy === 'Never' && hasFailed ? 'Failed' : 'Pending';
 }
 
-/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. A container that will be restarted is in state waiting. */
-function phaseOf(statuses: readonly ContainerStatus[]): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
+/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. */
+function phaseOf(
+  { spec }: ReadablePod,
+  statuses: readonly ContainerStatus[],
+): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
   const unborn = statuses.some(({ state, lastState }) => state?.waiting && !lastState?.terminated);
   if (unborn) return 'Pending';
-  if (statuses.length === 0 || statuses.some(({ state }) => !state?.terminated)) return 'Running';
+  const goesOn = ({ state }: ContainerStatus): boolean =>
+    !state?.terminated || isStartedAgain(spec.restartPolicy, state.terminated.exitCode);
+  if (statuses.length === 0 || statuses.some(goesOn)) return 'Running';
   return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 

@@ -99,9 +99,11 @@ describe('a pod whose image takes time', () => {
     expect(written.map(({ atMs, status }) => [atMs / 1000, waitingReason(status)])).toEqual([
       [0, 'ContainerCreating'],
       [5, undefined],
-      [6, 'CrashLoopBackOff'],
-      [16, undefined],
-      [17, 'CrashLoopBackOff'],
+      [6, undefined],
+      [7, undefined],
+      [8, 'CrashLoopBackOff'],
+      [18, undefined],
+      [19, 'CrashLoopBackOff'],
     ]);
   });
 });

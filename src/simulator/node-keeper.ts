@@ -54,6 +54,8 @@ interface NodeState {
   isOff: boolean;
   isGone: boolean;
   reportedProblems: string;
+  /** The annotation with the node's amounts, as it was when they were reported last. */
+  reportedAmounts?: string;
 }
 
 /** Pressure, evictions and shutdowns of the nodes. Nothing is done about a node that has no trouble and is asked nothing. */
@@ -105,9 +107,18 @@ export class NodeKeeper {
     state.troubles = this.troublesNow(behaviours, starved, name, state);
     if (!behaviours.has('shutdown')) this.powerOn(state);
     if (state.isOff) return {};
-    if (!isAsReported(node, state.troubles)) await this.dependencies.report(name, signal);
+    await this.reportChanges(node, state, signal);
     if (behaviours.has('shutdown')) return this.shutDown(node, state);
     return this.relieve(node, state, behaviours, starved);
+  }
+
+  /** What is not asked for any more shows in no comparison with what is: the annotation may be gone. */
+  private async reportChanges(node: ReadableNode, state: NodeState, signal: AbortSignal): Promise<void> {
+    const amounts = node.metadata.annotations?.[CAPACITY_ANNOTATION] ?? '';
+    const { reportedAmounts = amounts } = state;
+    if (amounts !== reportedAmounts || !isAsReported(node, state.troubles))
+      await this.dependencies.report(node.metadata.name, signal);
+    state.reportedAmounts = amounts;
   }
 
   private stateOf(name: string): NodeState {

@@ -206,7 +206,7 @@ describe('NodeSimulator', () => {
     await clock.advance(0);
     expect(cluster.requests.filter(({ type }) => type.resource === 'pods')).toHaveLength(before);
     await clock.advance(10_000);
-    expect(pod('crashing')?.status?.containerStatuses?.[0]?.restartCount).toBe(1);
+    expect(pod('crashing')?.status?.containerStatuses?.[0]?.restartCount).toBe(2);
   });
 
   it('tells of trouble by events', async () => {

@@ -155,7 +155,6 @@ describe('a node whose capacity is changed', () => {
         "Pod was rejected: Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
     });
     await annotate({ [CAPACITY_ANNOTATION]: null });
-    await clock.advance(300_000);
     expect(node()?.status?.capacity).toMatchObject({ cpu: '8' });
     expect(node()?.status?.capacity).not.toHaveProperty(['example.com/gpu']);
   });

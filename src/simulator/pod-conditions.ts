@@ -24,7 +24,7 @@ export function decidePodConditions(
   const containersReady = containersVerdict([...sidecarsOf(pod, initContainers), ...containers]);
   return withVerdicts(pod, now, [
     { type: 'PodScheduled', status: 'True' },
-    { type: 'Initialized', ...initializedVerdict(pod, initContainers) },
+    { type: 'Initialized', ...initializedVerdict(pod, hasBegun(containers) ? [] : initContainers) },
     { type: 'ContainersReady', ...containersReady },
     { type: 'Ready', ...readyVerdict(pod, containersReady) },
   ]);
@@ -68,6 +68,13 @@ export function statusesOf(status: DeepReadonly<PodStatus>): readonly ReadableSt
 
 export function isConditionTrue({ status }: ReadablePod, asked: string): boolean {
   return status?.conditions?.some((each) => each.type === asked && each.status === 'True') ?? false;
+}
+
+/** Whether any of the main containers has been started: then the init containers are done. Source: HasAnyRegularContainerStarted. */
+export function hasBegun(statuses: readonly ReadableStatus[]): boolean {
+  return statuses.some(
+    ({ lastState, state }) => state?.running ?? state?.terminated ?? lastState?.terminated ?? false,
+  );
 }
 
 function sidecarsOf({ spec }: ReadablePod, statuses: readonly ContainerStatus[]): readonly ContainerStatus[] {

@@ -58,4 +58,9 @@ export function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts
 
 export const condition = (status: PodStatus | undefined, type: string) =>
   status?.conditions?.find((candidate) => candidate.type === type);
+/** `running`, or why the first container waits or has ended. */
+export const stateWord = (status: PodStatus) => {
+  const { terminated, waiting } = status.containerStatuses?.[0]?.state ?? {};
+  return waiting?.reason ?? terminated?.reason ?? 'running';
+};
 export const waitingReason = (status: PodStatus) => status.containerStatuses?.[0]?.state?.waiting?.reason;

@@ -31,8 +31,9 @@ export function noteStatus(
     if (containerID !== undefined && state?.running && !memory.startedMs.has(containerID))
       memory.startedMs.set(containerID, nowMs);
     const { finishedAt, startedAt } = lastState?.terminated ?? {};
-    if (state?.waiting?.reason !== 'CrashLoopBackOff' || !startedAt || !finishedAt) continue;
+    if (!state?.running || !startedAt || !finishedAt) continue;
+    // The restart after it was the first of a new row.
     if (isBackoffForgotten(Date.parse(finishedAt) - Date.parse(startedAt)))
-      memory.forgottenRestarts.set(name, restartCount);
+      memory.forgottenRestarts.set(name, restartCount - 1);
   }
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, Probe } from '../machinery/generated/types/core-v1.js';
+import type { Pod } from '../machinery/kubernetes/index.js';
 import { PROBE_ANNOTATIONS } from './decide-probes.js';
 import { ENDS_AFTER_ANNOTATION, EXIT_CODE_ANNOTATION } from './pod-behaviour.js';
-import { aPod, condition, play, waitingReason } from './pod-lifecycle.fixture.js';
+import { START, aPod, condition, play, stateWord, waitingReason } from './pod-lifecycle.fixture.js';
+import { newPodMemory, noteStatus } from './pod-memory.js';
 
 const HTTP: Probe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 5, failureThreshold: 2 };
 const probing = (probes: Partial<Container>, annotations: Record<string, string>) =>
@@ -44,18 +46,24 @@ describe('probes of which annotations say what they find', () => {
 
   it('a liveness that fails has the container started again, with the events of a kubelet', () => {
     const pod = probing({ livenessProbe: HTTP }, { [PROBE_ANNOTATIONS.Liveness]: 'fails after 8s' });
-    const { events, written } = play(pod, 26_000);
-    expect(written.map(({ atMs, status }) => [atMs / 1000, waitingReason(status)])).toEqual([
-      [0, undefined],
-      [15, 'CrashLoopBackOff'],
-      [25, undefined],
+    const { events, written } = play(pod, 45_000);
+    expect(written.map(({ atMs, status }) => [atMs / 1000, stateWord(status)])).toEqual([
+      [0, 'running'],
+      [15, 'Error'],
+      [16, 'running'],
+      [31, 'CrashLoopBackOff'],
+      [41, 'running'],
     ]);
     expect(written[1]?.status.containerStatuses?.[0]).toMatchObject({
-      lastState: { terminated: { exitCode: 137, reason: 'Error' } },
+      state: { terminated: { exitCode: 137, reason: 'Error' } },
     });
-    expect(events).toEqual([
+    const killed = [
       'Warning Unhealthy Liveness probe failed: HTTP probe failed with statuscode: 503',
       'Normal Killing Container main failed liveness probe, will be restarted',
+    ];
+    expect(events).toEqual([
+      ...killed,
+      ...killed,
       'Warning BackOff Back-off restarting failed container main in pod pod_default(uid)',
     ]);
   });
@@ -65,7 +73,8 @@ describe('probes of which annotations say what they find', () => {
     const { events, written } = play(pod, 6_000);
     expect(written.map(({ atMs, status }) => [atMs / 1000, waitingReason(status)])).toEqual([
       [0, undefined],
-      [5, 'CrashLoopBackOff'],
+      [5, undefined],
+      [6, undefined],
     ]);
     expect(events.slice(0, 2)).toEqual([
       'Warning Unhealthy Startup probe failed: HTTP probe failed with statuscode: 503',
@@ -85,20 +94,22 @@ describe('probes of which annotations say what they find', () => {
 describe('containers that end by an annotation', () => {
   it('are started again where they always are, whatever they exit with', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '30s' };
-    const { written } = play(aPod({ annotations }), 71_000);
+    const { written } = play(aPod({ annotations }), 72_000);
     const seen = written.map(({ atMs, status }) => {
       const { lastState, restartCount } = status.containerStatuses?.[0] ?? {};
-      return [atMs / 1000, waitingReason(status), restartCount, lastState?.terminated?.reason];
+      return [atMs / 1000, stateWord(status), restartCount, lastState?.terminated?.reason];
     });
     expect(seen).toEqual([
-      [0, undefined, 0, undefined],
-      [30, 'CrashLoopBackOff', 0, 'Completed'],
-      [40, undefined, 1, 'Completed'],
-      [70, 'CrashLoopBackOff', 1, 'Completed'],
+      [0, 'running', 0, undefined],
+      [30, 'Completed', 0, undefined],
+      [31, 'running', 1, 'Completed'],
+      [61, 'CrashLoopBackOff', 1, 'Completed'],
+      [71, 'running', 2, 'Completed'],
     ]);
+    expect(written[1]?.status.phase).toBe('Running');
   });
 
-  it('wait for 10 s, doubled up to 5 min, in the words of a kubelet', () => {
+  it('wait from their second end on for 10 s, doubled up to 5 min, in the words of a kubelet', () => {
     const annotations = { [ENDS_AFTER_ANNOTATION]: '1s', [EXIT_CODE_ANNOTATION]: '3' };
     const { written } = play(aPod({ annotations }), 1_500_000);
     const words = written.flatMap(
@@ -112,21 +123,28 @@ describe('containers that end by an annotation', () => {
     );
   });
 
-  it('begin with the first backoff again once they have run for ten minutes', () => {
-    const annotations = { [ENDS_AFTER_ANNOTATION]: '11m' };
-    const { written } = play(aPod({ annotations }), 3_600_000);
-    const words = written.flatMap(
+  it('are started at once again when they have run for ten minutes, and wait 10 s after the next end', () => {
+    const memory = { forgottenRestarts: new Map<string, number>() };
+    const ending = (endsAfter: string, pod: Pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, annotations: { [ENDS_AFTER_ANNOTATION]: endsAfter } },
+    });
+    const long = play(ending('11m', aPod()), 3_600_000, memory);
+    expect(long.written.map(({ status }) => stateWord(status)).includes('CrashLoopBackOff')).toBe(false);
+    expect(long.pod.status?.containerStatuses?.[0]?.restartCount).toBe(5);
+    noteStatus({ ...newPodMemory(), ...memory }, undefined, { status: long.pod.status ?? {} }, START);
+    const short = play(ending('1s', long.pod), 3_660_000, memory);
+    const [first] = short.written.flatMap(
       ({ status }) => status.containerStatuses?.[0]?.state?.waiting?.message ?? [],
     );
-    expect(words).toHaveLength(5);
-    for (const word of words) expect(word).toMatch(/^back-off 10s /);
+    expect(first).toMatch(/^back-off 10s /);
   });
 
   it('are sidecars only where it names them', () => {
     const sidecar = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
     const spec = { initContainers: [sidecar], restartPolicy: 'Never' } as const;
     const restarts = (annotations: Record<string, string>) =>
-      play(aPod({ annotations }, { ...spec, initContainers: [{ ...sidecar }] }), 25_000).pod.status
+      play(aPod({ annotations }, { ...spec, initContainers: [{ ...sidecar }] }), 6_000).pod.status
         ?.initContainerStatuses?.[0]?.restartCount;
     expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never' })).toBe(0);
     expect(restarts({ [ENDS_AFTER_ANNOTATION]: 'never', [`${ENDS_AFTER_ANNOTATION}.proxy`]: '2s' })).toBe(1);

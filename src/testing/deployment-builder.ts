@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentSpec } from '@rollkeeper/machinery/kubernetes';
 
+/** What of {@link aDeployment} is other than usual. */
 export interface DeploymentShape {
   readonly replicas?: number;
   readonly image?: string;

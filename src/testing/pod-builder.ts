@@ -1,5 +1,6 @@
 import type { Pod, PodSpec, PodStatus } from '@rollkeeper/machinery/kubernetes';
 
+/** What of {@link aPod} is other than usual. */
 export interface PodTraits {
   readonly name?: string;
   readonly uid?: string;

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
 import { waitFor } from './wait-for.js';
 
+/** A Redis of the test. */
 export interface TestRedisServer {
   readonly url: string;
   readonly pid: number;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '@rollkeeper/runtime/leader-election';
 import { waitFor } from './wait-for.js';
 
+/** Locks of one lease, for {@link runResourceLockContract}. */
 export interface ResourceLocksUnderTest {
   /** A candidate's lock; all of them share one lease without a previous holder. */
   lock(identity: string): ResourceLock;

@@ -13,6 +13,7 @@ import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { FakeCluster } from './fake-cluster.js';
 import { FakeInformers } from './fake-informers.js';
 
+/** A controller without caches, queue and API, and what it has done. */
 export interface RunningController {
   readonly informers: FakeInformers;
   readonly built: BuiltController;

@@ -24,4 +24,5 @@ export interface WorkQueueHarness {
   close(): Promise<void>;
 }
 
+/** Makes a queue for one test of its contract. */
 export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;

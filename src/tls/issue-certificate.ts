@@ -116,10 +116,11 @@ function extensionsOf(asked: CertificateRequest, usages: readonly string[]): Ext
   const flags = usages.reduce((all, usage) => all | (KEY_USAGES[usage] ?? 0), 0);
   const purposes = [...new Set(usages.flatMap((usage) => PURPOSES[usage] ?? []))];
   const names = alternativeNames(asked);
+  // In the order of Go's x509.
   return [
-    new BasicConstraintsExtension(false, undefined, true),
     ...(flags === 0 ? [] : [new KeyUsagesExtension(flags, true)]),
     ...(purposes.length === 0 ? [] : [new ExtendedKeyUsageExtension(purposes)]),
+    new BasicConstraintsExtension(false, undefined, true),
     ...(names.length === 0 ? [] : [new SubjectAlternativeNameExtension(names)]),
   ];
 }

@@ -10,6 +10,7 @@ export interface RequestUser {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What a request does with its object. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
 
 /** What a webhook knows of the request that it is asked about. */
@@ -103,6 +104,7 @@ export interface WebhookRules {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded';
 }
 
+/** How a webhook answers. */
 export interface WebhookHandlers<T extends KubernetesObject> {
   /** Changes the object in place, or returns another one. */
   default?(this: void, object: T, request: AdmissionRequest<T>): void | T | Promise<void | T>;
@@ -110,6 +112,7 @@ export interface WebhookHandlers<T extends KubernetesObject> {
   validate?(this: void, object: DeepReadonly<T>, request: AdmissionRequest<T>): Verdict | Promise<Verdict>;
 }
 
+/** A webhook as its author writes it. */
 export interface WebhookSpec<T extends KubernetesObject> extends WebhookRules, WebhookHandlers<T> {
   /**
    * Requests at this subresource of the kind, and not at the kind itself: `eviction` of pods, `scale` of Deployments. The object is

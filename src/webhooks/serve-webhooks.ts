@@ -7,6 +7,7 @@ import { convertBy, publishConfigurations } from './publish-configurations.js';
 import { WebhookListener } from './webhook-listener.js';
 import { assertDistinct } from './webhook-server.options.js';
 
+/** Of {@link serveWebhooks}. */
 export interface ServeWebhooksOptions {
   readonly webhooks: readonly WebhookDefinition[];
   readonly clock: Clock;

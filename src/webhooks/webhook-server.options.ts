@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/runtime';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import type { WebhookDefinition } from './define-webhook.js';
@@ -36,6 +36,7 @@ export interface WebhookServerOptions {
   readonly configurationName?: string;
 }
 
+/** Certificate and key in files of PEM. */
 export interface WebhookCertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;

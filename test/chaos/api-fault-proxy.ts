@@ -11,6 +11,8 @@ export interface AnswerFault {
   readonly retryAfterSeconds?: number;
   /** Which requests. @default all but watches */
   readonly methods?: readonly string[];
+  /** @default all */
+  readonly paths?: RegExp;
   /** Whether the server has done what was asked before the fault shows. */
   readonly afterwards?: boolean;
 }
@@ -130,7 +132,7 @@ export class ApiFaultProxy {
     const own = this.onRequest?.({ method, path: url, headers: asked, body });
     if (own && 'json' in own) return sendJson(answer, own.status, own.json);
     if (own) return sendStatus(answer, own);
-    const fault = this.faultFor(incoming.method ?? '');
+    const fault = this.faultFor(method, url);
     if (fault && !fault.afterwards && fault.kind !== 'half-sent') return this.fail(fault, answer);
     const isWrite = incoming.method !== 'GET';
     const write = { method: incoming.method ?? '', path: url, body };
@@ -144,9 +146,10 @@ export class ApiFaultProxy {
     else answer.writeHead(status, { ...headers, 'content-length': String(text.length) }).end(text);
   }
 
-  private faultFor(method: string): AnswerFault | undefined {
+  private faultFor(method: string, path: string): AnswerFault | undefined {
     const fault = this.answerFault;
     if (!fault || (fault.methods && !fault.methods.includes(method))) return undefined;
+    if (fault.paths && !fault.paths.test(path)) return undefined;
     return this.random() < fault.share ? fault : undefined;
   }
 

@@ -2,6 +2,7 @@ import { ActivationsChecker } from './checkers/activations.js';
 import { findLostChanges } from './checkers/changes.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
+import { LeaseFenceChecker, isOfLedger } from './checkers/lease-fence.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PoliciesChecker } from './checkers/policies.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
@@ -12,6 +13,13 @@ import type { JournalLine } from './checkers/journal-line.js';
 import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
 import type { AcknowledgedChange } from './load.js';
+import type { ChaosCoordination } from './set/chaos-set.js';
+
+export interface ChecksOptions {
+  readonly redisLosesWrites: boolean;
+  /** With `leases` there are no queues in Redis whose terms could be judged. @default 'redis' */
+  readonly coordination?: ChaosCoordination;
+}
 
 /** All checks that read what was recorded, fed round by round. */
 export class Checks {
@@ -21,6 +29,7 @@ export class Checks {
   private readonly policies = new PoliciesChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
+  private readonly fence = new LeaseFenceChecker();
   private readonly scheduling = new SchedulingChecker();
   private changes = 0;
 
@@ -28,9 +37,7 @@ export class Checks {
    * @param options where Redis loses writes, an epoch may come twice and the notes of the epochs may go with it, so that nothing can be
    *   said about them (docs/REDIS.md); everything else holds there too
    */
-  constructor(
-    private readonly options: { readonly redisLosesWrites: boolean } = { redisLosesWrites: false },
-  ) {}
+  constructor(private readonly options: ChecksOptions = { redisLosesWrites: false }) {}
 
   /** The nodes whose capacity bindings are judged by. */
   know(nodes: readonly Node[]): void {
@@ -53,8 +60,10 @@ export class Checks {
       this.replay.apply(event);
       found.push(...this.limits.check(event), ...this.pods.check(event), ...this.scheduling.check(event));
     }
-    const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(journal, terms);
-    return [...found, ...this.activations.check(journal), ...epochs];
+    const leaders = this.options.coordination === 'leases' ? journal.filter(isOfLeadership) : journal;
+    const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(leaders, terms);
+    const ofKeys = journal.filter((line) => !isOfLedger(line));
+    return [...found, ...this.activations.check(ofKeys), ...epochs, ...this.fence.check(journal)];
   }
 
   /** Once everything is at rest. */
@@ -65,10 +74,13 @@ export class Checks {
   }
 
   counts(): Record<string, number> {
+    const ofLeaders: Record<string, number> =
+      this.options.coordination === 'leases'
+        ? { epochs: this.fence.terms, 'lease fence': this.fence.writes }
+        : { epochs: this.epochs.adds, 'refused adds of former leaders': this.epochs.refused };
     return {
       activations: this.activations.activations,
-      epochs: this.epochs.adds,
-      'refused adds of former leaders': this.epochs.refused,
+      ...ofLeaders,
       limits: this.limits.checks,
       policies: this.policies.checks,
       'pods of a ReplicaSet': this.pods.checks,
@@ -77,3 +89,6 @@ export class Checks {
     };
   }
 }
+
+/** Of what concerns leaders, all that does not need a queue in Redis. */
+const isOfLeadership = ({ e }: JournalLine): boolean => e === 'lead';

@@ -6,7 +6,7 @@ import { SeededRandom } from './random.js';
 import { renderReport } from './report.js';
 import { ChaosRun } from './run.js';
 import { createSchedule } from './schedule.js';
-import { ChaosSet, REDIS_KINDS } from './set/chaos-set.js';
+import { COORDINATIONS, ChaosSet, REDIS_KINDS } from './set/chaos-set.js';
 import { number, oneOf, readFlags, seed as seedFlag, text, yes } from '../support/flags.js';
 
 const flags = readFlags('npm run chaos --', {
@@ -18,6 +18,11 @@ const flags = readFlags('npm run chaos --', {
   roundSeconds: number('after which everything must come to rest', 60),
   faults: text('only those whose name holds one of these words, with commas between; empty: all'),
   redis: oneOf('what the replicas share', REDIS_KINDS, 'single'),
+  coordination: oneOf(
+    'how they share their work; leases: by a Lease, without a Redis',
+    COORDINATIONS,
+    'redis',
+  ),
   report: text('a file for the report'),
   dist: text('the built program', join(import.meta.dirname, '..', '..', 'dist')),
   keep: yes('keep the data, also of a run that went well'),
@@ -26,14 +31,16 @@ const flags = readFlags('npm run chaos --', {
   logLevel: text('of the replicas', 'info'),
 });
 
-const { minutes, redis, seed } = flags;
+const { coordination, minutes, redis, seed } = flags;
+if (coordination === 'leases' && redis !== 'single')
+  throw new Error('redis: with coordination leases the replicas share none, and only the API server has one');
 const startedAt = performance.now();
 const say = (line: string): void => {
   const at = ((performance.now() - startedAt) / 1000).toFixed(1);
   for (const part of line.split('\n')) console.log(`${at.padStart(7)}  ${part}`);
 };
 const wanted = flags.faults.split(',').map((word) => word.trim());
-const kinds = faultKindsOn(redis).filter((kind) => wanted.some((word) => kind.includes(word)));
+const kinds = faultKindsOn(redis, coordination).filter((kind) => wanted.some((word) => kind.includes(word)));
 const roundMs = flags.roundSeconds * 1000;
 const rounds = Math.max(Math.ceil((minutes * 60_000) / roundMs), 1);
 const random = new SeededRandom(seed ^ 0x5eed);
@@ -43,6 +50,7 @@ say(`seed ${seed}`);
 const set = await ChaosSet.start({
   dist: flags.dist,
   redis,
+  coordination,
   replicas: flags.replicas,
   schedulers: flags.schedulers,
   random: () => random.next(),
@@ -74,7 +82,7 @@ try {
   await set.stop();
   if (failed || flags.keep)
     say(
-      `kept ${set.dataDir}; the same again: npm run chaos -- --redis ${redis} --seed ${seed} --minutes ${minutes}`,
+      `kept ${set.dataDir}; the same again: npm run chaos -- --redis ${redis} --coordination ${coordination} --seed ${seed} --minutes ${minutes}`,
     );
   else set.remove();
 }

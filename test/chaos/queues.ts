@@ -1,10 +1,14 @@
 import type { ReplicaStatus } from '../../src/rollkeeper/admin/index.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
-/** What waits, runs, or is parked in the queues, as a replica's admin page says; empty when nothing does. */
+/**
+ * What waits, runs, or is parked in the queues, as a replica's admin page says; empty when nothing does. Queues in Redis are those of
+ * all; without it they are the leader's own.
+ */
 export async function findQueued(set: ChaosSet): Promise<string[]> {
-  const replica = set.replicas.find(({ process }) => process.isReady);
-  if (!replica) return ['no replica is ready'];
+  const replica =
+    set.coordination === 'leases' ? await set.leader() : set.replicas.find(({ process }) => process.isReady);
+  if (!replica) return ['no replica is ready, or none leads'];
   const answer = await fetch(`${replica.process.adminUrl}/admin/status`, {
     signal: AbortSignal.timeout(3000),
   }).catch(() => undefined);

@@ -16,16 +16,18 @@ export const canGiveAway = process.getuid?.() === 0;
 
 /**
  * Carries out every stage, in a folder of its own below `folder`, with the Node of this process in place of the image's.
+ * @param project the folder with the Dockerfile. @default our own
  * @throws Error for an instruction that it does not know, or a command that fails
  */
 export function buildStages(
   stages: readonly Stage[],
   folder: string,
   say: (line: string) => void,
+  project = ROOT,
 ): BuiltStage {
   const built = new Map<string, BuiltStage>();
   const context = join(folder, 'context');
-  copyContext(context);
+  copyContext(project, context);
   stages.forEach((stage, index) => {
     const root = join(folder, `stage-${index}`);
     const base = built.get(stage.from);
@@ -104,10 +106,10 @@ function copy({ flags, words }: Step, stage: BuiltStage, { built, context }: Sou
   }
 }
 
-function copyContext(folder: string): void {
+function copyContext(project: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const path of allowedInContext())
-    cpSync(join(ROOT, path), join(folder, path), {
+  for (const path of allowedInContext(join(project, '.dockerignore')))
+    cpSync(join(project, path), join(folder, path), {
       recursive: true,
       filter: (file) => !file.endsWith('.spec.ts'),
     });

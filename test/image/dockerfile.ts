@@ -43,9 +43,12 @@ export function stepsWithBases(stage: Stage, stages: readonly Stage[]): Step[] {
   return [...(base ? stepsWithBases(base, stages) : []), ...stage.steps];
 }
 
-/** Names that .dockerignore lets into the build, which is a list of what is let in. @throws Error when it is another */
-export function allowedInContext(): string[] {
-  const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+/**
+ * Names that .dockerignore lets into the build, which is a list of what is let in. @throws Error when it is another
+ * @param file a path. @default our own
+ */
+export function allowedInContext(file = join(ROOT, '.dockerignore')): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
   const [first, ...rest] = lines.filter((line) => line !== '' && !line.startsWith('#'));
   if (first !== '*') throw new Error('.dockerignore must begin by leaving everything out');
   return rest.filter((line) => line.startsWith('!')).map((line) => line.slice(1));

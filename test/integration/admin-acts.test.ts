@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/opentelemetry/index.js';
 import { AdminModule } from '../../src/rollkeeper/admin/admin.module.js';
 import type { AdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/nest-admin-server.js';
+import type { AskingOne } from '../../src/rollkeeper/delegated-access/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/testing/admin-ports.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import type { RunningApiServer } from './api-server-harness.js';
@@ -41,7 +42,7 @@ describe('acts of people', () => {
   const clients: HttpApiClient[] = [];
   const logged: unknown[] = [];
 
-  const clientAs = (token: string): HttpApiClient => {
+  const clientAs = ({ token = '' }: AskingOne): HttpApiClient => {
     const client = createHttpApiClient({
       connection: { serverUrl: api.url, tls: {}, credentials: bearerToken(token), source: 'test' },
       userAgent: 'test',
@@ -70,7 +71,7 @@ describe('acts of people', () => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reads' },
       subjects: [{ kind: 'User', name: 'reader', apiGroup: 'rbac.authorization.k8s.io' }],
     });
-    replica = clientAs(TOKEN);
+    replica = clientAs({ token: TOKEN });
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));

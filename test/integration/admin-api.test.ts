@@ -418,7 +418,7 @@ describe('the admin API', () => {
       };
       await start({
         delegated: {
-          judge: async ({ path, token: user, verb }) => {
+          judge: async ({ path, token: user = '', verb }) => {
             asked.push(`${verb} ${path}`);
             return rights[user]?.includes(path)
               ? { verdict: 'allowed', user }

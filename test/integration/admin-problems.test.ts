@@ -49,7 +49,7 @@ describe('problems of the admin API', () => {
     const asTeam = asTheTeam(troubled());
     server = await startTeamsAdmin({
       client: cluster,
-      clientAs: (token: string) => {
+      clientAs: ({ token = '' }) => {
         asked.push(token);
         return asTeam;
       },

@@ -149,7 +149,7 @@ describe('a runtime class', () => {
       nodeSelector: { a: 'b', runtime: 'h' },
       overhead: { cpu: '250m' },
     });
-    expect(tolerations[0]).toEqual({ key: 'r', operator: 'Exists' });
+    expect(tolerations.at(-1)).toEqual({ key: 'r', operator: 'Exists' });
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import type { TestCluster } from '../../src/testing/cluster/index.js';
 import { startTestCluster } from '../../src/testing/cluster/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 120_000 };
@@ -90,6 +91,156 @@ describe('a pod with a template of a ResourceClaim', () => {
     await cluster.settled(PATIENT);
     expect(await reasons('Pod', 'lost')).toContain('FailedResourceClaimCreation');
     await cluster.delete('default/pod/lost', { gracePeriodSeconds: 0 });
+  });
+});
+
+describe('a pod that asks for an extended resource which devices serve', () => {
+  const asks = (resources: object) => ({
+    containers: [
+      { name: 'main', image: 'nginx:1.27', resources: { requests: resources, limits: resources } },
+    ],
+  });
+  const NIC = 'deviceclass.resource.kubernetes.io/nic';
+
+  beforeAll(async () => {
+    const pool = { name: 'nics', generation: 1, resourceSliceCount: 1 };
+    await cluster.apply([
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'DeviceClass',
+        metadata: { name: 'nic' },
+        spec: { extendedResourceName: 'example.com/nic' },
+      },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceSlice',
+        metadata: { name: 'nics' },
+        spec: { driver: 'nic.example.com', nodeName: 'node-1', pool, devices: [{ name: 'nic-0' }] },
+      },
+    ]);
+  });
+
+  it('gets a claim that the scheduler makes, and that says which request serves which container', async () => {
+    await cluster.apply(pod('fast', asks({ 'example.com/nic': '1' })));
+    await cluster.waitFor('default/pod/fast', 'condition=Ready', PATIENT);
+    const fast = await find('default/pod/fast');
+    expect(fast?.['spec'].nodeName).toBe('node-1');
+    const { requestMappings, resourceClaimName } = fast?.['status'].extendedResourceClaimStatus ?? {};
+    expect(resourceClaimName).toMatch(/^fast-extended-resources-/);
+    expect(requestMappings).toEqual([
+      { containerName: 'main', resourceName: 'example.com/nic', requestName: 'container-0-request-0' },
+    ]);
+    const claim = await find(`default/resourceclaim/${resourceClaimName}`);
+    expect(claim?.metadata.annotations).toEqual({ 'resource.kubernetes.io/extended-resource-claim': 'true' });
+    expect(claim?.['status']).toMatchObject({
+      allocation: { devices: { results: [{ request: 'container-0-request-0', device: 'nic-0' }] } },
+      reservedFor: [{ name: 'fast' }],
+    });
+  });
+
+  it('waits while another has the device, and gets it by the class’s own name once that has gone', async () => {
+    await cluster.apply(pod('second', asks({ [NIC]: '1' })));
+    await cluster.settled(PATIENT);
+    const [condition] = (await find('default/pod/second'))?.['status'].conditions ?? [];
+    expect(condition.message).toContain('2 cannot allocate all claims. still not schedulable');
+    await cluster.delete('default/pod/fast', { gracePeriodSeconds: 0 });
+    await cluster.waitFor('default/pod/second', 'condition=Ready', PATIENT);
+    expect((await cluster.list('resourceclaims')).map(({ metadata }) => metadata.name)).toEqual([
+      expect.stringMatching(/^second-extended-resources-/),
+    ]);
+    await cluster.delete('default/pod/second', { gracePeriodSeconds: 0 });
+  });
+});
+
+describe('a pod whose device has to be prepared', () => {
+  const READY = 'example.com/ready';
+  const FAILED = 'example.com/failed';
+  const pool = { name: 'fabric', generation: 1, resourceSliceCount: 1 };
+  const device = { bindingConditions: [READY], bindingFailureConditions: [FAILED] };
+
+  beforeAll(async () => {
+    await cluster.apply([
+      { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'fabric' }, spec: {} },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceSlice',
+        metadata: { name: 'fabric' },
+        spec: {
+          ...{ driver: 'fabric.example.com', allNodes: true, pool },
+          devices: [{ name: 'f-0', ...device, bindsToNode: true }],
+        },
+      },
+      {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceClaim',
+        metadata: { name: 'fabric', namespace: 'default' },
+        spec: {
+          devices: {
+            requests: [
+              {
+                name: 'f',
+                exactly: {
+                  deviceClassName: 'fabric',
+                  selectors: [{ cel: { expression: 'device.driver == "fabric.example.com"' } }],
+                },
+              },
+            ],
+          },
+        },
+      },
+    ]);
+  });
+
+  const allocation = async () =>
+    (await find('default/resourceclaim/fabric'))?.['status']?.allocation as Loose | undefined;
+  const report = async (type: string): Promise<void> => {
+    const condition = {
+      type,
+      status: 'True',
+      reason: 'Told',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const { results = [] } = (await allocation())?.['devices'] ?? {};
+    const devices = results.map(({ device: name, driver, pool: from }: Loose) => ({
+      ...{ device: name, driver, pool: from, conditions: [condition] },
+    }));
+    await cluster.patch('default/resourceclaim/fabric', { status: { devices } }, { subresource: 'status' });
+  };
+
+  it('waits until its driver has, on a node that others may not take the device to', async () => {
+    await cluster.apply(pod('waiter', { resourceClaims: [{ name: 'f', resourceClaimName: 'fabric' }] }));
+    await waitFor(async () => (await reasons('Pod', 'waiter')).includes('BindingConditionsPending'), {
+      what: 'the scheduler to wait',
+    });
+    const waiting = await find('default/pod/waiter');
+    expect(waiting?.['spec'].nodeName).toBeUndefined();
+    const given = await allocation();
+    expect(given?.['allocationTimestamp']).toMatch(/^\d{4}-/);
+    expect(given?.['nodeSelector'].nodeSelectorTerms).toEqual([
+      { matchFields: [expect.objectContaining({ key: 'metadata.name' })] },
+    ]);
+    await report(READY);
+    await cluster.waitFor('default/pod/waiter', 'condition=Ready', PATIENT);
+    await cluster.delete('default/pod/waiter', { gracePeriodSeconds: 0 });
+    await waitFor(async () => (await allocation()) === undefined, { what: 'the device to be given back' });
+  });
+
+  it('is given devices anew where its driver cannot', async () => {
+    await cluster.apply(pod('retried', { resourceClaims: [{ name: 'f', resourceClaimName: 'fabric' }] }));
+    await waitFor(async () => (await allocation()) !== undefined, { what: 'the device to be allocated' });
+    await report(FAILED);
+    await waitFor(
+      async () => {
+        await cluster.clock.advance(11_000);
+        const status = (await find('default/resourceclaim/fabric'))?.['status'] as Loose | undefined;
+        return status?.['allocation'] !== undefined && status['devices'] === undefined;
+      },
+      { what: 'devices anew' },
+    );
+    await report(READY);
+    await cluster.waitFor('default/pod/retried', 'condition=Ready', PATIENT);
+    await cluster.delete('default/pod/retried', { gracePeriodSeconds: 0 });
   });
 });
 

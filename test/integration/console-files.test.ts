@@ -35,6 +35,15 @@ describe('the files of the console', () => {
     for (const path of paths) expect(await statusOf(path), path).toBe(200);
   });
 
+  it('are all asked for by the page itself, and not one after the other by each other', () => {
+    const page = readFileSync(join(PUBLIC, 'index.html'), 'utf8');
+    const scripts = readdirSync(PUBLIC).filter((name) => name.endsWith('.js') && name !== 'console.js');
+    for (const name of scripts)
+      expect(page).toContain(`<link rel="modulepreload" href="/console/${name}" />`);
+    for (const name of readdirSync(PUBLIC).filter((each) => each.endsWith('.css')))
+      expect(page).toContain(`<link rel="stylesheet" href="/console/${name}" />`);
+  });
+
   it('are no others of the library that draws it', async () => {
     for (const path of [
       '/console/directives/unsafe-html.js',

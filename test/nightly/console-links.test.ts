@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
+import type { EventObject } from '../../src/client/events/event-object.js';
 import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, PODS } from '../../src/machinery/kubernetes/index.js';
+import { freePort } from '../../src/testing/free-port.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
@@ -21,7 +23,8 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
   let pod: string;
 
   beforeAll(async () => {
-    [up, browser] = await Promise.all([Up.start(), launchChromium()]);
+    const args = ['--console-port', String(await freePort()), '--', '--problems-interval-ms', '1000'];
+    [up, browser] = await Promise.all([Up.start({ args }), launchChromium()]);
     client = await up.client();
     origin = (await up.status()).replicas[0]?.adminUrl ?? '';
     const annotations = { 'node.rollkeeper.dev/logs.web': `first line\n${EVIL}\n` };
@@ -120,6 +123,39 @@ describe.skipIf(!chromiumPath)('links into the console', () => {
     } finally {
       delete process.env['KUBECONFIG'];
     }
+  });
+
+  it('end the Events of problems, and what `problems` prints', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'broken', image: 'web:missing' }));
+    const link = `${origin}/console?deployment=default%2Fbroken`;
+    const event = await waitFor(
+      async () => {
+        const { items } = await client.list<EventObject>(EVENTS, { namespace: 'default' });
+        return items.find(
+          ({ involvedObject, reportingComponent }) =>
+            reportingComponent === 'rollkeeper-problems' && involvedObject.name === 'broken',
+        );
+      },
+      { what: 'the Event of the problem' },
+    );
+    expect(event.message).toMatch(/\. In the console: /);
+    expect(event.message.endsWith(link)).toBe(true);
+    process.env['KUBECONFIG'] = up.kubeconfig;
+    try {
+      const here = await rollkeeper('problems', '--data-dir', up.dataDir);
+      expect(here.stdout).toContain(`  in the console: ${link}`);
+      const flags = ['--data-dir', '/nowhere'];
+      expect((await rollkeeper('problems', ...flags)).stdout).not.toContain('in the console');
+      const named = await rollkeeper('problems', ...flags, '--console-url', 'https://rollkeeper.example.com');
+      expect(named.stdout).toContain(
+        '  in the console: https://rollkeeper.example.com/console?deployment=default%2Fbroken',
+      );
+    } finally {
+      delete process.env['KUBECONFIG'];
+    }
+    await page.goto(link);
+    await page.waitForSelector('h2 >> text=broken');
+    await client.delete(DEPLOYMENTS, { namespace: 'default', name: 'broken' });
   });
 
   it('go back step by step: selections, views, dialogs', async () => {

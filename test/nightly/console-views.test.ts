@@ -26,10 +26,14 @@ const VIEWS: readonly (readonly [name: string, address: string, ready: string])[
   ['replicas', '#replicas', '.card'],
   ['queues', '#queues', '.queue-detail'],
   ['objectives', '#objectives', '.objective table'],
+  ['clusters', '#clusters', '.clusters >> text=does not answer'],
   ['the question of an act', '?deployment=shop/payments&ask=scale:deployments/shop/payments', '.dialog'],
   ['the question of a drain', '?object=nodes/node-1&ask=drain:nodes/node-1#objects', '.dialog'],
   ['the question of a way back', '?deployment=shop/payments&ask=undo:rollouts/shop/payments@1', '.changes'],
 ];
+
+/** Another cluster, where nobody answers. */
+const OTHERS = ['--console-clusters', 'production-elsewhere=http://127.0.0.1:9'];
 
 /** In the page: what is wider than the window, unless it can be scrolled there. */
 const OUTSIDE = `(() => {
@@ -57,7 +61,7 @@ describe.skipIf(!chromiumPath)('what the console shows', () => {
   let url: string;
 
   beforeAll(async () => {
-    [up, browser] = await Promise.all([Up.start(), launchChromium()]);
+    [up, browser] = await Promise.all([Up.start({ args: ['--', ...OTHERS] }), launchChromium()]);
     client = await up.client();
     await furnish(client);
     url = `${(await up.status()).replicas[0]?.adminUrl}/console`;

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -7,6 +7,9 @@ import { startTestCluster } from '../../src/testing/cluster/index.js';
 import { freePort } from '../../src/testing/free-port.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { PackedProject, StartedProgram } from '../e2e/support/packed-project.js';
+import type { BuiltStage } from '../image/build-stages.js';
+import { buildStages } from '../image/build-stages.js';
+import { parseDockerfile, stepsWithBases } from '../image/dockerfile.js';
 import { helm, helmEnv } from '../unit/support/helm.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -22,6 +25,44 @@ const documentsIn = (text: string): Rendered[] =>
     if (error) throw error;
     return (document.toJS() as Rendered | null) ?? [];
   });
+
+interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string; readonly kind: string };
+  };
+}
+
+function definitionFile(operator: string): string {
+  const [crds = ''] = readdirSync(join(operator, 'chart', 'crds'));
+  return join(operator, 'chart', 'crds', crds);
+}
+
+/** Of its chart, without the Service. */
+function rolesOfWebhooks(operator: string): string {
+  const text = readFileSync(join(operator, 'chart', 'templates', 'webhook.yaml'), 'utf8');
+  const roles = text.split('---\n').filter((each) => each.includes('rbac.authorization.k8s.io/v1\nkind'));
+  return roles.join('---\n').replaceAll('{{ .Release.Namespace }}', 'ops');
+}
+
+async function becomesReadyAndEnds(
+  program: StartedProgram,
+  port: number,
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const isReady = async (): Promise<boolean> => {
+    if (program.exitCode !== null) throw new Error(`it has ended: ${program.output}`);
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    return answer?.status === 200;
+  };
+  try {
+    await waitFor(isReady, { what: 'the operator to be ready', timeoutMs: 60_000, intervalMs: 50 });
+    await meanwhile();
+  } finally {
+    await program.end('SIGTERM');
+  }
+  expect(program.exitCode).toBe(0);
+}
 
 let project: PackedProject;
 beforeAll(() => {
@@ -108,28 +149,35 @@ describe.each([
 
   it('runs as the bundle that its image has', async () => {
     run('npm', 'run', 'bundle');
+    const rbac = readFileSync(join(operator, 'chart', 'templates', 'rbac.yaml'), 'utf8');
     await using cluster = await startTestCluster({
       ...{ controllers: [], nodes: 0 },
-      manifests: { file: join(operator, 'chart', 'crds') },
+      manifests: [
+        { file: join(operator, 'chart', 'crds') },
+        'apiVersion: v1\nkind: Namespace\nmetadata: { name: ops }',
+        rbac.replaceAll('{{ .Release.Namespace }}', 'ops'),
+        ...(hasWebhook ? [rolesOfWebhooks(operator)] : []),
+      ],
     });
+    const account = await cluster.user(`system:serviceaccount:ops:${name}`);
     const port = await freePort();
     const child = spawn(process.execPath, ['dist/main.mjs'], {
       cwd: operator,
-      env: { ...env, ...cluster.env, PORT: String(port) },
+      env: { ...env, ...account.env, PORT: String(port), POD_NAMESPACE: 'ops' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const program = new StartedProgram(child);
-    const isReady = async (): Promise<boolean> => {
-      if (program.exitCode !== null) throw new Error(`it has ended: ${program.output}`);
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-      return answer?.status === 200;
-    };
-    try {
-      await waitFor(isReady, { what: 'the operator to be ready', timeoutMs: 60_000, intervalMs: 50 });
-    } finally {
-      await program.end('SIGTERM');
-    }
-    expect(program.exitCode).toBe(0);
+    await becomesReadyAndEnds(program, port, async () => {
+      if (hasWebhook) return; // Nothing reaches its Service here.
+      const metadata = { namespace: 'default', name: 'one' };
+      const [kind] = documentsIn(readFileSync(definitionFile(operator), 'utf8')) as unknown as Definition[];
+      const { group, names } = kind!.spec;
+      const type = { group, version: 'v1', resource: names.plural, kind: names.kind, namespaced: true };
+      const object = { apiVersion: `${group}/v1`, kind: names.kind, metadata, spec: { image: 'one:1' } };
+      await cluster.client.create(type, object);
+      await cluster.waitFor('deployments/one', 'create');
+    });
+    expect(program.output).not.toMatch(/forbidden/i);
   });
 
   it('is not written over what is there', () => {
@@ -139,5 +187,52 @@ describe.each([
     });
     expect(again.status).not.toBe(0);
     expect(again.stderr).toMatch(/directory: .* is not empty/);
+  });
+});
+
+describe('the image of a new operator', () => {
+  let operator: string;
+  let built: BuiltStage;
+
+  /** As its README says, with packages that are brought along: it is installed, and its Dockerfile carried out, stage by stage. */
+  beforeAll(() => {
+    operator = join(project.directory, 'image-operator');
+    const packages = join(project.directory, 'packages');
+    mkdirSync(packages);
+    project.packInto(packages);
+    const flags = ['generate', 'operator', 'image-operator', '--packages', packages];
+    execFileSync(process.execPath, [project.bin, ...flags], { cwd: project.directory });
+    const { VITEST: _vitest, ...env } = process.env;
+    execFileSync('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund'], {
+      cwd: operator,
+      env,
+    });
+    const stages = parseDockerfile(readFileSync(join(operator, 'Dockerfile'), 'utf8'));
+    built = buildStages(stages, join(project.directory, 'image'), () => undefined, operator);
+  });
+
+  it('has the bundle and nothing else, and starts by the command that it names', async () => {
+    const stages = parseDockerfile(readFileSync(join(operator, 'Dockerfile'), 'utf8'));
+    const last = stages.at(-1);
+    if (!last) throw new Error('the Dockerfile has no stage');
+    const [command = '', ...args] =
+      stepsWithBases(last, stages).find(({ keyword }) => keyword === 'CMD')?.words ?? [];
+    expect(command).toBe('node');
+    const files = readdirSync(built.root, { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    );
+    expect(files.filter(({ name }) => !name.endsWith('.mjs'))).toEqual([]);
+    await using cluster = await startTestCluster({
+      ...{ controllers: [], nodes: 0 },
+      manifests: { file: join(operator, 'chart', 'crds') },
+    });
+    const port = await freePort();
+    const child = spawn(process.execPath, args, {
+      cwd: join(built.root, built.workdir),
+      env: { ...built.env, PATH: process.env['PATH'], ...cluster.env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const program = new StartedProgram(child);
+    await becomesReadyAndEnds(program, port);
   });
 });

@@ -83,9 +83,11 @@ describe.skipIf(!kubectl)('what kubectl shows of nodes that behave', () => {
     await described('pod', 'flapping', 'Readiness probe failed: HTTP probe failed with statuscode: 503');
     await apply(manifest('dying', { 'liveness-probe': 'fails after 7s' }, { livenessProbe: probe }));
     await advance(10);
-    expect(await pod('dying')).toBe('0/1 CrashLoopBackOff 0');
-    await advance(10);
+    expect(await pod('dying')).toBe('0/1 Error 0');
+    await advance(1);
     expect(await pod('dying')).toMatch(/^1\/1 Running 1/);
+    await advance(10);
+    expect(await pod('dying')).toMatch(/^0\/1 CrashLoopBackOff 1/);
     await described('pod', 'dying', 'Container main failed liveness probe, will be restarted');
   });
 

@@ -116,7 +116,8 @@ it('the package for `npm create rollkeeper` has the version of the product, and 
 });
 
 it('the product declares what it imports', () => {
-  const declared = new Set([...Object.keys(product.dependencies ?? {}), ...TYPES_ONLY]);
+  const { dependencies = {}, peerDependencies = {} } = product;
+  const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...TYPES_ONLY]);
   const imported = new Set((importedBy.get('src/rollkeeper') ?? []).map(packageIn));
   expect([...imported].filter((name) => !declared.has(name))).toEqual([]);
 });

@@ -138,6 +138,22 @@ podAntiAffinity:
 {{- end }}
 {{- end }}
 
+{{- define "rollkeeper.checkOidc" -}}
+{{- with .Values.admin }}
+{{- if .oidc.issuerUrl }}
+{{- if not .oidc.clientId }}
+{{- fail "admin.oidc.issuerUrl needs admin.oidc.clientId" }}
+{{- end }}
+{{- if not .consoleUrl }}
+{{- fail "admin.oidc.issuerUrl needs admin.consoleUrl, where the provider sends browsers back to" }}
+{{- end }}
+{{- if ne .auth "delegated" }}
+{{- fail "admin.oidc.issuerUrl needs admin.auth=delegated: the API server decides what people may see and do" }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* Whether the lease is in the API. */}}
 {{- define "rollkeeper.hasLease" -}}
 {{- if or (eq .Values.coordination "leases") (eq .Values.leaderElection.resourceLock "leases") }}true{{ end }}

@@ -11,7 +11,15 @@ const SHOWN = {
   ],
   apps: ['DaemonSetUpdateStrategy', 'DeploymentStrategy', 'StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
-  core: ['EventSource', 'ObjectReference', 'PodTemplateSpec'],
+  core: [
+    'EventSource',
+    'NodeAddress',
+    'ObjectReference',
+    'PersistentVolumeSource',
+    'PodTemplateSpec',
+    'ServicePort',
+    'Taint',
+  ],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
 };
 

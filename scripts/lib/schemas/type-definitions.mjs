@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
+import { MORE_DESCRIPTIONS } from './more-descriptions.mjs';
 
 /** Types that are not structs in the Go sources: they decode themselves. */
 const SCALARS = new Map([
@@ -80,8 +81,11 @@ export class TypeDefinitions {
     const descriptions = {};
     const described = (key, node) => {
       const text = ts.getTextOfJSDocComment(node?.jsDoc?.at(-1)?.comment);
-      if (text) descriptions[key] = text;
+      // What would end the comment is escaped there.
+      if (text) descriptions[key] = text.replaceAll('\\*', '*').replaceAll('*\\/', '*/');
     };
+    const more = MORE_DESCRIPTIONS[this.schemaNameOf(file)];
+    if (more) descriptions[''] = more;
     described('', shape ?? source.statements.find((statement) => ts.isTypeAliasDeclaration(statement)));
     if (scalar) return { schema: scalar, descriptions };
     if (!shape) throw new Error(`${file}: no interface`);

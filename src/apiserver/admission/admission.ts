@@ -174,6 +174,11 @@ export class Admission {
     await this.mutatingWebhooks?.mutate(attributes, () => this.complete(attributes));
   }
 
+  /** Lets the plug-ins of a subresource with another body complete the object behind it. */
+  completeBehind(attributes: WriteAttributes): void {
+    for (const plugin of this.pluginsOf(attributes)) plugin.mutateBehind?.(attributes);
+  }
+
   /** Checks with the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
   async validate(attributes: WriteAttributes): Promise<void> {
     for (const plugin of this.pluginsOf(attributes)) await plugin.validate?.(attributes);

@@ -38,6 +38,8 @@ export interface Attributes {
   readonly namespace: string;
   /** Empty for a creation whose name is still to be generated. */
   readonly name: string;
+  /** What refusals say instead of a name that only just has been generated. */
+  readonly shownAs?: string;
   /** The type of `object` and `oldObject`. @default the kind */
   readonly sent?: SentType;
   /** The new state, which mutating plug-ins change in place. Absent in deletions. */
@@ -53,12 +55,12 @@ export type WriteAttributes = Attributes & { readonly object: UnstructuredObject
 
 /** 403, in the words of a genuine server: a name still to be generated is shown by its prefix. */
 export function refused(
-  { kind, name, object }: Attributes,
+  { kind, name, object, shownAs }: Attributes,
   problem: string,
   causes?: Parameters<typeof forbidden>[3],
 ): StatusError {
   const { name: own, generateName } = object?.metadata ?? {};
-  return forbidden(kind.type, name || own || generateName || 'Unknown', problem, causes);
+  return forbidden(kind.type, shownAs || name || own || generateName || 'Unknown', problem, causes);
 }
 
 /** The containers of a pod that may not have been validated yet, so the lists may be missing. */

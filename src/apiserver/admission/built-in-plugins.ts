@@ -2,6 +2,7 @@ import {
   CLAIM_PROTECTION,
   DEPLOYMENTS,
   ROLLKEEPER_DEPLOYMENTS,
+  VOLUME_ATTRIBUTES_CLASS_PROTECTION,
   VOLUME_PROTECTION,
   qualifiedResource,
 } from '@rollkeeper/machinery/kubernetes';
@@ -18,7 +19,7 @@ import {
   nameRequestor,
   restrictSubject,
 } from './plugins/certificate-requests.js';
-import { nameChangeAuthor } from './plugins/change-author.js';
+import { nameChangeAuthor, nameSizeAuthor } from './plugins/change-author.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { checkNamespace, checkPod, checkTemplate, TEMPLATE_HOLDERS } from './pod-security/pod-security.js';
 import type { PodSecurityKnowledge } from './pod-security/pod-security.js';
@@ -47,6 +48,8 @@ export interface Plugin {
   readonly subresource?: string;
   /** Completes a new state, in place. */
   mutate?(attributes: WriteAttributes): void | Promise<void>;
+  /** Completes the object behind a subresource whose body is another one, such as a Scale, in place. */
+  mutateBehind?(attributes: WriteAttributes): void;
   /** @throws StatusError if a complete and valid new state may not be stored */
   validate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError if the object may not be deleted */
@@ -107,12 +110,7 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
     },
     ...certificatePlugins(known),
-    ...DEPLOYMENT_RESOURCES.map((resource) => ({
-      name: 'ChangeAuthor',
-      resource,
-      mutate: (attributes: WriteAttributes) =>
-        nameChangeAuthor(attributes, known.namespaces.get('', attributes.namespace)),
-    })),
+    ...DEPLOYMENT_RESOURCES.flatMap((resource) => authorPlugins(resource, known)),
   ];
 }
 
@@ -209,6 +207,11 @@ function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] 
       mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
     },
     {
+      name: 'StorageObjectInUseProtection',
+      resource: 'volumeattributesclasses.storage.k8s.io',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_ATTRIBUTES_CLASS_PROTECTION)),
+    },
+    {
       name: 'PersistentVolumeClaimResize',
       resource: 'persistentvolumeclaims',
       validate: (attributes) => checkClaimGrowth(attributes, (name) => storageClasses.get('', name)),
@@ -218,6 +221,20 @@ function storagePlugins({ storageClasses }: PluginKnowledge): readonly Plugin[] 
 
 /** Of both APIs. */
 const DEPLOYMENT_RESOURCES = [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map(qualifiedResource);
+
+function authorPlugins(resource: string, { namespaces }: PluginKnowledge): readonly Plugin[] {
+  const nameScaler = (attributes: WriteAttributes): void =>
+    nameSizeAuthor(attributes, namespaces.get('', attributes.namespace));
+  const nameAuthors = (attributes: WriteAttributes): void => {
+    nameChangeAuthor(attributes, namespaces.get('', attributes.namespace));
+    nameScaler(attributes);
+  };
+  return [
+    { name: 'ChangeAuthor', resource, mutate: nameAuthors },
+    { name: 'ChangeAuthor', resource, subresource: 'scale', mutateBehind: nameScaler },
+  ];
+}
+
 const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
 
 function nodeRestrictionPlugins(known: PluginKnowledge): readonly Plugin[] {

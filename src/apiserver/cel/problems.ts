@@ -14,6 +14,7 @@ interface LibraryError extends Error {
 
 /** Of what names something, the rest after the library's own words; `$1` is what was in the brackets. */
 const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
+  [/^Reserved identifier: (.*)$/, 'reserved identifier: $1'],
   [/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')"],
   [/^no such overload: (.*) in (.*)$/, "found no matching overload for '@in' applied to '($1, $2)'"],
   [

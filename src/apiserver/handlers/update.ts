@@ -16,8 +16,10 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   checkName(object, call.name);
   const options = writeOptionsOf(call);
   const subresource = call.subresource as Subresource;
-  const replace = (): UnstructuredObject => {
-    if (call.kind.needsVersionOnUpdate && (object.metadata.resourceVersion ?? '0') === '0')
+  const replace = ({ metadata: { uid } }: Readonly<UnstructuredObject>): UnstructuredObject => {
+    // That it is about another object of that name is found first.
+    const isAnother = object.metadata.uid !== undefined && object.metadata.uid !== uid;
+    if (call.kind.needsVersionOnUpdate && !isAnother && (object.metadata.resourceVersion ?? '0') === '0')
       throw versionMissing(call);
     return cloneJson<UnstructuredObject>(object);
   };

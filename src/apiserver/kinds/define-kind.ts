@@ -1,5 +1,5 @@
 import type { Int64, UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { goQuote, sameJson, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, sameJson, sameMeaning } from '@rollkeeper/machinery/kubernetes';
 import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource, TableCell } from './kind-definition.js';
 import { dropperOfFeaturesOff } from './pod-template/drop-features-off.js';
@@ -58,6 +58,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly createsOnUpdate?: boolean;
   /** A `PUT` has to name the version that it replaces. @default false */
   readonly needsVersionOnUpdate?: boolean;
+  /** What an update of the status leaves as it is. @default nothing: it may change all metadata */
+  readonly keptWithStatus?: readonly (keyof UnstructuredObject['metadata'])[];
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default 'standard-or-qualified' */
@@ -156,6 +158,8 @@ function changesOf(rules: KindRules) {
     prepareForUpdate(object, old, subresource, nowMs = 0) {
       carryOverSystemFields(object, old);
       if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
+      if (subresource === 'status')
+        for (const field of rules.keptWithStatus ?? []) carryOver(object.metadata, old.metadata, field);
       rules.prepareForUpdate?.(object, old, subresource, nowMs);
       if (rules.generationOf) countGeneration(rules, object, old);
       rules.completeUpdate?.(object);
@@ -238,7 +242,7 @@ function countGeneration(
 ): void {
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
-  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const equal = isDefinedByUsers(rules) ? sameJson : sameMeaning;
   const isSame = before === after || equal(before, after);
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.

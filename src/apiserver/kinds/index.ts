@@ -26,6 +26,7 @@ export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { NAME_COLUMN, column } from './common/columns.js';
 export { humanDuration } from './common/human-duration.js';
+export { SHOWN_SCALE } from './common/scale.js';
 export {
   invalid as invalidField,
   notSupported as notSupportedField,

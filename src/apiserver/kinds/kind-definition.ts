@@ -206,3 +206,12 @@ export type { KubernetesObject };
 export function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
   return hasStrategicMerge === false;
 }
+
+/** The metadata that most kinds leave as they are when their status is updated. Source: ResetObjectMetaForStatus. */
+export const ALL_BUT_STATUS = [
+  'deletionTimestamp',
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+] as const;

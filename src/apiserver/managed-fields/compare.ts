@@ -61,9 +61,11 @@ function isAlwaysThere(shape: Shape, name: string): boolean {
   return always ? Object.hasOwn(always, name) : ALWAYS_THERE.has(name);
 }
 
-/** Whether it is written as `{}`, not as null. */
-function isEmptyStruct(shape: Shape, name: string): boolean {
-  return shape.kind === 'struct' && isJsonObject(ownField(shape.always, name));
+/** Whether Go writes the same for both: `{}` for an empty struct, `""` for a text that is not there. */
+function isWrittenAlike(shape: Shape, name: string, before: unknown, after: unknown): boolean {
+  const empty = shape.kind === 'struct' ? ownField(shape.always, name) : undefined;
+  if (isJsonObject(empty) && isHollow(before) && isHollow(after)) return true;
+  return empty === '' && (before ?? '') === (after ?? '');
 }
 
 function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
@@ -88,8 +90,7 @@ function walkFields(
     if (!field) return;
     // What is always written never comes or goes.
     const isAlways = valued && isAlwaysThere(shape, name);
-    if (isAlways && field.kind === 'atomic' && isEmptyStruct(shape, name) && isHollow(was) && isHollow(is))
-      return;
+    if (isAlways && field.kind === 'atomic' && isWrittenAlike(shape, name, was, is)) return;
     walkBelow(`f:${name}`, was, is, field, found, isAlways && field.kind !== 'atomic');
   };
   for (const name in now) visit(name);

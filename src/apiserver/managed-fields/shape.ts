@@ -36,7 +36,7 @@ export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   const schema = schemas.get(name);
   if (!schema) return ATOMIC;
   let shape = known.get(schema);
-  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, schemas.goFacts(name).always)));
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema, alwaysOf(schemas, name))));
   return shape;
 }
 
@@ -48,7 +48,9 @@ function makeShape(
   if (!schema || schema.mapType === 'atomic') return ATOMIC;
   switch (schema.type) {
     case 'ref':
-      return shapeOfType(schemas, schema.ref ?? '');
+      return schema.mapType === 'granular'
+        ? granularShape(schemas, schema.ref ?? '')
+        : shapeOfType(schemas, schema.ref ?? '');
     case 'object':
       if (schema.structural) return customShape(schemas, schema, schema.structural);
       return schema.properties
@@ -67,6 +69,17 @@ function makeShape(
     default:
       return ATOMIC;
   }
+}
+
+/** What Go always writes of a type: of one that it knows and nothing is said of, nothing. */
+function alwaysOf(schemas: SchemaRegistry, name: string): Readonly<Record<string, unknown>> | undefined {
+  return schemas.goFacts(name).always ?? (name.startsWith('io.k8s.') ? {} : undefined);
+}
+
+/** Field by field where it stands, though its type counts as one value elsewhere. */
+function granularShape(schemas: SchemaRegistry, name: string): Shape {
+  const schema = schemas.get(name);
+  return makeShape(schemas, schema && { ...schema, mapType: 'granular' }, alwaysOf(schemas, name));
 }
 
 /** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */

@@ -140,8 +140,18 @@ describe('strategicMerge', () => {
     {
       name: 'stores what is new without directives and nulls',
       original: {},
-      patch: { containers: [{ name: 'a', image: null, $patch: 'merge' }], nodeSelector: { x: null, y: '1' } },
+      patch: { containers: [{ name: 'a', image: null }], nodeSelector: { x: null, y: '1' } },
       result: { containers: [{ name: 'a' }], nodeSelector: { y: '1' } },
+    },
+    {
+      name: 'stores nothing of what a directive stands in, where there was nothing',
+      original: {},
+      patch: {
+        nodeSelector: { $patch: 'replace', x: '1' },
+        affinity: { nodeAffinity: { $patch: 'bogus', x: 1 } },
+        volumes: [{ name: 'v', $patch: 'merge' }, { $patch: 'replace' }, { name: 'w' }],
+      },
+      result: { affinity: {}, volumes: [{ name: 'w' }] },
     },
   ];
   it.each(cases)('$name', ({ original, patch, result }) => {
@@ -173,6 +183,7 @@ describe('strategicMerge', () => {
 
   it.each([
     [{ $patch: 'explode' }, 'unknown patch type'],
+    [{ $patch: 'merge' }, 'unknown patch type: merge in map: map[$patch:merge]'],
     [{ containers: [{ image: 'x' }] }, 'does not contain declared merge key: name'],
     [{ containers: ['x'] }, 'expected a list of objects'],
   ])('refuses %j', (patch, words) => {

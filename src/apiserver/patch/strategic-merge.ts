@@ -51,7 +51,6 @@ function mergeObject(
 ): JsonObject {
   switch (patch[DIRECTIVE]) {
     case undefined:
-    case 'merge':
       break;
     case 'replace':
       return withoutDirectives(patch);
@@ -69,7 +68,9 @@ function mergeObject(
     else if (isList(value) || value === undefined)
       mergeListField(original, patch, field, place, merge, resolve);
     else if (!isJsonObject(value)) setField(original, field, value);
-    else if (!isJsonObject(before) || strategyOf(place) === 'replace') {
+    else if (before === undefined) {
+      if (!Object.hasOwn(value, DIRECTIVE)) setField(original, field, withoutDirectives(value));
+    } else if (!isJsonObject(before) || strategyOf(place) === 'replace') {
       if (value[DIRECTIVE] === 'delete') delete original[field];
       else setField(original, field, withoutDirectives(value));
     } else setField(original, field, merge(before, value, place));
@@ -162,7 +163,7 @@ function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(patch)) {
     if (name === DIRECTIVE || value === null) continue;
-    if (isJsonObject(value) && value[DIRECTIVE] === 'delete') continue;
+    if (isDirected(value)) continue;
     setField(result, name, plain(value));
   }
   return result;
@@ -170,9 +171,14 @@ function withoutDirectives(patch: JsonObject): JsonObject {
 
 function plain(value: unknown): unknown {
   if (isList(value)) {
-    return value.filter((item) => !isJsonObject(item) || item[DIRECTIVE] !== 'delete').map(plain);
+    return value.filter((item) => !isDirected(item)).map(plain);
   }
   return isJsonObject(value) ? withoutDirectives(value) : value;
+}
+
+/** No directive has an effect where there is nothing to steer. */
+function isDirected(value: unknown): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, DIRECTIVE);
 }
 
 function isList(value: unknown): value is unknown[] {

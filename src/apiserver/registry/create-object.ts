@@ -55,7 +55,7 @@ export async function createObject(
     caller: options.caller ?? SERVER,
   };
   const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
-  await context.admission.mutate(attributes);
+  await context.admission.mutate({ ...attributes, shownAs: prefixOfGenerated(object.metadata) });
   identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
   if (managedFields) object.metadata.managedFields = managedFields;
@@ -70,6 +70,18 @@ export async function createObject(
       object.metadata.name = '';
     }
   }
+}
+
+/** Of what is appended to a prefix. */
+const GENERATED_LENGTH = 5;
+
+/**
+ * A genuine controller leaves the rest of the name to the server, which makes it up after the mutating plug-ins; ours say both, so
+ * that a repeated creation is known. @returns undefined for a name of another origin
+ */
+function prefixOfGenerated({ generateName, name }: Partial<ObjectMeta>): string | undefined {
+  if (!generateName || !name?.startsWith(generateName)) return undefined;
+  return name.length === generateName.length + GENERATED_LENGTH ? generateName : undefined;
 }
 
 async function tryCreate(

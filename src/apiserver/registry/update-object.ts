@@ -98,7 +98,10 @@ async function tryOnce(
   };
   completeUpdate(target, candidate, current, options);
   dropRepeatedOwners(candidate, attributes.caller);
-  if (!options.admission) await context.admission.mutate(attributes);
+  const { admission } = options;
+  if (!admission) await context.admission.mutate(attributes);
+  else if (admission !== 'done')
+    context.admission.completeBehind({ ...attributes, subresource: admission.subresource });
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
   writeEmpties(candidate, context.schemas, target.kind.schema);

@@ -1,3 +1,5 @@
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
 import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { decodeBody, checkWriteOptions, typeProblem } from '../decoding/index.js';
@@ -18,10 +20,16 @@ export interface ReviewCall {
   readonly name: string;
 }
 
+interface ReviewParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly reviewer: Reviewer;
+  readonly schemas: SchemaRegistry;
+}
+
 /** `POST` of a review: its answer is its status. Nothing is stored. */
 export async function handleReview(
   { name, namespace, request, type }: ReviewCall,
-  { reviewer, schemas }: { readonly reviewer: Reviewer; readonly schemas: SchemaRegistry },
+  { clock, reviewer, schemas }: ReviewParts,
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
@@ -42,7 +50,8 @@ export async function handleReview(
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const own = kind === 'TokenReview' ? object.metadata : {};
-  const metadata = { ...own, creationTimestamp: null, ...(type.namespaced && { namespace }) };
+  const creationTimestamp = kind === 'SelfSubjectReview' ? toRfc3339(clock.now()) : null;
+  const metadata = { ...own, creationTimestamp, ...(type.namespaced && { namespace }) };
   return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status });
 }
 

@@ -141,8 +141,8 @@ export class Router {
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
-      const { schemas } = this.context;
-      return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
+      const { clock, schemas } = this.context;
+      return handleReview({ ...path, type: review, request }, { clock, reviewer: this.reviewer, schemas });
     }
     const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
     if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });

@@ -82,6 +82,7 @@ export interface GetOptions extends ReadOptions {
   query?: Readonly<Record<string, string | undefined>>;
 }
 
+/** What a list holds, and how it is read. */
 export interface ListOptions extends ReadOptions {
   /** Absent: all namespaces. */
   namespace?: string;
@@ -94,6 +95,7 @@ export interface ListOptions extends ReadOptions {
   resourceVersion?: string;
 }
 
+/** What a watch follows, and from where. */
 export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
@@ -124,6 +126,7 @@ export type WatchEvent<T> =
       readonly endsInitialEvents?: boolean;
     };
 
+/** Of creations, updates and patches. */
 export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
@@ -156,6 +159,7 @@ export interface DeleteCollectionOptions extends Omit<DeleteOptions, 'preconditi
   fieldSelector?: string;
 }
 
+/** Of a deletion; names are those of the API. */
 export interface DeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
@@ -234,12 +238,14 @@ export interface ApiClient {
   ping(options?: { signal?: AbortSignal }): Promise<void>;
 }
 
+/** Of {@link ApiClient.discover}. */
 export interface DiscoverOptions {
   /** @default false: for a resource in several versions, only the server's preferred one */
   readonly everyVersion?: boolean;
   readonly signal?: AbortSignal;
 }
 
+/** A resource that the server has. */
 export interface DiscoveredResource extends ResourceType {
   /** `deployment`; empty or missing if the server does not provide it. */
   readonly singular?: string;

@@ -52,19 +52,25 @@ export class WatchErrorEvent extends ApiStatusError {
   }
 }
 
+/** There is no such object, namespace or resource (404). */
 export const isNotFound = statusPredicate((status) => status.code === 404);
 /** The object itself does not exist. A bare 404 does not tell whether the type is served. */
 export const isObjectNotFound = statusPredicate(
   (status) => status.code === 404 && (status.details?.name ?? '') !== '',
 );
+/** An object of that name exists (409). */
 export const isAlreadyExists = statusPredicate((status) => status.reason === 'AlreadyExists');
+/** The object has another resourceVersion than the write expects, or another manager owns a field (409). */
 export const isConflict = statusPredicate(
   (status) => status.code === 409 && status.reason !== 'AlreadyExists',
 );
 /** The resourceVersion or continue token is too old: list again. */
 export const isExpired = statusPredicate((status) => status.code === 410);
+/** The account lacks the right, or admission refuses (403). */
 export const isForbidden = statusPredicate((status) => status.code === 403);
+/** The object fails validation (422). */
 export const isInvalid = statusPredicate((status) => status.code === 422);
+/** The server, or a disruption budget, asks for a later attempt (429). */
 export const isTooManyRequests = statusPredicate((status) => status.code === 429);
 
 /** The creation was refused because its namespace is being deleted. */

@@ -1,10 +1,10 @@
 import { createSecureContext } from 'node:tls';
-import { Agent, ProxyAgent } from 'undici';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
+import { Agent, ProxyAgent } from './agents.js';
 import { askBeforeStart } from './ask-before-start.js';
 import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 
 /** Interval for rereading a rotated token file, the same as client-go's. */
@@ -35,6 +36,50 @@ export function withHeaders(credentials: Credentials, extra: CredentialHeaders):
     },
     invalidate: (refused) => credentials.invalidate(plainOf.get(refused) ?? refused),
   };
+}
+
+/** A user to act as. */
+export interface ImpersonatedUser {
+  readonly username: string;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** Source: `ImpersonationConfig` of client-go's rest package, and its transport. */
+export function impersonation({ extra, groups, uid, username }: ImpersonatedUser): CredentialHeaders {
+  const extras = Object.entries(extra ?? {}).map(([key, values]) => [
+    `impersonate-extra-${encodeURIComponent(key.toLowerCase()).replace(/[()']/g, percent)}`,
+    values,
+  ]);
+  return {
+    'impersonate-user': username,
+    ...(uid && { 'impersonate-uid': uid }),
+    ...(groups?.length && { 'impersonate-group': groups }),
+    ...(Object.fromEntries(extras) as CredentialHeaders),
+  };
+}
+
+/** Encodes characters that a header name cannot have. */
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The same identity acts as `user`, and as no one that it may act as otherwise. */
+export function impersonating(credentials: Credentials, user: ImpersonatedUser): Credentials {
+  const own: Credentials = {
+    headers: async () => {
+      const headers = await credentials.headers();
+      const names = Object.keys(headers).filter((name) => name.toLowerCase().startsWith('impersonate-'));
+      if (names.length > 0)
+        throw new IllegalStateError(
+          `the replica acts as somebody else by its kubeconfig (${names.join(', ')}), and so cannot act as ${user.username}`,
+        );
+      return headers;
+    },
+    invalidate: (refused) => credentials.invalidate(refused),
+  };
+  return withHeaders(own, impersonation(user));
 }
 
 /** A token in a file that is rotated externally, for example a projected service account token. */

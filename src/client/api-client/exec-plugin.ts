@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';

@@ -6,6 +6,7 @@ import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from './api-client.js';
 
+/** Of {@link forwardPort}. */
 export interface ForwardPortOptions {
   /** Of this machine. @default chosen by the system */
   readonly localPort?: number;
@@ -17,6 +18,7 @@ export interface ForwardPortOptions {
   readonly onError?: (error: Error) => void;
 }
 
+/** A port of this machine that leads to a pod. */
 export interface ForwardedPort extends AsyncDisposable {
   /** Of this machine. */
   readonly port: number;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { SystemRandom } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -9,6 +9,7 @@ import { noApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { RetryLimits } from './decide-retry.js';
 
+/** Of {@link createHttpApiClient}. */
 export interface HttpApiClientOptions {
   connection: ClusterConnection;
   /** For example `rollkeeper/0.1.0 (controller)`. */

@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
-import { Agent } from 'undici';
 import { PODS, apiVersionOf, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type {
   ApiClient,
@@ -33,7 +32,6 @@ import { logLines } from './log-lines.js';
 import type { PodChannels } from './pod-channels.js';
 import { execProtocols, followExec } from './pod-exec.js';
 import { PORT_PROTOCOLS, PodPortStream } from './pod-port-stream.js';
-import { requireUndici } from './require-undici.js';
 import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
@@ -82,10 +80,9 @@ export interface HttpApiClient extends ApiClient {
 
 /**
  * The Kubernetes API over HTTP. Opens no connection before the first request.
- * @throws InvalidOptionError naming the option; UnsupportedError on a runtime that has another `undici`
+ * @throws InvalidOptionError naming the option;
  */
 export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClient {
-  requireUndici(Agent);
   const compiled = compileHttpApiClientOptions(options);
   const transport = new HttpTransport(compiled);
   return new UndiciApiClient(transport, new RetryingSender(transport, compiled), compiled.clock);

@@ -37,7 +37,8 @@ export {
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
-export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
+export { basicAuth, bearerToken, fixedCredentials, impersonating } from './credentials.js';
+export type { ImpersonatedUser } from './credentials.js';
 export { WriteInterceptingClient, delegatingClient, withOwnWrites } from './around-writes.js';
 export { forwardPort } from './forward-port.js';
 export type { ForwardPortOptions, ForwardedPort } from './forward-port.js';
@@ -46,7 +47,7 @@ export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient, ServerInfo } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
 export { contextNames, loadKubeconfig } from './load-kubeconfig.js';
-export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
+export type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';
 export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';
 export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { dirname, resolve } from 'node:path';
 import type { YAMLMap, YAMLSeq } from 'yaml';
 import { parse, parseDocument } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { execConfigSchema } from './exec-plugin.js';

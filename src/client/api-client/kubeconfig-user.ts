@@ -8,6 +8,7 @@ import {
   basicAuth,
   bearerToken,
   fixedCredentials,
+  impersonation,
   withHeaders,
 } from './credentials.js';
 import { ExecCredentials } from './exec-credentials.js';
@@ -47,9 +48,8 @@ export function userCredentials(
 ): UserCredentials {
   if (!user) return { credentials: fixedCredentials({}) };
   refuseContradictions(field, user);
-  const impersonation = impersonationHeaders(field, user);
-  const wrap = (plain: Credentials): Credentials =>
-    impersonation ? withHeaders(plain, impersonation) : plain;
+  const more = impersonationHeaders(field, user);
+  const wrap = (plain: Credentials): Credentials => (more ? withHeaders(plain, more) : plain);
   if (!user.exec) return { credentials: wrap(plainCredentials(field, user, context)) };
   const cluster = pluginCluster(context);
   const { clock, isTerminal, userName } = context;
@@ -68,7 +68,6 @@ function refuseContradictions(field: string, user: KubeconfigUser): void {
     throw new UnsupportedError(`${field}: auth-provider ${provider} is not supported`);
 }
 
-/** Source: `ImpersonationConfig` of client-go's rest package, and its transport. */
 function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHeaders | undefined {
   const { as, 'as-groups': groups, 'as-uid': uid, 'as-user-extra': extra } = user;
   const more = {
@@ -81,21 +80,12 @@ function impersonationHeaders(field: string, user: KubeconfigUser): CredentialHe
     if (name) throw new InvalidOptionError(`${field}: ${name}`, 'has no effect without as');
     return undefined;
   }
-  const extras = Object.entries(extra ?? {}).map(([key, values]) => [
-    `impersonate-extra-${encodeURIComponent(key.toLowerCase()).replace(/[()']/g, percent)}`,
-    values,
-  ]);
-  return {
-    'impersonate-user': as,
-    ...(uid && { 'impersonate-uid': uid }),
-    ...(groups?.length && { 'impersonate-group': groups }),
-    ...(Object.fromEntries(extras) as CredentialHeaders),
-  };
-}
-
-/** Encodes characters that a header name cannot have. */
-function percent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return impersonation({
+    username: as,
+    uid: uid ?? undefined,
+    groups: groups ?? undefined,
+    extra: extra ?? undefined,
+  });
 }
 
 function plainCredentials(field: string, user: KubeconfigUser, context: UserContext): Credentials {

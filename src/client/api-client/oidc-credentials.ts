@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type * as OpenIdClient from 'openid-client';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';

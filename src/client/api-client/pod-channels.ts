@@ -1,6 +1,6 @@
-import { WebSocket } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, WebSocket } from 'undici';
 import type { CredentialHeaders } from './cluster-connection.js';
+import { requireUndici } from './require-undici.js';
 
 export interface ChannelsRequest {
   /** `wss://…/exec?command=ls` */
@@ -40,10 +40,13 @@ export class PodChannels {
   }
 
   /** Undefined: the server did not take up the protocol. Rejects with the signal's reason. */
-  static open(
+  static async open(
     { dispatcher, headers, protocols, url }: ChannelsRequest,
     signal: AbortSignal | undefined,
   ): Promise<PodChannels | undefined> {
+    // Loaded where it is used: few operators run commands in pods.
+    const { Agent, WebSocket } = await import('undici');
+    requireUndici(Agent);
     signal?.throwIfAborted();
     const fields = Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((each): [string, string] => [name, each]),

@@ -7,7 +7,7 @@ import { UnsupportedError } from '@rollkeeper/machinery/errors';
 export function requireUndici(Agent: { readonly prototype: object }): void {
   if ('compose' in Agent.prototype) return;
   throw new UnsupportedError(
-    'this runtime puts a module of its own in the place of the package undici, as Bun does, and the client needs the package: ' +
-      'run the operator on Node or Deno, or bundle it first (docs/KIT.md#runtimes)',
+    'this runtime puts a module of its own in the place of the package undici, as Bun does, and commands and ports of pods need the ' +
+      'package: run the operator on Node or Deno, or bundle it first (docs/KIT.md#runtimes)',
   );
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 /** How events are collected and written; the defaults are client-go's unless noted. */

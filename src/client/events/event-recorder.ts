@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 
+/** `Warning` for what a person may have to look at. */
 export type EventType = 'Normal' | 'Warning';
 
 /** What happened to an object, in words for people. */

@@ -25,6 +25,7 @@ export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[];
 
 /** Names of the indexes that every informer has. */
 export const OWNER_UID_INDEX = 'owner-uid';
+/** An index of every cache: objects by their namespace. */
 export const NAMESPACE_INDEX = 'namespace';
 
 /**

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';

@@ -42,6 +42,9 @@ export function trimPod(pod: Pod): Pod {
   return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
 }
 
+const ADDRESSES = ['podIP', 'podIPs', 'hostIP'] as const;
+const CLAIM_STATUSES = ['resourceClaimStatuses', 'extendedResourceClaimStatus'] as const;
+
 /** As {@link trimPod}, but keeps a pod's requests, claims and ports. Drops env, other volumes and the like. */
 export function trimPodKeepingSpec(pod: Pod): Pod {
   const { spec, status } = pod;
@@ -63,7 +66,7 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
         initContainers: sidecars.map((each) => pick(each, ['name', 'restartPolicy', 'resources'])),
       }),
     },
-    status: { ...trimmed.status, ...pick(status, ['podIP', 'podIPs', 'hostIP', 'resourceClaimStatuses']) },
+    status: { ...trimmed.status, ...pick(status, [...ADDRESSES, ...CLAIM_STATUSES]) },
   };
 }
 

@@ -11,6 +11,8 @@ import {
   parseTimeMs,
 } from '../shared/index.js';
 
+import { hasClaims } from '../resource-claim/decide-claims.js';
+
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableClaim = DeepReadonly<ResourceClaim>;
 type ReadableSlice = DeepReadonly<ResourceSlice>;
@@ -33,7 +35,7 @@ export const deviceTaintEvictionController = clusterController<Pod>({
   name: 'device-taint-eviction',
   for: Pod,
   trims: WHOLE_PODS,
-  predicates: [({ object, type }) => type === 'added' && (object.spec.resourceClaims ?? []).length > 0],
+  predicates: [({ object, type }) => type === 'added' && hasClaims(object)],
   watches: [
     watch(ResourceClaim, consumersOf, ({ type }) => type !== 'deleted'),
     watch(

@@ -9,7 +9,7 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { ApiClient, Condition, ReconcileContext } from '@rollkeeper/runtime';
 import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '@rollkeeper/runtime';
-import { HorizontalPodAutoscaler, WHOLE_PODS, clusterController } from '../shared/index.js';
+import { HorizontalPodAutoscaler, WHOLE_PODS, clusterController, parseTimeMs } from '../shared/index.js';
 import type { DecidedMetrics } from './decide-metrics.js';
 import { decideMetrics } from './decide-metrics.js';
 import type { CustomReading, Where } from './custom-metric.js';
@@ -59,6 +59,8 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
           histories.delete(key);
           return;
         }
+        const newForMs = untilFirstLookMs(autoscaler, sync.clock.now());
+        if (newForMs > 0 && !histories.has(key)) return { requeueAfterMs: newForMs };
         const outcome = await new Look(autoscaler, histories.get(key), sync).run();
         if (outcome.history) histories.set(key, outcome.history);
         await updateStatus(sync.client, HorizontalPodAutoscaler, autoscaler, outcome.status);
@@ -67,6 +69,12 @@ export const horizontalPodAutoscalerController = clusterController<HorizontalPod
     };
   },
 );
+
+/** One that has just been created waits for a period like all others. */
+function untilFirstLookMs({ metadata }: Autoscaler, nowMs: number): number {
+  const createdMs = parseTimeMs(metadata.creationTimestamp);
+  return createdMs === undefined ? 0 : createdMs + SYNC_PERIOD_MS - nowMs;
+}
 
 /** Those of types `Pods`, `Object` and `External`, by their place. */
 async function readCustomMetrics(

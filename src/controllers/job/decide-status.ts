@@ -54,6 +54,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
     if (change) events.push({ type: 'Normal', reason: change, message: `Job ${change.toLowerCase()}` });
     // The deadline starts here.
     if (change === 'Resumed') startTime = toRfc3339(nowMs);
+    if (isSuspended(job)) startTime = undefined;
   }
   return {
     status: { ...shownCounts(counted, left), startTime, completionTime, conditions: conditions.list },

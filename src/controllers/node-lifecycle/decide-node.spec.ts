@@ -66,6 +66,7 @@ describe('the taints of a node', () => {
       node: aNode({ Ready: 'False' }),
       taints: ['node.kubernetes.io/not-ready:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute'],
     },
+    { name: 'a node that nobody has heard of yet', node: aNode({}), taints: undefined },
     {
       name: 'a silent node',
       node: aNode(LOST, { taints: [theirs] }),

@@ -82,7 +82,8 @@ export function isEvicting({ spec }: ReadableNode): boolean {
 
 function wantedTaints(node: ReadableNode, evicts: boolean): Taint[] {
   const conditions = node.status?.conditions ?? [];
-  const readiness = readinessOf(node);
+  // Of one whose kubelet has not said anything yet, nothing is known.
+  const readiness = readyConditionOf(node)?.status ?? 'True';
   const key = readiness === 'False' ? NOT_READY : UNREACHABLE;
   const pressures = conditions.flatMap(({ status, type }) =>
     status === 'True' && PRESSURES[type] !== undefined ? [PRESSURES[type]] : [],

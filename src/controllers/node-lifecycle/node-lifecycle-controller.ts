@@ -7,6 +7,7 @@ import { NODE_INDEX, WHOLE_PODS, clusterController, nodeIndex, unlessGone } from
 import { GRACE_PERIOD_MS, decideTaints, isEvicting, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';
 import type { Grant } from './zone-evictions.js';
+import { RegisteredNodes } from './registered-nodes.js';
 import { ZoneEvictions } from './zone-evictions.js';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
@@ -23,10 +24,12 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
   ({ clock, informers }) => {
     const heartbeats = new Heartbeats(LEASE_NAMESPACE, clock);
     const evictions = new ZoneEvictions();
+    const registered = new RegisteredNodes();
     const heard = [informers.informerFor<Node>(Node), informers.informerFor<Lease>(Lease)] as const;
     return {
       whileLeading() {
         evictions.reset();
+        registered.reset();
         return heartbeats.follow(...heard);
       },
       predicates: [
@@ -42,6 +45,8 @@ export const nodeLifecycleController: ControllerDefinition = clusterController<N
         ),
       ],
       async reconcile({ name }, { client, clock, events, lister, object: node }) {
+        const change = registered.note(name, node);
+        if (change) events.record(change.node, change.event);
         if (!node) return;
         const { againInMs, isSilent } = heartbeats.ask(name, GRACE_PERIOD_MS);
         const conditions = isSilent ? silencedConditions(node, clock.now()) : undefined;

@@ -4,9 +4,11 @@ import type { ResourceClaim, ResourceClaimTemplate } from '../shared/index.js';
 import {
   DELETE_PROTECTION,
   POD_CLAIM_NAME,
+  claimNamesOfPod,
   claimsToReserve,
   decidePodClaim,
   decideUpkeep,
+  hasClaims,
 } from './decide-claims.js';
 
 const aPod = (more: Partial<Pod['spec']> = {}, status: Pod['status'] = {}, name = 'web'): Pod => ({
@@ -139,5 +141,16 @@ describe('the consumers of a claim', () => {
     expect(
       claimsToReserve(aPod({ resourceClaims: pod.spec.resourceClaims }), [aClaim({}, { allocation: {} })]),
     ).toEqual([]);
+  });
+
+  it('are looked after too where the scheduler made the claim, of the pod’s extended resources', () => {
+    const plain = aPod({ resourceClaims: undefined });
+    expect(hasClaims(plain)).toBe(false);
+    const served = {
+      ...plain,
+      status: { extendedResourceClaimStatus: { resourceClaimName: 'web-extended', requestMappings: [] } },
+    };
+    expect(hasClaims(served)).toBe(true);
+    expect(claimNamesOfPod(served)).toEqual(['web-extended']);
   });
 });

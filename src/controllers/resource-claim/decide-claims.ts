@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly, OwnerReference, Pod } from '@rollkeeper/machinery/kubernetes';
 import { cloneJson, isControlledBy, isPodFinished } from '@rollkeeper/machinery/kubernetes';
 import { newControllerRef, typeMeta } from '@rollkeeper/runtime';
 import { ResourceClaim } from '../shared/index.js';
@@ -60,10 +60,15 @@ function newClaim(pod: ReadablePod, podClaim: string, { spec }: Template): Resou
       namespace: pod.metadata.namespace,
       ...(labels && { labels: { ...labels } }),
       annotations: { ...annotations, [POD_CLAIM_NAME]: podClaim },
-      ownerReferences: [newControllerRef(pod)],
+      // A claim does not hold up the foreground deletion of its pod.
+      ownerReferences: [withoutBlocking(newControllerRef(pod))],
     },
     spec: cloneJson(spec.spec) as ResourceClaim['spec'],
   };
+}
+
+function withoutBlocking({ blockOwnerDeletion: _, ...reference }: OwnerReference): OwnerReference {
+  return reference;
 }
 
 /** `POD-CLAIM-`, with both cut in proportion where it is too long. */
@@ -93,12 +98,23 @@ export function claimsToReserve(
   });
 }
 
-/** The names of the claims that a pod uses, as far as they are known. */
+/** The names of the claims that a pod uses, as far as they are known; that of its extended resources is the scheduler's. */
 export function claimNamesOfPod({ spec, status }: ReadablePod): readonly string[] {
-  return (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
+  const own = (spec.resourceClaims ?? []).flatMap(({ name, resourceClaimName }) => {
     const generated = status?.resourceClaimStatuses?.find((each) => each.name === name);
     return resourceClaimName ?? generated?.resourceClaimName ?? [];
   });
+  return [...own, ...extendedClaimName(status)];
+}
+
+function extendedClaimName(status: ReadablePod['status']): readonly string[] {
+  const { resourceClaimName } = status?.extendedResourceClaimStatus ?? {};
+  return resourceClaimName === undefined ? [] : [resourceClaimName];
+}
+
+/** Whether a pod has claims, or may come to have some. */
+export function hasClaims({ spec, status }: ReadablePod): boolean {
+  return (spec.resourceClaims ?? []).length > 0 || extendedClaimName(status).length > 0;
 }
 
 export interface ClaimUpkeep {

@@ -17,6 +17,7 @@ import {
   claimsToReserve,
   decidePodClaim,
   decideUpkeep,
+  hasClaims,
   isDone,
 } from './decide-claims.js';
 
@@ -39,7 +40,7 @@ export const resourceClaimController = clusterController<ResourceClaim>({
   predicates: [({ type }) => type !== 'deleted'],
   watches: [
     {
-      ...watch(Pod, concerned, ({ object }) => (object.spec.resourceClaims ?? []).length > 0),
+      ...watch(Pod, concerned, ({ object }) => hasClaims(object)),
       initially: true,
     },
     watch(ResourceClaim, ownerOf, ({ type }) => type === 'deleted'),

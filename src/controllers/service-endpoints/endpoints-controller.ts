@@ -9,6 +9,8 @@ import { CHANGED_AT, HEADLESS_LABEL, hasEndpointsFromPods, isHeadless } from './
 import { SERVICES_AND_PODS, podsOf } from './watch-services.js';
 
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
+/** Tells Endpoints that were made for a selector from those that a person wrote. */
+const MANAGED_BY = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
 
 /**
  * Maintains the Endpoints of each Service with a selector. Source: `Controller.syncService` in k/k
@@ -49,7 +51,7 @@ function newEndpoints(
   const base: Endpoints = known
     ? cloneJson(known as Endpoints)
     : { ...typeMeta(Endpoints), metadata: { namespace, name } };
-  const labels = { ...own, ...(isHeadless(service) && { [HEADLESS_LABEL]: '' }) };
+  const labels = { ...own, ...MANAGED_BY, ...(isHeadless(service) && { [HEADLESS_LABEL]: '' }) };
   const { [OVER_CAPACITY]: _, ...annotations } = base.metadata.annotations ?? {};
   if (isTruncated) annotations[OVER_CAPACITY] = 'truncated';
   return { ...base, metadata: { ...base.metadata, labels, annotations }, subsets: [...subsets] };

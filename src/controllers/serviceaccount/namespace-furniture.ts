@@ -56,7 +56,7 @@ export const rootCaPublisherController = clusterController<Namespace>(
 
 const DESCRIPTION = 'kubernetes.io/description';
 const USE =
-  'The authority behind the certificate of the API server, for clients inside the cluster. Of nothing else is it promised.';
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
 /** Changes of the object of that name in a namespace wake the namespace; its creation is our own doing. */
 function watchNamed(kind: CachedKind, name: string): WatchedKind {

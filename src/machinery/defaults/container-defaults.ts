@@ -28,11 +28,22 @@ const REFERENCE = new RegExp(
 );
 /** The part before the first slash is a host only if it looks like one; otherwise the whole name has to be lower case. */
 const LOOKS_LIKE_HOST = /^(?:[^/]*[.:A-Z][^/]*|localhost)\//;
+/** Of the path of a repository, which begins with `library/` in a name without any slash. */
+const MAX_PATH_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 1024;
 
 function isReference(image: string): boolean {
   if (image.length > MAX_REFERENCE_LENGTH || !REFERENCE.test(image)) return false;
+  if (pathLength(image) > MAX_PATH_LENGTH) return false;
   return !/^[a-f0-9]{64}$/.test(image) && (!/^[^/]*[A-Z]/.test(image) || LOOKS_LIKE_HOST.test(image));
+}
+
+function pathLength(image: string): number {
+  const path = image
+    .replace(/@.*$/, '')
+    .replace(/:[^:/]*$/, '')
+    .replace(LOOKS_LIKE_HOST, '');
+  return path.length + (image.includes('/') ? 0 : 'library/'.length);
 }
 
 /** An image without a tag means `latest`; one with only a digest has no tag, and what is no reference has none either. */

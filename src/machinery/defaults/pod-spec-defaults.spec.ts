@@ -44,6 +44,9 @@ describe('defaults of a pod spec', () => {
     [`nginx:latest@sha256:${DIGEST}`, 'Always'],
     // What is no reference has no tag.
     ['nginx:latest@sha256:abc', 'IfNotPresent'],
+    ['x'.repeat(247), 'Always'],
+    ['x'.repeat(248), 'IfNotPresent'],
+    [`host.example:5000/${'x'.repeat(255)}`, 'Always'],
   ])('pull the image %s: %s', (image, policy) => {
     expect(defaulted({ containers: [container({ image })] }).containers[0]?.imagePullPolicy).toBe(policy);
   });

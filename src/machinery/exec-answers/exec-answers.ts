@@ -1,5 +1,5 @@
 import { parse as parseYaml } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage } from '../errors/index.js';
 import { ownField } from '../kubernetes/index.js';
 

@@ -140,7 +140,7 @@ export {
 } from './syntax.js';
 export { mergePatch } from './merge-patch.js';
 export { isTerminating, transitionTime } from './object-state.js';
-export { semanticEqual } from './semantic-equal.js';
+export { sameMeaning, semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,
   isComparableResourceVersion,

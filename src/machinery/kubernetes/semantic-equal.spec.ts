@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { semanticEqual } from './semantic-equal.js';
+import { sameMeaning, semanticEqual } from './semantic-equal.js';
 
 describe('semanticEqual', () => {
   it.each([
@@ -31,5 +31,23 @@ describe('semanticEqual', () => {
   ])('tells %j from %j', (a, b) => {
     expect(semanticEqual(a, b)).toBe(false);
     expect(semanticEqual(b, a)).toBe(false);
+  });
+});
+
+describe('equality of what the API server keeps', () => {
+  it.each([
+    [{ a: [] }, {}],
+    [{ a: null }, {}],
+    [{ a: {} }, { a: {} }],
+  ])('takes %j and %j for the same', (a, b) => {
+    expect(sameMeaning(a, b)).toBe(true);
+  });
+
+  it.each([
+    [{ namespaceSelector: {} }, {}],
+    [{ a: { b: {} } }, { a: {} }],
+  ])('tells %j from %j: an empty struct says something', (a, b) => {
+    expect(sameMeaning(a, b)).toBe(false);
+    expect(sameMeaning(b, a)).toBe(false);
   });
 });

@@ -6,21 +6,40 @@ import { ownField } from './json-values.js';
  * distinguishes an empty optional struct from an absent one; no controller does.
  */
 export function semanticEqual(a: unknown, b: unknown): boolean {
+  return equal(a, b, isNothing);
+}
+
+/**
+ * The same for objects as the API server keeps them, where an empty object is a struct that was asked for:
+ * a `namespaceSelector: {}` selects all namespaces. Go's comparison tells the two apart.
+ */
+export function sameMeaning(a: unknown, b: unknown): boolean {
+  return equal(a, b, isAbsent);
+}
+
+type Emptiness = (value: unknown) => boolean;
+
+function equal(a: unknown, b: unknown, isEmpty: Emptiness): boolean {
   if (a === b) return true;
-  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
   if (typeof a !== 'object' || typeof b !== 'object') return false;
-  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameList(a, b);
-  return sameFields(a as Record<string, unknown>, b as Record<string, unknown>);
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && sameList(a, b, isEmpty);
+  return sameFields(a as Record<string, unknown>, b as Record<string, unknown>, isEmpty);
 }
 
-function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, index) => semanticEqual(item, b[index]));
+function sameList(a: readonly unknown[], b: readonly unknown[], isEmpty: Emptiness): boolean {
+  return a.length === b.length && a.every((item, index) => equal(item, b[index], isEmpty));
 }
 
-function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
-  for (const key in a) if (!semanticEqual(a[key], ownField(b, key))) return false;
-  for (const key in b) if (!Object.hasOwn(a, key) && !isNothing(b[key])) return false;
+function sameFields(a: Record<string, unknown>, b: Record<string, unknown>, isEmpty: Emptiness): boolean {
+  for (const key in a) if (!equal(a[key], ownField(b, key), isEmpty)) return false;
+  for (const key in b) if (!Object.hasOwn(a, key) && !isEmpty(b[key])) return false;
   return true;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function isNothing(value: unknown): boolean {

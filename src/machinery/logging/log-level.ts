@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors/index.js';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+/** How much is logged: a level and those after it. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** One level for all loggers of the process, so that it can be changed at run time. */

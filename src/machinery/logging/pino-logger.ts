@@ -6,8 +6,10 @@ import { isLogged, parseLogLevel, setLogLevel } from './log-level.js';
 import type { LogFields, Logger } from './logger.js';
 import { redactFields, redactText } from './redact.js';
 
+/** `pretty` is for terminals. */
 export type LogFormat = 'json' | 'pretty';
 
+/** Of {@link createPinoLogger}. */
 export interface PinoLoggerOptions {
   /** The level of the whole process from now on: see {@link setLogLevel}. @default 'info' */
   level?: LogLevel;

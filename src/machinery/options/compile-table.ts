@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod';
-import { z } from 'zod';
+import * as z from 'zod';
 import { compileOptions } from './compile-options.js';
 import type {
   ChoiceOption,

@@ -11,6 +11,7 @@ import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 import type { ActorQueue, CausedAdds } from '@rollkeeper/runtime/actor-queue/actor-queue';
 
+/** Of {@link RedisActorQueue}. */
 export interface RedisActorQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
   /** Options of the RedisActorRuntime. */
   actorOptions?: ActorOptions;

@@ -7,6 +7,7 @@ import type { ActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtim
 import { compileActorOptions, StoredActorRuntime } from '@rollkeeper/runtime/actor/stored-actor-runtime';
 import { RedisActorStore } from './redis-actor-store.js';
 
+/** Of {@link RedisActorRuntime}. */
 export interface RedisActorRuntimeDependencies {
   redisUrl: string;
   /** Distinguishes installations that share a Redis. @default 'rollkeeper' */

@@ -10,6 +10,7 @@ import { WakeableSleep } from '@rollkeeper/runtime/leader-election/wakeable-slee
 
 const lookScript = new LuaScript(new URL('./lua/look-1.lua', import.meta.url));
 
+/** Of {@link RedisHolderWitness}. */
 export interface RedisHolderWitnessOptions {
   readonly links: RedisLeaseLinks;
   readonly identity: string;

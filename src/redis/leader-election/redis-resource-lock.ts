@@ -14,6 +14,7 @@ import type {
 const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url));
 const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
 
+/** Of {@link RedisResourceLock}. */
 export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
   /** Our identity: unique to this process, also across its restarts. */
   readonly identity: string;

@@ -4,6 +4,7 @@ import type { RedisConnection } from '../connection/index.js';
 import { literalPattern, removeMatchingKeys } from '../connection/index.js';
 import type { ClusterClaims } from '@rollkeeper/runtime/operator/coordination';
 
+/** Of {@link RedisClusterClaims}. */
 export interface RedisClusterClaimsOptions {
   /** Called when a command is to be sent. */
   readonly redis: () => RedisConnection;

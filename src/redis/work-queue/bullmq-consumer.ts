@@ -23,6 +23,7 @@ import type {
   WorkQueueConsumer,
 } from '@rollkeeper/runtime/work-queue/work-queue';
 
+/** Of {@link BullMqWorkQueueConsumer}. */
 export interface BullMqWorkQueueConsumerDependencies<Started extends object = object> {
   queue: BullMqWorkQueue<Started>;
   logger?: Logger;

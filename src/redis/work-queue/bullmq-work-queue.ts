@@ -35,6 +35,7 @@ import type {
   WorkQueue,
 } from '@rollkeeper/runtime/work-queue/work-queue';
 
+/** Of {@link BullMqWorkQueue}. */
 export interface BullMqWorkQueueDependencies<Started extends object = object> {
   /** For example `deployment`. No colon. */
   name: string;

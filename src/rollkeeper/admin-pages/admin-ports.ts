@@ -54,6 +54,12 @@ export interface AdminPortParts {
   readonly objectives?: AdminPorts['objectives'];
   /** See `AdminPorts.clientAs`. @default none */
   readonly clientAs?: AdminPorts['clientAs'];
+  /** @default none */
+  readonly oidc?: AdminPorts['oidc'];
+  /** @default unknown */
+  readonly consoleUrl?: AdminPorts['consoleUrl'];
+  /** @default none */
+  readonly clusters?: AdminPorts['clusters'];
 }
 
 /** This replica as the admin API sees it. */
@@ -93,6 +99,9 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     client: manager.client,
     ...(parts.objectives && { objectives: parts.objectives }),
     ...(parts.clientAs && { clientAs: parts.clientAs }),
+    ...(parts.oidc && { oidc: parts.oidc }),
+    ...(parts.clusters && { clusters: parts.clusters }),
+    ...(parts.consoleUrl !== undefined && { consoleUrl: parts.consoleUrl }),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
-import type { AccessQuestion } from '../delegated-access/index.js';
+import type { AccessQuestion, UserInfo } from '../delegated-access/index.js';
 import type { AdminPorts } from './admin-ports.js';
 import type { AccessDecision, AccessRules } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
-import type { BrowserSessions } from './browser-sessions.js';
+import type { BrowserSessions, ShownSession } from './browser-sessions.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -16,6 +16,7 @@ export type AccessOptions = Pick<
 
 const CLIENT = 'rollkeeperClient';
 const USER = 'rollkeeperUser';
+const PERSON = 'rollkeeperPerson';
 const SIGNED_IN = 'rollkeeperSignedIn';
 const BY_SESSION = 'rollkeeperBySession';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
@@ -23,7 +24,7 @@ const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-re
 const SESSION_ENDED: AccessDecision = {
   decision: 'refuse',
   status: 401,
-  why: 'the session has ended: sign in again, with the link that `rollkeeper console` prints',
+  why: 'the session has ended: sign in again, for example with the link that `rollkeeper console` prints',
   guess: false,
 };
 const TOO_MANY_GUESSES = 'too many wrong tokens';
@@ -62,9 +63,12 @@ class AccessGate {
     const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
     const identity = this.browsers.admit(request);
-    response.locals[BY_SESSION] = identity === 'session';
+    response.locals[BY_SESSION] = identity.by === 'session' ? identity : undefined;
+    if (identity.by === 'session' && !isWithin(request, identity))
+      return refuse(response, 403, `this session is good for reading ${identity.onlyReads} alone`);
     const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
-    const decision = identity === 'ended-session' ? SESSION_ENDED : await this.decide(request, rules);
+    const decision =
+      identity.by === 'ended-session' ? SESSION_ENDED : await this.decide(request, rules, identity.user);
     // Holders of the token have a limit separate from other clients at the same address, which on one machine all
     // share.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
@@ -79,8 +83,12 @@ class AccessGate {
   }
 
   /** The peer's user is only looked up if it matters, and once per connection. */
-  private async decide(request: Request, rules: AccessRules): Promise<AccessDecision> {
-    const facts = factsOf(request);
+  private async decide(
+    request: Request,
+    rules: AccessRules,
+    user: UserInfo | undefined,
+  ): Promise<AccessDecision> {
+    const facts = { ...factsOf(request), user };
     const decision = decideAccess(facts, rules);
     const isForOwnUser = decision.decision === 'allow' && decision.because === 'local';
     if (!isForOwnUser || rules.localReads !== 'own-user') return decision;
@@ -102,6 +110,7 @@ class AccessGate {
         if (!/^(get|head)$/.test(question.verb))
           logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
         response.locals[USER] = answer.user;
+        response.locals[PERSON] = question.user;
         response.locals[SIGNED_IN] = true;
         return letIn(response, `user ${answer.user}`);
       case 'forbidden':
@@ -138,9 +147,19 @@ export function userOf(response: Response): string | undefined {
   return typeof user === 'string' ? user : undefined;
 }
 
-/** Whether the request came with a session of a browser, and not with the token itself. */
-export function cameBySession(response: Response): boolean {
-  return response.locals[BY_SESSION] === true;
+/** The user whom this replica has authenticated itself, and asks the API for. Undefined: the request has a token of its own. */
+export function personOf(response: Response): UserInfo | undefined {
+  return response.locals[PERSON] as UserInfo | undefined;
+}
+
+/** The session of a browser that the request came with. Undefined: it came with the token itself, or with nothing. */
+export function sessionOf(response: Response): ShownSession | undefined {
+  return response.locals[BY_SESSION] as ShownSession | undefined;
+}
+
+/** Exactly the path, as it is routed: no other spelling of it. */
+function isWithin({ method, path }: Request, { onlyReads }: ShownSession): boolean {
+  return onlyReads === undefined || (method === 'GET' && path === onlyReads);
 }
 
 /** Whether a token came with the request, and was good: a reader on this machine without one is anonymous. */

@@ -1,7 +1,8 @@
 import type { DeploymentApi } from '@rollkeeper/controllers/deployment';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { AccessJudge } from '../delegated-access/index.js';
+import type { AccessJudge, AskingOne } from '../delegated-access/index.js';
+import type { OtherClusters } from '../clusters/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '@rollkeeper/client/informer';
 import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
@@ -9,6 +10,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { ServedCertificate } from '@rollkeeper/tls';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
+import type { OidcSignIn } from '../oidc/index.js';
 import type { Samples } from '../rollout-objectives/index.js';
 import type { LocalReads } from './decide-access.js';
 import type { StatusSource } from './status-source.js';
@@ -98,8 +100,14 @@ export abstract class AdminPorts {
   abstract readonly traces: { of(traceId: string): readonly ShownSpan[] };
   /** Writes what people ask for. Absent: nothing can be asked for here. */
   abstract readonly client?: ApiClient;
-  /** The same API for the holder of a bearer token, with the rights of that one. Absent: no such tokens are accepted. */
-  abstract readonly clientAs?: (token: string) => ApiClient;
+  /** The same API for another user, with the rights of that one. Absent: tokens of the cluster are not accepted. */
+  abstract readonly clientAs?: (who: AskingOne) => ApiClient;
+  /** Signs people in by an identity provider. Absent: there is none. */
+  abstract readonly oidc?: OidcSignIn;
+  /** Where people reach the console. Absent: unknown. */
+  abstract readonly consoleUrl?: string;
+  /** The consoles of other clusters, this one perhaps among them. Absent: none is known. */
+  abstract readonly clusters?: OtherClusters;
   abstract readonly lease: () => Promise<LeaseView | undefined>;
   abstract readonly peers: PeerRegistry;
 }

@@ -12,6 +12,7 @@ import { CallerClient } from './caller-client.js';
 import { CallerSights } from './caller-sights.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
+import { ClustersController } from './clusters.controller.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ConsoleController } from './console.controller.js';
 import { DebugController } from './debug.controller.js';
@@ -21,6 +22,7 @@ import { ExplainController } from './explain.controller.js';
 import { ObjectsController } from './objects.controller.js';
 import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
+import { OidcSignInController } from './oidc-sign-in.controller.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
@@ -60,11 +62,13 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     MetricsController,
     StatusController,
     ClusterController,
+    ClustersController,
     QueuesController,
     ExplainController,
     RolloutsController,
     ProblemsController,
     SignInController,
+    OidcSignInController,
     ActsController,
     ObjectsController,
     PodLogController,

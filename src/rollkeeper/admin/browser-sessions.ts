@@ -1,31 +1,85 @@
 import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
-import { SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
+import type { AskingOne, UserInfo } from '../delegated-access/index.js';
+import { isReservedUser } from '../oidc/index.js';
+import { SealedBox, SealedSessions, SignInCodes, isSession } from '../sign-in/index.js';
 import { AdminPorts } from './admin-ports.js';
 
 /** How a request shows who it comes from. */
-export type ShownIdentity = 'none' | 'token' | 'session' | 'ended-session';
+export type ShownIdentity =
+  { readonly by: 'nothing' | 'token' | 'ended-session'; readonly user?: undefined } | ShownSession;
+
+export interface ShownSession {
+  readonly by: 'session';
+  /** Whom a replica has authenticated. Absent: the session is that of a token. */
+  readonly user?: UserInfo;
+  /** Reading this path is all that it is good for. Absent: it has no such limit. */
+  readonly onlyReads?: string | undefined;
+  readonly endsMs: number;
+}
+
+/** What the ticket to another console is good for, once that has exchanged it. */
+const HANDED_OVER_READS = '/admin/problems';
+const TICKET_LASTS_MS = 60_000;
+
+interface HandedOver {
+  readonly who: AskingOne;
+  readonly sessionEndsMs: number | null;
+}
 
 /** Signs browsers in: codes of links, and the sessions that they are exchanged for. */
 @Injectable()
 export class BrowserSessions {
   readonly codes: SignInCodes;
   readonly sessions: SealedSessions;
+  private readonly tickets: SealedBox<HandedOver>;
 
-  constructor(@Inject(AdminPorts) { clock, token }: AdminPorts) {
+  constructor(@Inject(AdminPorts) private readonly ports: AdminPorts) {
+    const { clock, token } = ports;
     this.codes = new SignInCodes(clock);
     this.sessions = new SealedSessions(clock, token);
+    this.tickets = new SealedBox(clock, { purpose: 'console hand-over', prefix: 'rkh1.', secret: token });
   }
 
-  /** Puts the token of a session in its place: from here on the request is as if it came with the token itself. */
+  /** What another console shows of the person's rights here: soon exchanged for a session that reads problems alone. */
+  ticketFor(who: AskingOne, sessionEndsMs: number | undefined): string {
+    const handedOver = { who, sessionEndsMs: sessionEndsMs ?? null };
+    return this.tickets.seal(handedOver, this.ports.clock.now() + TICKET_LASTS_MS);
+  }
+
+  /** Undefined: the ticket is too old, or not ours. */
+  sessionFor(ticket: string): { readonly session: string; readonly endsMs: number } | undefined {
+    const handedOver = this.tickets.open(ticket);
+    if (!handedOver) return undefined;
+    const { sessionEndsMs, who } = handedOver;
+    return this.sessions.seal(who, {
+      onlyReads: HANDED_OVER_READS,
+      ...(sessionEndsMs !== null && { latestMs: sessionEndsMs }),
+    });
+  }
+
+  /**
+   * Puts the token of a session in its place: from here on the request is as if it came with the token itself. One of a
+   * user has none, and goes on without.
+   */
   admit(request: Request): ShownIdentity {
     const shown = bearerOf(request);
-    if (shown === undefined) return 'none';
-    if (!isSession(shown)) return 'token';
-    const token = this.sessions.open(shown);
-    if (token === undefined) return 'ended-session';
-    request.headers.authorization = `Bearer ${token}`;
-    return 'session';
+    if (shown === undefined) return { by: 'nothing' };
+    if (!isSession(shown)) return { by: 'token' };
+    const who = this.sessions.open(shown);
+    if (who === undefined || !this.isHonoured(who)) return { by: 'ended-session' };
+    const { endsMs, onlyReads } = who;
+    if (who.user) {
+      delete request.headers.authorization;
+      return { by: 'session', user: who.user, endsMs, onlyReads };
+    }
+    request.headers.authorization = `Bearer ${who.token}`;
+    return { by: 'session', endsMs, onlyReads };
+  }
+
+  /** A user's session needs a replica that impersonates, and is never one of the cluster's own users, regardless of who sealed it. */
+  private isHonoured({ user }: AskingOne): boolean {
+    return user === undefined || (this.ports.oidc?.impersonates === true && !isReservedUser(user));
   }
 }
 

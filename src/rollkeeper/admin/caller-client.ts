@@ -1,7 +1,7 @@
 import { BadRequestException, Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { userOf } from './access.middleware.js';
+import { personOf, userOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { bearerOf } from './browser-sessions.js';
 
@@ -13,8 +13,8 @@ export interface CallerApi {
 }
 
 /**
- * Which rights a request has in the API: those of its own token where the cluster knows that, otherwise those of the
- * replica, as for everything else that holders of the admin token and local users see.
+ * Which rights a request has in the API: those of its own token where the cluster knows that, those of the user whom an
+ * identity provider has signed in, otherwise those of the replica, as for everything else that holders of the admin token and local users see.
  */
 @Injectable()
 export class CallerClient {
@@ -28,10 +28,12 @@ export class CallerClient {
       if (!client) throw new ServiceUnavailableException({ error: 'this replica has no API to ask' });
       return { client };
     }
+    const person = personOf(response);
     const token = bearerOf(request);
-    if (!clientAs || token === undefined)
+    const who = person ? { user: person } : token === undefined ? undefined : { token };
+    if (!clientAs || !who)
       throw new ServiceUnavailableException({ error: 'this replica cannot ask the API in your name' });
-    return { client: clientAs(token), user };
+    return { client: clientAs(who), user };
   }
 }
 

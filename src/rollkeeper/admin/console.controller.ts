@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Controller, Get, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { clientOf, userOf } from './access.middleware.js';
+import { AdminPorts } from './admin-ports.js';
 import { CallerClient } from './caller-client.js';
 import { CallerSights } from './caller-sights.js';
 import { ConsoleFeed } from './console-feed.js';
@@ -25,6 +26,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
     'address.js',
     'bar.js',
     'cluster-news.js',
+    'clusters.js',
     'console.js',
     'detail.js',
     'dialogs.js',
@@ -52,6 +54,7 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ...[
     'bar.css',
     'base.css',
+    'clusters.css',
     'detail.css',
     'dialogs.css',
     'narrow.css',
@@ -71,10 +74,19 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ),
 ]);
 
+/** Where the console is, and ways to sign in beside links and tokens. */
+export interface SignInWays {
+  /** Where people reach it. Absent: unknown. */
+  readonly consoleUrl?: string;
+  /** An identity provider. */
+  readonly oidc?: { readonly issuerUrl: string };
+}
+
 /** The console: a page, its files, and the events that keep it live. */
 @Controller()
 export class ConsoleController {
   constructor(
+    @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(ConsoleFeed) private readonly feed: ConsoleFeed,
     @Inject(EventStreams) private readonly streams: EventStreams,
     @Inject(CallerClient) private readonly callers: CallerClient,
@@ -87,7 +99,19 @@ export class ConsoleController {
     response.redirect('/console');
   }
 
-  @Get('console')
+  /** How people can sign in. For everybody: it is what the page shows to those who have not. */
+  @Get('console/sign-in-ways')
+  @Header('Cache-Control', 'no-store')
+  signInWays(): SignInWays {
+    const { consoleUrl, oidc } = this.ports;
+    return {
+      ...(consoleUrl !== undefined && { consoleUrl }),
+      ...(oidc && { oidc: { issuerUrl: oidc.issuerUrl } }),
+    };
+  }
+
+  /** `signed-in` is where an identity provider sends browsers back to. */
+  @Get(['console', 'console/signed-in'])
   page(@Res() response: Response): void {
     sendFile(response, join(PUBLIC, 'index.html'), 'text/html; charset=utf-8');
   }

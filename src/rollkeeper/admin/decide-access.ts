@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AccessQuestion } from '../delegated-access/index.js';
+import type { AccessQuestion, AskingOne, UserInfo } from '../delegated-access/index.js';
 import { isLoopbackAddress } from '@rollkeeper/machinery/loopback';
 
 /** Unverified facts about a request. */
@@ -11,6 +11,8 @@ export interface RequestFacts {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly authorization: string | undefined;
+  /** Of a session whose user this replica has authenticated itself. */
+  readonly user?: UserInfo | undefined;
   /** Whether a header shows that a proxy forwarded it. */
   readonly forwarded: boolean;
   /** Whether our own user, or root, is the peer; only for connections on this machine. @default unknown */
@@ -54,8 +56,11 @@ const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
 /** Pages without information about the cluster: probes, the console's own files, and `/`, which redirects there. */
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
-/** Where a browser exchanges the code of a link for a session. The code is the proof, so it needs no token. */
-const EXCHANGE_PATH = '/admin/sign-in/exchange';
+/**
+ * Where a browser exchanges the code of a link, the answer of an identity provider, or the ticket to another console, for
+ * a session. These are the proof, so it needs no token.
+ */
+const SIGN_IN_PATHS = /^\/admin\/sign-in\/(exchange|take-over|oidc(\/(exchange|renew|end))?)$/;
 
 /**
  * The access rules: reads on this machine need nothing, within {@link LocalReads}; reads from elsewhere (including
@@ -77,8 +82,9 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
       guess: false,
     };
   }
-  if (facts.method === 'POST' && facts.path === EXCHANGE_PATH)
+  if (facts.method === 'POST' && SIGN_IN_PATHS.test(facts.path))
     return { decision: 'allow', because: 'everybody' };
+  if (facts.user !== undefined) return askAbout(facts, { user: facts.user });
   if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
   const local = isLocal(facts);
   if (isRead && local && mayReadHere(facts, rules)) return { decision: 'allow', because: 'local' };
@@ -101,22 +107,21 @@ export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
+function askAbout({ method, path }: RequestFacts, who: AskingOne): AccessDecision {
+  const reviewed = reviewedPath(path);
+  if (reviewed === undefined)
+    return { decision: 'refuse', status: 403, why: 'nobody has a right on such a path', guess: true };
+  return { decision: 'ask', question: { ...who, verb: method.toLowerCase(), path: reviewed } };
+}
+
 function judgeToken(
-  { method, path }: RequestFacts,
+  facts: RequestFacts,
   authorization: string,
   { delegated, token }: AccessRules,
 ): AccessDecision {
   const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
   if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow', because: 'token' };
-  if (delegated && given !== '') {
-    const reviewed = reviewedPath(path);
-    if (reviewed === undefined)
-      return { decision: 'refuse', status: 403, why: 'nobody has a right on such a path', guess: true };
-    return {
-      decision: 'ask',
-      question: { token: given, verb: method.toLowerCase(), path: reviewed },
-    };
-  }
+  if (delegated && given !== '') return askAbout(facts, { token: given });
   if (token === undefined && !delegated)
     return { decision: 'refuse', status: 403, why: 'this replica has no --admin-token-file', guess: true };
   return { decision: 'refuse', status: 401, why: 'the token is not the right one', guess: true };

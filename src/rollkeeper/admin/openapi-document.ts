@@ -44,6 +44,13 @@ const change = (
   ...(requestBody ? { requestBody } : {}),
   responses: { '200': json('What is known afterwards.'), ...REFUSALS, ...more },
 });
+/** A change whose proof is in the body, so that it needs no token. @param fields texts, all of them needed */
+const proved = (summary: string, fields: readonly string[]) => {
+  const properties = Object.fromEntries(fields.map((name) => [name, { type: 'string' }]));
+  const schema = { type: 'object', required: fields, properties };
+  const body = { required: true, content: { 'application/json': { schema } } };
+  return { post: { ...change(summary, [], body), security: [] } };
+};
 const probe = (summary: string) => ({
   get: { summary, security: [], responses: { '200': text('Well.'), '503': text('Not well.') } },
 });
@@ -167,6 +174,8 @@ export const OPENAPI_DOCUMENT = {
       NOT_ACCEPTABLE,
     ),
     '/console': probe('The console: a page for people'),
+    '/console/signed-in': probe('The same, where an identity provider sends browsers back to'),
+    '/console/sign-in-ways': probe('How people can sign in here, beside links and tokens'),
     '/console/{file}': probe("The console's files"),
     '/console/directives/{file}': probe('Those of the library that draws it'),
     '/admin/openapi.json': read('This document'),
@@ -259,19 +268,36 @@ export const OPENAPI_DOCUMENT = {
     '/admin/sign-in': {
       post: change('A code that signs a browser in, once and within five minutes', [], undefined),
     },
-    '/admin/sign-in/exchange': {
-      post: {
-        ...change('The session for such a code, of twelve hours', [], {
-          required: true,
-          content: {
-            'application/json': {
-              schema: { type: 'object', required: ['code'], properties: { code: { type: 'string' } } },
-            },
-          },
-        }),
-        security: [],
-      },
-    },
+    '/admin/sign-in/exchange': proved('The session for such a code, of twelve hours', ['code']),
+    '/admin/sign-in/hand-over': read(
+      'A ticket with which another console of --console-clusters shows what is wrong here',
+      [inQuery('to', { type: 'string' }, 'the origin of that console')],
+    ),
+    '/admin/sign-in/take-over': proved('The session for such a ticket, which reads problems alone', [
+      'ticket',
+    ]),
+    '/admin/clusters': read('The consoles of --console-clusters, and how they are'),
+    '/admin/clusters/{name}/problems': read(
+      'What is wrong in another cluster, with the session there in X-Rollkeeper-Cluster-Session',
+      [inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/clusters/{name}/session': read(
+      'The session there for the ticket in X-Rollkeeper-Cluster-Ticket',
+      [inPath('name')],
+      NOT_FOUND,
+    ),
+    '/admin/sign-in/oidc': proved('Where the identity provider signs people in, and what to come back with', [
+      'returnTo',
+    ]),
+    '/admin/sign-in/oidc/exchange': proved('The session for what the provider has answered', [
+      'pending',
+      'answer',
+    ]),
+    '/admin/sign-in/oidc/renew': proved('The next session, while the provider stands for the person', [
+      'renewal',
+    ]),
+    '/admin/sign-in/oidc/end': proved('The session is renewed no more', ['renewal']),
     '/admin/objects': read('The kinds whose objects have pages'),
     '/admin/objects/{kind}': read(
       'The objects of a kind, with the rights of the one who asks',

@@ -2,10 +2,12 @@ import {
   Body,
   Controller,
   ForbiddenException,
+  Get,
   Header,
   HttpCode,
   Inject,
   Post,
+  Query,
   Req,
   Res,
   UnauthorizedException,
@@ -14,12 +16,20 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { SignInCode } from '../sign-in/index.js';
-import { cameBySession } from './access.middleware.js';
+import { isSignedIn, personOf, sessionOf } from './access.middleware.js';
 import { AdminPorts } from './admin-ports.js';
 import { BrowserSessions, bearerOf } from './browser-sessions.js';
 import { parseBody } from './request-parsing.js';
 
 const EXCHANGE = z.strictObject({ code: z.string().min(1).max(100) });
+
+const TAKE_OVER = z.strictObject({ ticket: z.string().min(1).max(12_000) });
+
+export interface HandOver {
+  readonly ticket: string;
+  /** Of the console that it is for. */
+  readonly name: string;
+}
 
 /** What a browser keeps, in the memory of its tab. */
 export interface BrowserSession {
@@ -43,7 +53,7 @@ export class SignInController {
   issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): SignInCode {
     const token = bearerOf(request);
     if (token === undefined) throw new UnauthorizedException({ error: 'signing in needs a token' });
-    if (cameBySession(response))
+    if (sessionOf(response))
       throw new ForbiddenException({ error: 'a session cannot make another one; use the token' });
     const { code, endsMs } = this.browsers.codes.issue(token);
     return { code, ends: toRfc3339(endsMs) };
@@ -60,8 +70,44 @@ export class SignInController {
       throw new UnauthorizedException({
         error: 'this link was used, or is older than five minutes; `rollkeeper console` prints another one',
       });
-    const { endsMs, session } = this.browsers.sessions.seal(token);
+    const { endsMs, session } = this.browsers.sessions.seal({ token });
     this.ports.logger.info('a browser was signed in', { from: request.socket.remoteAddress });
     return { session, ends: toRfc3339(endsMs) };
+  }
+
+  /**
+   * A ticket with which another console shows what is wrong here, and can do nothing. Only for consoles that this one
+   * names itself: what has the ticket sees it with the rights of the person.
+   * @param to the origin of that console
+   */
+  @Get('hand-over')
+  @Header('Cache-Control', 'no-store')
+  handOver(
+    @Query('to') to: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): HandOver {
+    const known = this.ports.clusters?.list.find(({ url }) => url === to);
+    if (!known)
+      throw new ForbiddenException({ error: 'that console is none of --console-clusters of this one' });
+    const user = personOf(response);
+    const token = bearerOf(request);
+    if (!isSignedIn(response) || (!user && token === undefined))
+      throw new UnauthorizedException({ error: 'sign in here first' });
+    const who = user ? { user } : { token: token ?? '' };
+    return { ticket: this.browsers.ticketFor(who, sessionOf(response)?.endsMs), name: known.name };
+  }
+
+  /** The session for such a ticket, which is the proof. */
+  @Post('take-over')
+  @HttpCode(200)
+  @Header('Cache-Control', 'no-store')
+  takeOver(@Body() body: unknown, @Req() request: Request): BrowserSession {
+    const { ticket } = parseBody(TAKE_OVER, body);
+    const sealed = this.browsers.sessionFor(ticket);
+    if (!sealed)
+      throw new UnauthorizedException({ error: 'this ticket is older than a minute; sign in there again' });
+    this.ports.logger.info('another console was let read problems', { from: request.socket.remoteAddress });
+    return { session: sealed.session, ends: toRfc3339(sealed.endsMs) };
   }
 }

@@ -6,6 +6,8 @@ import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { runOnce } from '@rollkeeper/machinery/process';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askReplica } from './admin-client.js';
+import type { ConsoleUrlFlags } from './console-url.js';
+import { addConsoleUrlOption, consoleOfReplica, consoleOfRun, namedConsole } from './console-url.js';
 import type { Explained, SchedulerFileFlags } from './explained-object.js';
 import { EXPLAINED_FORMS, STATE_EXIT_CODES, explainedObject, print } from './explained-object.js';
 import type { OutputFlags } from './output.js';
@@ -17,11 +19,16 @@ import type { Target, TargetFlags } from './target.js';
 import { TARGET_HELP, addNamespaceOption, parseTarget, refOf, typedObject } from './target.js';
 
 interface ExplainFlags
-  extends AdminClientFlags, SchedulerFileFlags, Pick<TargetFlags, 'namespace'>, OutputFlags {}
+  extends
+    AdminClientFlags,
+    ConsoleUrlFlags,
+    SchedulerFileFlags,
+    Pick<TargetFlags, 'namespace'>,
+    OutputFlags {}
 
 /** `rollkeeper explain`: the state of a rollout, or of an object of another kind, and what it waits for. */
 export function registerExplainCommand(program: Command): void {
-  const command = addAdminOptions(program.command('explain'));
+  const command = addConsoleUrlOption(addAdminOptions(program.command('explain')));
   const described = addNamespaceOption(
     addApiOptions(command, 'ask no replica: work it out from this API alone'),
   )
@@ -49,21 +56,17 @@ async function explained(words: readonly string[], flags: ExplainFlags): Promise
   return { ...told, text: withAddress(told.text, address) };
 }
 
-/** Undefined unless what runs from the data folder is the cluster that was asked. */
 async function addressOf(
-  kind: KindDiagnosis,
+  { type }: KindDiagnosis,
   ref: Required<ObjectRef>,
   serverUrl: string,
-  { dataDir }: ExplainFlags,
+  flags: ExplainFlags,
 ): Promise<string | undefined> {
-  const { readLiveRunState } = await import('../supervisor/index.js');
-  const run = await readLiveRunState(dataDir).catch(() => undefined);
-  const [replica] = run?.replicas ?? [];
-  if (!replica || URL.parse(run?.apiServer?.url ?? '')?.origin !== URL.parse(serverUrl)?.origin)
-    return undefined;
+  const console = namedConsole(flags) ?? (await consoleOfRun(flags.dataDir, serverUrl));
   const { name, namespace } = ref;
-  const { namespaced, resource } = kind.type;
-  return objectAddress(replica.adminUrl, resource, { name, ...(namespaced && { namespace }) });
+  return console === undefined
+    ? undefined
+    : objectAddress(console, type.resource, { name, ...(type.namespaced && { namespace }) });
 }
 
 function withAddress(text: string, address: string | undefined): string {
@@ -84,16 +87,20 @@ async function explainedDeployment(words: readonly string[], flags: ExplainFlags
 
 interface Found {
   readonly explanation: Explanation;
-  /** Where the console shows it. Absent: no replica was asked. */
+  /** Where the console shows it. Absent: no console is known. */
   readonly address?: string;
 }
 
 async function explain({ api, ref }: Target, flags: ExplainFlags): Promise<Found> {
-  if (flags.kubeconfig !== undefined || flags.context !== undefined)
-    return { explanation: await explainFromApi(ref, flags, api) };
+  const named = namedConsole(flags);
+  if (flags.kubeconfig !== undefined || flags.context !== undefined) {
+    const explanation = await explainFromApi(ref, flags, api);
+    return { explanation, ...(named !== undefined && { address: rolloutAddress(named, ref, api) }) };
+  }
   const path = `/admin/explain/deployments/${encodeURIComponent(ref.namespace)}/${encodeURIComponent(ref.name)}${api === undefined ? '' : `?api=${api}`}`;
   const { answer, url } = await askReplica(flags, path);
-  return { explanation: answer as Explanation, address: rolloutAddress(url, ref, api) };
+  const console = named ?? (await consoleOfReplica(flags, url));
+  return { explanation: answer as Explanation, address: rolloutAddress(console, ref, api) };
 }
 
 /** The explanation of a Deployment from the API alone. */

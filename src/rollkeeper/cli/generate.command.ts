@@ -18,6 +18,7 @@ interface RbacFlags extends OutputFlags {
   readonly namespace: string;
   readonly watchNamespaces?: string;
   readonly lease: boolean;
+  readonly webhooks?: string;
 }
 
 interface OperatorFlags {
@@ -40,7 +41,9 @@ export function registerGenerateCommand(program: Command): void {
     .command('generate')
     .description('make an operator with the kit, and its definitions, roles and types (docs/KIT.md)');
   withOutput(generate.command('crd'))
-    .description('CustomResourceDefinitions of the kinds made by defineCustomKind')
+    .description(
+      'CustomResourceDefinitions of the kinds made by defineCustomKind, or of an interface with the tag @crd',
+    )
     .argument('<module...>', MODULES)
     .option('--storage <kind.group=version...>', 'the stored version (default: the newest)')
     .action((paths: string[], flags: CrdFlags) => runOnce(() => generateCrd(paths, flags)));
@@ -51,6 +54,10 @@ export function registerGenerateCommand(program: Command): void {
     .option('--namespace <name>', 'where it runs', 'default')
     .option('--watch-namespaces <list>', 'work in these alone, by Roles (default: all, by a ClusterRole)')
     .option('--no-lease', 'without the rights on its Lease')
+    .option(
+      '--webhooks <how>',
+      'with what its webhookServer needs, whose configurations are "apply" or "patch" (default: no webhooks)',
+    )
     .action((paths: string[], flags: RbacFlags) => runOnce(() => generateRbac(paths, flags)));
   addApiOptions(withOutput(generate.command('types')))
     .description('types and kinds in TypeScript, by CustomResourceDefinitions')
@@ -77,7 +84,7 @@ function withOutput(command: Command): Command {
 }
 
 async function generateCrd(paths: readonly string[], { output, storage = [] }: CrdFlags): Promise<void> {
-  const { definitionsIn, modulesOf } = await import('../generate/index.js');
+  const { assertAccepted, definitionsIn, interfaceKinds, modulesOf } = await import('../generate/index.js');
   const stored = new Map(
     storage.map((entry) => {
       const [name = '', version = ''] = entry.split('=');
@@ -86,15 +93,29 @@ async function generateCrd(paths: readonly string[], { output, storage = [] }: C
       return [name, version] as const;
     }),
   );
-  await writeYaml(definitionsIn(await modulesOf(paths), stored), output);
+  const modules = await modulesOf(paths);
+  const ofInterfaces = modules.flatMap((module, index) => interfaceKinds(paths[index] ?? '', module));
+  const definitions = definitionsIn([...modules, { ofInterfaces }], stored);
+  await assertAccepted(definitions);
+  await writeYaml(definitions, output);
 }
 
 async function generateRbac(paths: readonly string[], flags: RbacFlags): Promise<void> {
-  const { modulesOf, rightsIn, rolesOf } = await import('../generate/index.js');
-  const { lease: hasLease, name, namespace, output, watchNamespaces = '' } = flags;
+  const { convertedIn, modulesOf, rightsIn, rolesOf } = await import('../generate/index.js');
+  const { lease: hasLease, name, namespace, output, watchNamespaces = '', webhooks } = flags;
   const namespaces = watchNamespaces.split(',').filter((each) => each !== '');
-  const rights = rightsIn(await modulesOf(paths));
-  await writeYaml(rolesOf(rights, { name, namespace, namespaces, hasLease }), output);
+  const modules = await modulesOf(paths);
+  const options = {
+    ...{ name, namespace, namespaces, hasLease },
+    webhooks: webhooks === undefined ? undefined : applyOrPatch(webhooks),
+    converted: convertedIn(modules),
+  };
+  await writeYaml(rolesOf(rightsIn(modules), options), output);
+}
+
+function applyOrPatch(how: string): 'apply' | 'patch' {
+  if (how === 'apply' || how === 'patch') return how;
+  throw new InvalidOptionError('webhooks', `"${how}" is neither apply nor patch`);
 }
 
 async function generateOperator(name: string, flags: OperatorFlags): Promise<void> {

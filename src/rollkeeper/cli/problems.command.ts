@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import { runOnce } from '@rollkeeper/machinery/process';
+import type { ConsoleUrlFlags } from './console-url.js';
+import { addConsoleUrlOption, consoleOfRun, namedConsole } from './console-url.js';
 import { EXPLAINED_FORMS, print } from './explained-object.js';
+import type { Diagnosis } from '../diagnose/index.js';
 import type { OutputFlags } from './output.js';
 import { addOutputOptions } from './output.js';
 import type { ApiFlags } from './shared-options.js';
 import { addApiOptions } from './shared-options.js';
 
-interface ProblemsFlags extends ApiFlags, OutputFlags {
+interface ProblemsFlags extends ApiFlags, ConsoleUrlFlags, OutputFlags {
+  readonly dataDir: string;
   readonly namespace?: string;
 }
 
@@ -15,25 +19,32 @@ const SOMETHING_IS_WRONG = 4;
 
 /** `rollkeeper problems`: all that is stuck or degraded, with causes and remedies. */
 export function registerProblemsCommand(program: Command): void {
-  addOutputOptions(addApiOptions(program.command('problems')), EXPLAINED_FORMS)
+  const command = addConsoleUrlOption(addApiOptions(program.command('problems')));
+  addOutputOptions(command, EXPLAINED_FORMS)
     .description(
       'list what is stuck or degraded in the cluster, or in one namespace, with the cause and what would help: rollouts and other workloads, nodes, drains, autoscalers, claims, services, namespaces that cannot end, webhooks that do not answer. Exit code: 0 nothing, 4 something',
     )
     .option('-n, --namespace <name>', 'only this namespace (default: all, and the objects of the cluster)')
+    .option('--data-dir <folder>', 'the folder that `up` was given, for links to its console', '.rollkeeper')
     .action((flags: ProblemsFlags) =>
       runOnce(async () => {
         const { withApi } = await import('./live-deployment.js');
         const { findProblems, renderProblems } = await import('../diagnose/index.js');
         const { SystemClock } = await import('@rollkeeper/machinery/clock');
         const { namespace } = flags;
-        const found = await withApi(flags, (client) =>
-          findProblems(client, {
+        const named = namedConsole(flags);
+        const { console, found } = await withApi(flags, async (client, serverUrl) => ({
+          console: named ?? (await consoleOfRun(flags.dataDir, serverUrl)),
+          found: await findProblems(client, {
             nowMs: new SystemClock().now(),
             ...(namespace !== undefined && { namespace }),
           }),
-        );
+        }));
+        const { consoleLink } = await import('../console-link.js');
+        const linkOf = (problem: Diagnosis) =>
+          console === undefined ? undefined : consoleLink(console, problem);
         const exitCode = found.problems.length > 0 ? SOMETHING_IS_WRONG : 0;
-        await print({ text: renderProblems(found), value: found, exitCode }, flags);
+        await print({ text: renderProblems(found, linkOf), value: found, exitCode }, flags);
       }),
     );
 }

@@ -15,9 +15,15 @@ import {
   userIn,
 } from './reviews.js';
 
-/** May the user of `token` do this? */
-export interface AccessQuestion {
-  readonly token: string;
+/** May the user of `token`, or a user who is known by other means, do this? */
+export type AccessQuestion = AskingOne & AskedAccess;
+
+/** Who asks: the holder of a token, or a user whom this replica has authenticated itself. */
+export type AskingOne =
+  | { readonly token: string; readonly user?: undefined }
+  | { readonly user: UserInfo; readonly token?: undefined };
+
+export interface AskedAccess {
   /** An HTTP method in lower case, as in Kubernetes' `nonResourceURLs` rules. */
   readonly verb: string;
   readonly path: string;
@@ -42,6 +48,7 @@ export interface DelegatedAccessDependencies {
   readonly logger: Logger;
 }
 
+const AUTHENTICATED = 'system:authenticated';
 /** The same as kube-controller-manager's (`--authentication-token-webhook-cache-ttl`). */
 const TTL_MS = 10_000;
 /** Limit of remembered tokens, and of remembered access decisions. */
@@ -67,9 +74,10 @@ export class DelegatedAccess implements AccessJudge {
     this.rights = new ExpiringCache(deps.clock, options);
   }
 
-  async judge({ path, token, verb }: AccessQuestion): Promise<AccessVerdict> {
+  async judge(asked: AccessQuestion): Promise<AccessVerdict> {
+    const { path, verb } = asked;
     try {
-      const user = await this.users.get(hashOf(token), () => this.whoHas(token));
+      const user = asked.user ? authenticated(asked.user) : await this.userOf(asked.token);
       if (!user) return { verdict: 'unauthenticated' };
       const question = hashOf(JSON.stringify([user, verb, path]));
       const allowed = await this.rights.get(question, () => this.mayUse(user, verb, path));
@@ -82,6 +90,10 @@ export class DelegatedAccess implements AccessJudge {
       });
       return { verdict: 'unanswered' };
     }
+  }
+
+  private userOf(token: string): Promise<UserInfo | undefined> {
+    return this.users.get(hashOf(token), () => this.whoHas(token));
   }
 
   private async whoHas(token: string): Promise<UserInfo | undefined> {
@@ -107,6 +119,11 @@ export class DelegatedAccess implements AccessJudge {
       timer.cancel();
     }
   }
+}
+
+/** In the group that the API server adds to every user whom it knows, also to one who is impersonated. */
+function authenticated(user: UserInfo): UserInfo {
+  return { ...user, groups: [...(user.groups ?? []), AUTHENTICATED] };
 }
 
 function hashOf(text: string): string {

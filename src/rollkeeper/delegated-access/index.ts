@@ -3,6 +3,7 @@ export type {
   AccessJudge,
   AccessQuestion,
   AccessVerdict,
+  AskingOne,
   DelegatedAccessDependencies,
 } from './delegated-access.js';
 export type { UserInfo } from './reviews.js';

@@ -79,6 +79,10 @@ describe('problems', () => {
       'StatefulSet image-pull',
     ]);
     expect(renderProblems(found)).toContain('Node n1\n  Degraded: its kubelet is silent');
+    expect(renderProblems(found)).not.toContain('in the console');
+    expect(renderProblems(found, ({ name }) => `https://console/${name}`)).toMatch(
+      /Node n1\n.*\n( {2}would help: .*\n)? {2}in the console: https:\/\/console\/n1/,
+    );
   });
 
   it('with images of one registry are told once more as one of that registry', async () => {

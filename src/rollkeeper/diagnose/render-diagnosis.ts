@@ -16,8 +16,14 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
   ].join('\n');
 }
 
-/** For people: one object after the other, each with the first thing to do. */
-export function renderProblems({ looked, notes, problems }: Problems): string {
+/**
+ * For people: one object after the other, each with the first thing to do.
+ * @param linkOf where the console shows it @default no links
+ */
+export function renderProblems(
+  { looked, notes, problems }: Problems,
+  linkOf: (problem: Diagnosis) => string | undefined = () => undefined,
+): string {
   return [
     headOf(problems.length, looked),
     ...problems.flatMap((problem) => [
@@ -25,6 +31,7 @@ export function renderProblems({ looked, notes, problems }: Problems): string {
       titleOf(problem),
       `  ${problem.sentence}`,
       ...problem.unblockedBy.slice(0, 1).map((way) => `  would help: ${way}`),
+      ...[linkOf(problem)].filter((link) => link !== undefined).map((link) => `  in the console: ${link}`),
     ]),
     ...notes.map((note) => `\nNote: ${note}`),
   ].join('\n');

@@ -1,6 +1,6 @@
 import { compileDeviceSelector } from '@rollkeeper/apiserver/device-selectors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { SystemRandom } from '@rollkeeper/machinery/clock';
+import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { explainPlacement, profilesFor } from '@rollkeeper/scheduler';
@@ -21,7 +21,9 @@ export async function explainPod(
 ): Promise<PlacementExplanation> {
   const { configuration, plugins } = await readSchedulerSettings(files, silentLogger);
   const { nodes, notes, pod, pods, view } = await readPlacementWorld(client, ref);
-  const profiles = profilesFor(configuration, plugins, { view, log: silentLogger, compileDeviceSelector });
+  const clock = new SystemClock();
+  const handle = { view, log: silentLogger, now: () => clock.now(), compileDeviceSelector };
+  const profiles = profilesFor(configuration, plugins, handle);
   const explained = explainPlacement({
     pod,
     nodes: nodes ?? [],

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ConfigMap, Deployment, Pod, defineController, defineCustomKind } from '../../runtime/index.js';
-import { definitionsIn, rightsIn } from './exports-of-modules.js';
+import { InjectLister, Reconciles } from '../../nest/index.js';
+import type { Lister, Reconciler } from '../../runtime/index.js';
+import {
+  ConfigMap,
+  Deployment,
+  Pod,
+  Secret,
+  defineController,
+  defineCustomKind,
+} from '../../runtime/index.js';
+import { defineWebhook, spoke } from '../../webhooks/index.js';
+import { convertedIn, definitionsIn, rightsIn } from './exports-of-modules.js';
 import { rolesOf } from './roles.js';
 
 const website = (version: string) =>
@@ -62,6 +72,59 @@ describe('roles', () => {
         },
       ],
     });
+  });
+
+  it('hold what a class of Nest declares, and the caches that it injects', () => {
+    @Reconciles(Deployment, { owns: [Pod], writes: [{ kind: Pod, verbs: ['create'] }] })
+    class Sites implements Reconciler<Deployment> {
+      constructor(@InjectLister(Secret) readonly secrets: Lister<Secret>) {}
+      async reconcile(): Promise<void> {}
+    }
+    const rules = rightsIn([{ Sites }]).map(({ resources, verbs }) => `${resources.join()}: ${verbs.join()}`);
+    expect(rules).toEqual([
+      'deployments: get,list,watch',
+      'pods: get,list,watch',
+      'secrets: get,list,watch',
+      'pods: create',
+      'events: create,patch',
+    ]);
+  });
+
+  it('hold what webhooks need, where the operator has some', () => {
+    const options = { name: 'sites', namespace: 'ops', namespaces: [], hasLease: true };
+    const old = spoke(website('v1beta1'), { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) });
+    const converted = convertedIn([
+      { plain: defineWebhook(Pod, { validate: () => 'no' }), nothing: undefined },
+      {
+        sites: defineWebhook(website('v1'), { convert: [old] }),
+      },
+    ]);
+    expect(converted).toEqual(['websites.example.com']);
+    const rolesWith = (webhooks: 'apply' | 'patch') =>
+      rolesOf(rules, { ...options, webhooks, converted }).flatMap((object) => {
+        const {
+          kind,
+          metadata,
+          rules: granted,
+        } = object as {
+          kind: string;
+          metadata: { name: string };
+          rules?: { resources: string[]; resourceNames?: string[]; verbs: string[] }[];
+        };
+        if (metadata.name !== 'sites-webhooks' || !granted) return [];
+        return granted.map(({ resourceNames = [], resources, verbs }) =>
+          [kind, resources.at(-1), ...resourceNames, verbs.join()].join(' '),
+        );
+      });
+    expect(rolesWith('apply')).toEqual([
+      'Role secrets create',
+      'Role secrets sites-webhooks get,update',
+      'ClusterRole validatingwebhookconfigurations create',
+      'ClusterRole validatingwebhookconfigurations sites get,patch,delete',
+      'ClusterRole customresourcedefinitions websites.example.com get,patch',
+    ]);
+    expect(rolesWith('patch')).toContain('ClusterRole validatingwebhookconfigurations sites get,update');
+    expect(rolesOf(rules, options)).toHaveLength(5);
   });
 
   it('are in each namespace where the operator works in some alone', () => {

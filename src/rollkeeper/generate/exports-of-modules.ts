@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidOptionError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { CustomKind, PolicyRule } from '@rollkeeper/runtime';
-import { RIGHTS, definitionOf, isCustomKind } from '@rollkeeper/runtime';
+import type { CustomKind, PolicyRule, ResourceType } from '@rollkeeper/runtime';
+import { RIGHTS, definitionOf, isCustomKind, qualifiedResource } from '@rollkeeper/runtime';
 
 /** What a module of an operator exports. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
@@ -34,7 +34,11 @@ export function definitionsIn(
     const name = `${kind.kind}.${kind.group}`;
     byName.set(name, [...(byName.get(name) ?? []), kind]);
   }
-  if (byName.size === 0) throw new InvalidOptionError('module', 'exports no kind made by defineCustomKind');
+  if (byName.size === 0)
+    throw new InvalidOptionError(
+      'module',
+      'exports no kind made by defineCustomKind, or by defineKind of an interface with the tag @crd',
+    );
   const stranger = [...storage.keys()].find((name) => !byName.has(name));
   if (stranger !== undefined) throw new InvalidOptionError('storage', `there is no kind ${stranger}`);
   return [...byName].map(([name, versions]) => {
@@ -48,17 +52,32 @@ export function definitionsIn(
 
 /** The rules of all controllers that are exported. @throws InvalidOptionError where there is none */
 export function rightsIn(modules: readonly ModuleExports[]): readonly PolicyRule[] {
-  const controllers = exportsOf(modules).flatMap((value) => {
-    const rights = typeof value === 'object' && value !== null ? (value as HasRights)[RIGHTS] : undefined;
-    return rights ? [rights] : [];
-  });
+  const controllers = exportsOf(modules).filter(hasRights);
   if (controllers.length === 0)
-    throw new InvalidOptionError('module', 'exports no controller made by defineController');
-  return controllers.flatMap((rights) => rights());
+    throw new InvalidOptionError(
+      'module',
+      'exports no controller: none made by defineController, and no class with @Reconciles',
+    );
+  return controllers.flatMap((controller) => controller[RIGHTS]());
 }
 
 interface HasRights {
-  readonly [RIGHTS]?: () => readonly PolicyRule[];
+  readonly [RIGHTS]: () => readonly PolicyRule[];
+}
+
+/** A class of Nest has them as a static property. */
+function hasRights(value: unknown): value is HasRights {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null && RIGHTS in value;
+}
+
+/** The names of the definitions that exported webhooks convert. */
+export function convertedIn(modules: readonly ModuleExports[]): readonly string[] {
+  return exportsOf(modules).flatMap((value) => {
+    const { convert, kind } = (value ?? {}) as { convert?: unknown; kind?: ResourceType };
+    return Array.isArray(convert) && convert.length > 0 && kind?.resource !== undefined
+      ? [qualifiedResource(kind)]
+      : [];
+  });
 }
 
 /** Lists that are exported count as what they hold. */

@@ -1,5 +1,7 @@
-export { definitionsIn, modulesOf, rightsIn } from './exports-of-modules.js';
+export { assertAccepted } from './assert-accepted.js';
+export { convertedIn, definitionsIn, modulesOf, rightsIn } from './exports-of-modules.js';
 export type { ModuleExports } from './exports-of-modules.js';
+export { interfaceKinds } from './interfaces/index.js';
 export { writeOperator } from './operator/index.js';
 export type { NewOperator } from './operator/index.js';
 export { rolesOf } from './roles.js';

@@ -9,6 +9,10 @@ export interface RoleOptions {
   readonly namespaces: readonly string[];
   /** Whether its lease, and what leaders leave to each other, are in the API. */
   readonly hasLease: boolean;
+  /** What its `webhookServer` does to configurations. @default it has none, or leaves them alone and has its certificate from elsewhere */
+  readonly webhooks?: 'apply' | 'patch';
+  /** Names of the CustomResourceDefinitions that its webhooks convert. @default none */
+  readonly converted?: readonly string[];
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -27,7 +31,45 @@ export function rolesOf(rules: readonly PolicyRule[], options: RoleOptions): rea
       ? grant({ kind: 'ClusterRole', name, rules: granted, options })
       : namespaces.flatMap((each) => grant({ kind: 'Role', name, namespace: each, rules: granted, options }));
   const own = grant({ kind: 'Role', name: `${name}-leader`, namespace, rules: ownRules(options), options });
-  return [account, ...where, ...own];
+  return [account, ...where, ...own, ...ofWebhooks(options)];
+}
+
+const CONFIGURATIONS = {
+  apiGroups: ['admissionregistration.k8s.io'],
+  resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+};
+const VERBS_OF_WEBHOOKS = {
+  apply: { all: ['create'], own: ['get', 'patch', 'delete'] },
+  patch: { all: [], own: ['get', 'update'] },
+} as const;
+
+/** The certificate of the webhooks is in a Secret, and their configurations are of the whole cluster. */
+function ofWebhooks(options: RoleOptions): readonly object[] {
+  const { converted = [], name: operator, namespace, webhooks } = options;
+  if (!webhooks) return [];
+  const { all, own } = VERBS_OF_WEBHOOKS[webhooks];
+  const name = `${operator}-webhooks`;
+  const secrets = { apiGroups: [''], resources: ['secrets'] };
+  const definitions = { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'] };
+  return [
+    ...grant({
+      ...{ kind: 'Role', name, namespace, options },
+      rules: [
+        { ...secrets, verbs: ['create'] },
+        { ...secrets, resourceNames: [name], verbs: ['get', 'update'] },
+      ],
+    }),
+    ...grant({
+      ...{ kind: 'ClusterRole', name, options },
+      rules: [
+        ...(all.length > 0 ? [{ ...CONFIGURATIONS, verbs: all }] : []),
+        { ...CONFIGURATIONS, resourceNames: [operator], verbs: own },
+        ...(converted.length > 0
+          ? [{ ...definitions, resourceNames: converted, verbs: ['get', 'patch'] }]
+          : []),
+      ],
+    }),
+  ];
 }
 
 function ownRules({ hasLease, name }: RoleOptions): readonly object[] {

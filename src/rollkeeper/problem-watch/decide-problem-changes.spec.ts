@@ -135,6 +135,42 @@ describe('the Events of problems', () => {
     expect(reasonOf('pdb-never-allows')).toBe('PdbNeverAllows');
   });
 
+  const CONSOLE = 'https://rollkeeper.example.com';
+
+  it('end with a link to the console, where its address is known', () => {
+    const link = `${CONSOLE}/console?object=persistentvolumeclaims%2Fshop%2Fa`;
+    expect(appearedNote(problem!, CONSOLE)).toEqual({
+      ...appearedNote(problem!),
+      message: `its volume is lost. What helps: another volume. In the console: ${link}`,
+    });
+    expect(goneNote(problem!, CONSOLE).message).toBe(
+      `ClaimLost is over: its volume is lost. In the console: ${link}`,
+    );
+    const linkOf = (more: Partial<typeof problem>) =>
+      appearedNote({ ...problem!, ...more }, CONSOLE).message.split('In the console: ')[1];
+    expect(linkOf({ kind: 'Deployment', apiVersion: 'apps/v1' })).toBe(
+      `${CONSOLE}/console?deployment=shop%2Fa`,
+    );
+    expect(linkOf({ kind: 'Deployment', apiVersion: 'rollkeeper.dev/v1' })).toBe(
+      `${CONSOLE}/console?deployment=shop%2Fa%3Fapi%3Drollkeeper.dev%2Fv1`,
+    );
+    const { namespace: _none, ...ofCluster } = problem!;
+    expect(
+      appearedNote({ ...ofCluster, kind: 'Node', apiVersion: 'v1', name: 'node-1' }, CONSOLE).message,
+    ).toContain(`${CONSOLE}/console?object=nodes%2Fnode-1`);
+    expect(linkOf({ kind: 'ResourceQuota' })).toBe(`${CONSOLE}/console?problem=shop%2Fa#problems`);
+  });
+
+  it('keep the link whole where the words are long, and leave out one that is too long itself', () => {
+    const long = { ...problem!, summary: 'ä'.repeat(10) + 'x'.repeat(2000) };
+    for (const note of [appearedNote(long, CONSOLE), goneNote(long, CONSOLE)]) {
+      expect(Buffer.byteLength(note.message)).toBeLessThanOrEqual(1024);
+      expect(note.message.endsWith('/console?object=persistentvolumeclaims%2Fshop%2Fa')).toBe(true);
+    }
+    const far = `https://${'a'.repeat(600)}.example.com`;
+    expect(appearedNote(problem!, far)).toEqual(appearedNote(problem!));
+  });
+
   it('are no longer than the API takes', () => {
     const long = { ...problem!, summary: 'x'.repeat(2000) };
     for (const note of [appearedNote(long), goneNote(long)])
@@ -151,9 +187,15 @@ describe('the Events of problems', () => {
   });
 
   it('are what the next leader knows: those that were reported, and not as gone', () => {
-    const event = (type: 'Warning' | 'Normal', name: string, second: number): RecordedEvent => {
+    const event = (
+      type: 'Warning' | 'Normal',
+      name: string,
+      second: number,
+      consoleUrl?: string,
+    ): RecordedEvent => {
       const [each] = problemsIn([diagnosis(name)], NOW_MS);
-      const { message, ...note } = type === 'Warning' ? appearedNote(each!) : goneNote(each!);
+      const { message, ...note } =
+        type === 'Warning' ? appearedNote(each!, consoleUrl) : goneNote(each!, consoleUrl);
       return {
         ...{ apiVersion: 'v1', kind: 'Event', metadata: { name: `${name}.${second}`, namespace: 'shop' } },
         ...{ ...note, message, reportingComponent: PROBLEM_COMPONENT },
@@ -169,7 +211,8 @@ describe('the Events of problems', () => {
     };
     const events = [
       ...[event('Normal', 'a', 9), event('Warning', 'a', 5)],
-      ...[event('Warning', 'b', 7), event('Normal', 'b', 3)],
+      // With a link or without: it is the same problem.
+      ...[event('Warning', 'b', 7, CONSOLE), event('Normal', 'b', 3)],
       { ...event('Warning', 'c', 1), reportingComponent: 'kubelet' },
     ];
     const [open, ...more] = reportedProblems(events);

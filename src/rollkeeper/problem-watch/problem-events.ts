@@ -1,6 +1,7 @@
 import type { EventNote } from '@rollkeeper/client/events';
 import { parseTimeMs, shortenedTo } from '@rollkeeper/controllers/shared';
 import type { DeepReadonly, KubernetesObject } from '@rollkeeper/machinery/kubernetes';
+import { consoleLink } from '../console-link.js';
 import { problemId } from './watched-problem.js';
 import type { WatchedProblem } from './watched-problem.js';
 
@@ -10,33 +11,55 @@ export const PROBLEM_COMPONENT = 'rollkeeper-problems';
 export const PROBLEM_SOLVED = 'ProblemSolved';
 
 const HELP = '. What helps: ';
+const LINK = ' In the console: ';
 /** The API takes a message of 1024 bytes; these texts are mostly ASCII. */
 const LONGEST_MESSAGE = 1000;
+/** A longer link would leave too little for the words. */
+const LONGEST_LINK = 500;
 
 /** `image-pull` is `ImagePull`, the reason of its Event. */
 export function reasonOf(cause: string): string {
   return cause.replaceAll(/(?:^|-)([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** The Warning about a problem that has appeared: what is wrong, and what helps. */
-export function appearedNote({ cause, remedy, summary }: WatchedProblem): EventNote {
+/**
+ * The Warning about a problem that has appeared: what is wrong, what helps, and where to look.
+ * @param consoleUrl origin of the console; absent: no link
+ */
+export function appearedNote(problem: WatchedProblem, consoleUrl?: string): EventNote {
+  const { cause, remedy, summary } = problem;
   const help = remedy === undefined ? '' : `${HELP}${remedy}`;
   return {
     type: 'Warning',
     reason: reasonOf(cause),
-    message: shortenedTo(LONGEST_MESSAGE, `${summary}${help}`),
+    message: withLink(`${summary}${help}`, problem, consoleUrl),
     action: cause,
   };
 }
 
 /** The Normal Event about a problem that is gone. */
-export function goneNote({ cause, summary }: WatchedProblem): EventNote {
+export function goneNote(problem: WatchedProblem, consoleUrl?: string): EventNote {
+  const { cause, summary } = problem;
   return {
     type: 'Normal',
     reason: PROBLEM_SOLVED,
-    message: shortenedTo(LONGEST_MESSAGE, `${reasonOf(cause)} is over: ${summary}`),
+    message: withLink(`${reasonOf(cause)} is over: ${summary}`, problem, consoleUrl),
     action: cause,
   };
+}
+
+/** The words give way, so that the link stays whole. */
+function withLink(words: string, problem: WatchedProblem, consoleUrl: string | undefined): string {
+  const link = consoleUrl === undefined ? '' : consoleLink(consoleUrl, problem);
+  if (link === '' || link.length > LONGEST_LINK) return shortenedTo(LONGEST_MESSAGE, words);
+  const end = `.${LINK}${link}`;
+  return shortenedTo(LONGEST_MESSAGE - end.length, words) + end;
+}
+
+/** What the message says is wrong, without what helps and where to look. */
+function summaryOf(message: string): string {
+  const [words = message] = message.split(`.${LINK}`);
+  return words.split(HELP)[0] ?? words;
 }
 
 /** What an Event is about. Undefined: not an object of the API. */
@@ -93,7 +116,7 @@ function problemOf(event: RecordedEvent): WatchedProblem | undefined {
   return {
     id: problemId({ kind, namespace, name, uid, cause }),
     ...{ kind, name, cause },
-    summary: message.split(HELP)[0] ?? message,
+    summary: summaryOf(message),
     sinceMs: timeOf(event),
     ...(apiVersion !== undefined && { apiVersion }),
     ...(namespace !== undefined && { namespace }),

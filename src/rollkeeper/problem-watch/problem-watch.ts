@@ -23,6 +23,8 @@ export interface ProblemWatchOptions {
   readonly reported: (signal: AbortSignal) => Promise<readonly WatchedProblem[]>;
   readonly events: EventRecorder;
   readonly isLeader: () => boolean;
+  /** Origin of the console, for links to it. @default the Events have none */
+  readonly consoleUrl?: string | undefined;
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -93,11 +95,11 @@ export class ProblemWatch {
   }
 
   private conclude({ notes, problems }: Problems): void {
-    const { clock, events, logger } = this.options;
+    const { clock, consoleUrl, events, logger } = this.options;
     const { appeared, gone, known } = decideProblemChanges(this.known, problemsIn(problems, clock.now()));
     this.known = known;
-    for (const problem of appeared) record(events, problem, appearedNote(problem));
-    for (const problem of gone) record(events, problem, goneNote(problem));
+    for (const problem of appeared) record(events, problem, appearedNote(problem, consoleUrl));
+    for (const problem of gone) record(events, problem, goneNote(problem, consoleUrl));
     const said = notes.join(' ');
     if (said !== '' && said !== this.notes) logger.info('problems are looked for in a part only', { said });
     this.notes = said;

@@ -53,6 +53,7 @@ export class ProblemWatching implements OnModuleInit, OnModuleDestroy {
         problems === 'all' ? readReportedProblems(client, namespaces, signal) : [],
       events: { record: (about, note) => manager.eventsOf(PROBLEM_COMPONENT).record(about, note) },
       isLeader: () => manager.isLeader && manager.state === 'running',
+      consoleUrl: options['console-url'],
       intervalMs: options['problems-interval-ms'],
       ...{ clock, logger: this.telemetry.logger, onLook: createProblemMetrics(meter) },
     });

@@ -3,7 +3,9 @@ import { SystemClock } from '@rollkeeper/machinery/clock';
 import { ControllerManager } from '@rollkeeper/runtime';
 import type { AdminModuleOptions } from '../admin/index.js';
 import { ReplicaStatusSource, createAdminPorts } from '../admin-pages/index.js';
+import { OtherClusters } from '../clusters/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
+import { OidcSignIn, OpenIdProvider } from '../oidc/index.js';
 import { AdminCredentials } from './admin-credentials.js';
 import { KubernetesApi } from './kubernetes-api.service.js';
 import { Observation } from './observation.service.js';
@@ -38,7 +40,10 @@ export class ReplicaAdminOptions {
         localReads: options['admin-local-reads'],
         config: () => withoutSecrets(options),
         delegated: this.delegatedAccess(),
-        clientAs: (token) => this.api.users.of(token),
+        clientAs: (who) => this.api.users.of(who),
+        oidc: this.identityProvider(),
+        consoleUrl: options['console-url'],
+        clusters: this.otherClusters(),
         ...{
           certificate,
           clock,
@@ -54,6 +59,19 @@ export class ReplicaAdminOptions {
         },
       }),
     };
+  }
+
+  private identityProvider(): OidcSignIn | undefined {
+    const { clock, credentials } = this;
+    const { oidc } = this.options;
+    if (!oidc) return undefined;
+    const provider = new OpenIdProvider(oidc, clock);
+    return new OidcSignIn({ options: oidc, provider, clock, secret: credentials.token ?? undefined });
+  }
+
+  private otherClusters(): OtherClusters | undefined {
+    const { clusters, 'console-clusters-ca-file': caFile } = this.options;
+    return clusters.length === 0 ? undefined : new OtherClusters({ clusters, caFile, clock: this.clock });
   }
 
   private delegatedAccess(): DelegatedAccess | null {

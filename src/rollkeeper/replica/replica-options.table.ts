@@ -18,6 +18,7 @@ import {
   LEADER_ELECTION_DEFAULTS,
 } from '@rollkeeper/runtime/defaults';
 import { LOCAL_READS } from '../admin/decide-access.js';
+import { OIDC_RIGHTS } from '../oidc/oidc-options.js';
 import { REDIS_URL_OPTION, redisUrlHelp } from '../redis-url-option.js';
 
 /** A longer stop would be of no use. */
@@ -317,6 +318,86 @@ export const REPLICA_OPTIONS_TABLE = {
     help: 'let everybody who reaches the port read /metrics',
     shownDefault: 'read like anything else',
     chart: { path: 'admin.openMetrics' },
+  }),
+  'console-url': text({
+    help: 'where people reach the console, for example https://rollkeeper.example.com: Events of problems and command lines link there, and identity providers send browsers back there',
+    value: 'url',
+    shownDefault: 'no links',
+    chart: { path: 'admin.consoleUrl', default: '' },
+  }),
+  'console-clusters': text({
+    help: 'the consoles of all your clusters, as name=url with commas between, for example eu=https://rollkeeper.eu.example.com: the console has a menu of them, and a page of what is wrong in all; may name this one too',
+    value: 'list',
+    shownDefault: 'none',
+    chart: {
+      path: 'admin.clusters.list',
+      default: [],
+      schema: { type: 'array', items: { type: 'string', minLength: 1 } },
+    },
+  }),
+  'console-clusters-ca-file': file({
+    help: 'the authority of the certificates of those consoles, PEM; read at the first request',
+    shownDefault: 'those that Node.js trusts',
+  }),
+  'oidc-issuer-url': text({
+    help: 'sign people in to the console by this OpenID Connect provider (docs/CONSOLE.md); needs oidc-client-id, console-url and admin-auth=delegated. These options mean what they mean to kube-apiserver',
+    value: 'url',
+    notEmpty: 'must be a URL',
+    shownDefault: 'none',
+    chart: { path: 'admin.oidc.issuerUrl', default: '' },
+  }),
+  'oidc-client-id': text({
+    help: 'the client that the console is to the provider, with console-url/console/signed-in as the address to come back to',
+    value: 'id',
+    notEmpty: 'must not be empty',
+    chart: { path: 'admin.oidc.clientId', default: '' },
+  }),
+  'oidc-client-secret-file': file({
+    help: 'holds the secret of that client; read at each sign-in',
+    shownDefault: 'a public client, with PKCE alone',
+  }),
+  'oidc-ca-file': file({
+    help: "the authority of the provider's certificate, PEM; read at the first sign-in",
+    shownDefault: 'those that Node.js trusts',
+  }),
+  'oidc-scopes': text({
+    help: 'what is asked for beside openid, with commas between: for example groups, or offline_access, where sessions are to outlast an ID token',
+    value: 'list',
+    default: '',
+    shownDefault: 'openid alone',
+    chart: { path: 'admin.oidc.scopes' },
+  }),
+  'oidc-username-claim': text({
+    help: 'the claim of the ID token that names the user',
+    value: 'claim',
+    notEmpty: 'must name a claim',
+    default: 'sub',
+    chart: { path: 'admin.oidc.usernameClaim', schema: { minLength: 1 } },
+  }),
+  'oidc-username-prefix': text({
+    help: 'goes before the names of users; - for none',
+    value: 'text',
+    shownDefault: 'the issuer and #, and none for the claim email',
+    chart: { path: 'admin.oidc.usernamePrefix', default: '' },
+  }),
+  'oidc-groups-claim': text({
+    help: "the claim that lists the user's groups",
+    value: 'claim',
+    notEmpty: 'must name a claim',
+    shownDefault: 'users have no groups',
+    chart: { path: 'admin.oidc.groupsClaim', default: '' },
+  }),
+  'oidc-groups-prefix': text({
+    help: 'goes before the names of groups',
+    value: 'text',
+    shownDefault: 'none',
+    chart: { path: 'admin.oidc.groupsPrefix', default: '' },
+  }),
+  'oidc-rights': oneOf(OIDC_RIGHTS, {
+    help: 'token: the ID token goes to the API server, which has to trust the same provider and client; impersonate: this replica asks the API server in the name of the user and groups, for which it needs the right to impersonate them',
+    value: 'how',
+    default: 'token',
+    chart: { path: 'admin.oidc.rights' },
   }),
   'lease-duration-ms': milliseconds({
     help: 'leader lease',

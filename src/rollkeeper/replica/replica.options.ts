@@ -1,6 +1,11 @@
 import type { RolloutChecksOptions } from '@rollkeeper/controllers/deployment';
 import { parseHostRules } from '@rollkeeper/controllers/deployment';
 import { CheckResultFeed } from './check-result-feed.js';
+import type { ConsoleCluster } from '../clusters/index.js';
+import { parseConsoleClusters } from '../clusters/index.js';
+import { parseConsoleUrl } from '../console-addresses.js';
+import type { OidcOptions } from '../oidc/index.js';
+import { decideOidcOptions } from '../oidc/index.js';
 import type { EventSink } from '../rollout-events/index.js';
 import { parseSinks } from '../rollout-events/index.js';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
@@ -65,6 +70,10 @@ export type CompiledReplicaOptions = Readonly<
   readonly eventSinks: readonly EventSink[];
   /** Undefined: evictions are not held by this installation. */
   readonly evictionWebhook: WebhookServerOptions | undefined;
+  /** Undefined: no identity provider signs people in. */
+  readonly oidc: OidcOptions | undefined;
+  /** Of `console-clusters`. */
+  readonly clusters: readonly ConsoleCluster[];
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -111,6 +120,9 @@ export function compileReplicaOptions(options: ReplicaOptions): CompiledReplicaO
     adminTls: adminTlsOf(compiled),
     checkResults,
     evictionWebhook: decideEvictionWebhook(compiled),
+    'console-url': parseConsoleUrl(compiled['console-url'], 'console-url'),
+    oidc: decideOidcOptions(compiled),
+    clusters: parseConsoleClusters(compiled['console-clusters'], 'console-clusters'),
     eventSinks: parseSinks(compiled['cloudevents-sink'] ?? '', 'cloudevents-sink'),
     scope,
   });

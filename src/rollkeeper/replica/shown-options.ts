@@ -11,6 +11,8 @@ export function withoutSecrets({
   definitions,
   deploymentApis: _apis,
   elsewhere: _elsewhere,
+  oidc: _oidc,
+  clusters: _clusters,
   'redis-url': redisUrl,
   scope,
   syncTimeoutMsOf,

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { ApiClient, ClusterConnection, HttpApiClient } from '@rollkeeper/client/api-client';
-import { bearerToken, createHttpApiClient } from '@rollkeeper/client/api-client';
+import type {
+  ApiClient,
+  ClusterConnection,
+  HttpApiClient,
+  ImpersonatedUser,
+} from '@rollkeeper/client/api-client';
+import { bearerToken, createHttpApiClient, impersonating } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { VERSION } from '@rollkeeper/machinery/version';
+import type { AskingOne } from '../delegated-access/index.js';
 
 export interface UserClientsParts {
   readonly connection: ClusterConnection;
@@ -22,20 +28,21 @@ const IDLE_MS = 5 * 60_000;
 const MOST = 50;
 
 /**
- * Clients of the replica's API server that carry the bearer token of a person, so that the server itself decides what
- * they may see and do. Nothing of the replica's own identity goes with them.
+ * Clients of the replica's API server in the name of a person, so that the server itself decides what they may see and
+ * do. With the bearer token of that person nothing of the replica's own identity goes along; for a user whom the replica
+ * has authenticated itself, it asks the server to take it for that user.
  */
 export class UserClients {
   private readonly known = new Map<string, UserClient>();
 
   constructor(private readonly parts: UserClientsParts) {}
 
-  of(token: string): ApiClient {
+  of(who: AskingOne): ApiClient {
     const nowMs = this.parts.clock.now();
     this.closeIdle(nowMs);
     // The token itself is not kept as a key, where a heap dump would show it beside its user.
-    const id = createHash('sha256').update(token).digest('hex');
-    const known = this.known.get(id) ?? { client: this.make(token), usedMs: nowMs };
+    const id = createHash('sha256').update(JSON.stringify(who)).digest('hex');
+    const known = this.known.get(id) ?? { client: this.make(who), usedMs: nowMs };
     known.usedMs = nowMs;
     this.known.delete(id);
     this.known.set(id, known);
@@ -48,19 +55,10 @@ export class UserClients {
     await Promise.all(all.map(({ client }) => client.close()));
   }
 
-  private make(token: string): HttpApiClient {
+  private make(who: AskingOne): HttpApiClient {
     const { clock, connection, logger } = this.parts;
-    const { proxyUrl, serverUrl, source } = connection;
     return createHttpApiClient({
-      connection: {
-        serverUrl,
-        ...(proxyUrl !== undefined && { proxyUrl }),
-        credentials: bearerToken(token),
-        get tls() {
-          return withoutIdentity(connection.tls);
-        },
-        source,
-      },
+      connection: who.user ? asUser(connection, who.user) : withToken(connection, who.token),
       userAgent: `rollkeeper/${VERSION} (console)`,
       clock,
       logger,
@@ -74,6 +72,32 @@ export class UserClients {
       void client.close();
     }
   }
+}
+
+function withToken(connection: ClusterConnection, token: string): ClusterConnection {
+  const { proxyUrl, serverUrl, source } = connection;
+  return {
+    serverUrl,
+    ...(proxyUrl !== undefined && { proxyUrl }),
+    credentials: bearerToken(token),
+    get tls() {
+      return withoutIdentity(connection.tls);
+    },
+    source,
+  };
+}
+
+function asUser(connection: ClusterConnection, user: ImpersonatedUser): ClusterConnection {
+  const { proxyUrl, serverUrl, source } = connection;
+  return {
+    serverUrl,
+    ...(proxyUrl !== undefined && { proxyUrl }),
+    credentials: impersonating(connection.credentials, user),
+    get tls() {
+      return connection.tls;
+    },
+    source,
+  };
 }
 
 const stripped = new WeakMap<ClusterConnection['tls'], ClusterConnection['tls']>();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
-import { CODE_LASTS_MS, SealedSessions, SignInCodes, isSession, signInLink } from './index.js';
+import { CODE_LASTS_MS, SealedBox, SealedSessions, SignInCodes, isSession, signInLink } from './index.js';
 
 const HOUR_MS = 3_600_000;
 let clock: FakeClock;
@@ -47,32 +47,52 @@ describe('a code to sign in with', () => {
 
 describe('a session', () => {
   it('does not show its token, and opens where the same secret is known', () => {
-    const { session } = new SealedSessions(clock, 'shared').seal('token');
+    const { session } = new SealedSessions(clock, 'shared').seal({ token: 'token' });
     expect(isSession(session)).toBe(true);
     expect(Buffer.from(session.slice(5), 'base64url').toString('latin1')).not.toContain('token');
-    expect(new SealedSessions(clock, 'shared').open(session)).toBe('token');
+    expect(new SealedSessions(clock, 'shared').open(session)).toMatchObject({ token: 'token' });
     expect(new SealedSessions(clock, 'other').open(session)).toBeUndefined();
     expect(new SealedSessions(clock, undefined).open(session)).toBeUndefined();
   });
 
   it('ends after twelve hours', async () => {
     const sessions = new SealedSessions(clock, undefined);
-    const { endsMs, session } = sessions.seal('token');
+    const { endsMs, session } = sessions.seal({ token: 'token' });
     expect(endsMs - clock.now()).toBe(12 * HOUR_MS);
     await clock.advance(12 * HOUR_MS - 1);
-    expect(sessions.open(session)).toBe('token');
+    expect(sessions.open(session)).toMatchObject({ token: 'token' });
     await clock.advance(1);
     expect(sessions.open(session)).toBeUndefined();
   });
 
+  it('ends sooner where what it was made of does', async () => {
+    const sessions = new SealedSessions(clock, undefined);
+    const { endsMs, session } = sessions.seal(
+      { user: { username: 'anna' } },
+      { latestMs: clock.now() + HOUR_MS },
+    );
+    expect(endsMs - clock.now()).toBe(HOUR_MS);
+    expect(sessions.open(session)).toMatchObject({ user: { username: 'anna' } });
+    await clock.advance(HOUR_MS);
+    expect(sessions.open(session)).toBeUndefined();
+  });
+
+  it('is opened by nothing that was sealed for another purpose', () => {
+    const other = new SealedBox<{ token: string }>(clock, {
+      ...{ purpose: 'another purpose', prefix: 'rkc1.', secret: 'shared' },
+    });
+    const sealed = other.seal({ token: 'token' }, clock.now() + HOUR_MS);
+    expect(new SealedSessions(clock, 'shared').open(sealed)).toBeUndefined();
+  });
+
   it('opens no more once a single character of it was changed', () => {
     const sessions = new SealedSessions(clock, 'shared');
-    const { session } = sessions.seal('token');
-    for (let at = 5; at < session.length - 1; at++) {
+    const { session } = sessions.seal({ token: 'token' });
+    for (let at = 5; at < session.length; at++) {
       const other = session[at] === 'A' ? 'B' : 'A';
       expect(sessions.open(`${session.slice(0, at)}${other}${session.slice(at + 1)}`)).toBeUndefined();
     }
-    for (const none of ['rkc1.', 'rkc1.AAAA', `rkc1.${'A'.repeat(200)}`])
+    for (const none of ['rkc1.', 'rkc1.AAAA', `rkc1.${'A'.repeat(200)}`, `${session}A`, `${session}=`])
       expect(sessions.open(none)).toBeUndefined();
   });
 });

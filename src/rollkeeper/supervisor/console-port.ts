@@ -33,6 +33,11 @@ export async function portForConsole(
   return ANY_PORT;
 }
 
+/** Where the console will be, for links to it. Nowhere yet if the system chooses the port. */
+export function consoleUrlFlag(port: string): Readonly<Record<string, string>> {
+  return port === ANY_PORT ? {} : { '--console-url': `http://${HOST}:${port}` };
+}
+
 /** For the next start. @param adminUrl where the console is now */
 export async function rememberConsolePort(dataDir: string, adminUrl: string): Promise<void> {
   const port = URL.parse(adminUrl)?.port ?? '';

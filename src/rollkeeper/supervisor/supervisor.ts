@@ -9,7 +9,7 @@ import { claimDataFolder, makeFolder, openOwnLog } from '@rollkeeper/machinery/f
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { withMemoryDefaults } from '@rollkeeper/machinery/process';
 import { describeRedis } from '@rollkeeper/redis/connection';
-import { portForConsole, rememberConsolePort } from './console-port.js';
+import { consoleUrlFlag, portForConsole, rememberConsolePort } from './console-port.js';
 import { ANY_PORT, adminPortAgain, freePort } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { endFormerRedis, startRedis, useRedis } from './redis-process.js';
@@ -117,7 +117,7 @@ export class Supervisor {
       this.startNodes(kubeconfig, until),
       this.startScheduler(kubeconfig, until),
       ...Array.from({ length: up.replicas }, (_, index) =>
-        this.startReplica({ index, firstPort: index === 0 ? consolePort : ANY_PORT }, kubeconfig, until),
+        this.startReplica({ index, consolePort }, kubeconfig, until),
       ),
     ]).catch((error: unknown) => {
       over.abort(error);
@@ -288,7 +288,7 @@ export class Supervisor {
   }
 
   private async startReplica(
-    { firstPort, index }: { readonly index: number; readonly firstPort: string },
+    { consolePort, index }: { readonly index: number; readonly consolePort: string },
     kubeconfig: string,
     signal: AbortSignal,
   ): Promise<void> {
@@ -301,7 +301,9 @@ export class Supervisor {
       ...localReadsFlag(this.folder),
       '--recent-traces': RECENT_TRACES,
       ...signingFlags(this.options.up['data-dir']),
+      ...consoleUrlFlag(consolePort),
     };
+    const firstPort = index === 0 ? consolePort : ANY_PORT;
     // Keeps the address of its pages for open consoles; the user's arguments come last, and so win.
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
       'controller',

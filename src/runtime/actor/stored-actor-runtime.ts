@@ -10,7 +10,7 @@ import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
 import type { UnansweredWrite } from './unanswered-write.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 
 /** Options of the actors; all replicas must use the same. */

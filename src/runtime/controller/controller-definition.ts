@@ -79,6 +79,7 @@ export interface EnqueueRequest extends AddOptions {
   readonly onlyIfNeeded?: boolean;
 }
 
+/** Queues a key. Never blocks, never throws. */
 export type Enqueue = (request: EnqueueRequest) => void;
 
 /** A resource that a controller wants to read but cannot, and why. */

@@ -3,6 +3,7 @@ import { ApiStatusError } from '../../client/api-client/index.js';
 import {
   KeyLockHeldError,
   KeyLockLostError,
+  LeaseLostError,
   NewerStateError,
   ShutdownError,
   StaleCacheError,
@@ -60,6 +61,8 @@ describe('the outcome of a sync', () => {
     { name: 'somebody else works on it', error: new KeyLockHeldError('held'), delayMs: 100 },
     { name: 'a newer release has stored its state', error: new NewerStateError('v2'), delayMs: 1000 },
     { name: 'the cache is behind', error: new StaleCacheError('behind'), delayMs: 200 },
+    // At once, it would fail over and over, and the timers that end the leadership would never get their turn.
+    { name: 'the lease has run out', error: new LeaseLostError('over'), delayMs: 50 },
   ])('counts no failure against the key when $name', ({ error, delayMs }) => {
     expect(failed(error)).toMatchObject({ action: 'come-back', delayMs });
   });

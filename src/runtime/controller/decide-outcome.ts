@@ -21,6 +21,11 @@ export type Outcome =
 
 /** Delay for a key whose lock is held by another activation, if its expiry is unknown. */
 const LOCK_HELD_DELAY_MS = 100;
+/**
+ * Delay for a key of a replica whose lease has run out. It would fail again at once, and, on queues in memory, over and over without a
+ * turn of the event loop, so that the process never came to notice the loss.
+ */
+const LEASE_LOST_DELAY_MS = 50;
 /** Delay for a cache that has fallen behind. */
 const STALE_CACHE_DELAY_MS = 200;
 
@@ -47,7 +52,10 @@ export function decideOutcome(end: SyncEnd, retries: number): Outcome {
   const { error } = end;
   // Regardless of the error it threw when cancelled.
   if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error, leastDelayMs: 0 };
-  if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
+  if (isCancellation(error)) {
+    const delayMs = hasCode(error, 'LEASE_LOST') ? LEASE_LOST_DELAY_MS : 0;
+    return { action: 'come-back', delayMs, why: errorMessage(error) };
+  }
   if (hasCode(error, 'KEY_LOCK_HELD') || hasCode(error, 'WRITE_UNDER_WAY')) {
     return {
       action: 'come-back',

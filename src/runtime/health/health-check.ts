@@ -12,6 +12,7 @@ export interface HealthCheck {
 /** For people; undefined if there is nothing to add. */
 export type HealthNote = string | undefined | void;
 
+/** `livez` fails where only a restart helps, `readyz` while the replica cannot do its work. */
 export type HealthEndpoint = 'livez' | 'readyz';
 
 /** The checks behind each endpoint; components add theirs while the process is assembled. */

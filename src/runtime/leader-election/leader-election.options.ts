@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { LEADER_ELECTION_DEFAULTS as DEFAULTS } from '../defaults.js';
@@ -22,6 +22,7 @@ export const noLeaderElectionMetrics: LeaderElectionMetrics = {
   deposed: () => undefined,
 };
 
+/** The times of an election (docs/LEADERSHIP.md). */
 export interface LeaderElectionOptions {
   /**
    * How long after a renewal the lease is exclusive, milliseconds. A killed leader is replaced within about this time.

@@ -33,6 +33,7 @@ function kind<T extends KubernetesObject>(
   return Object.freeze({ group, version, resource, kind: word, namespaced });
 }
 
+/** APIService, `apiregistration.k8s.io/v1`, of the whole cluster. */
 export type APIService = Built<apiregistrationV1.APIService, 'APIService'>;
 export const APIService = kind<APIService>(
   'apiregistration.k8s.io',
@@ -42,12 +43,15 @@ export const APIService = kind<APIService>(
   false,
 );
 
+/** CSIDriver, `storage.k8s.io/v1`, of the whole cluster. */
 export type CSIDriver = Built<storageV1.CSIDriver, 'CSIDriver'>;
 export const CSIDriver = kind<CSIDriver>('storage.k8s.io', 'v1', 'csidrivers', 'CSIDriver', false);
 
+/** CSINode, `storage.k8s.io/v1`, of the whole cluster. */
 export type CSINode = Built<storageV1.CSINode, 'CSINode'>;
 export const CSINode = kind<CSINode>('storage.k8s.io', 'v1', 'csinodes', 'CSINode', false);
 
+/** CSIStorageCapacity, `storage.k8s.io/v1`. */
 export type CSIStorageCapacity = Built<storageV1.CSIStorageCapacity, 'CSIStorageCapacity'>;
 export const CSIStorageCapacity = kind<CSIStorageCapacity>(
   'storage.k8s.io',
@@ -56,6 +60,7 @@ export const CSIStorageCapacity = kind<CSIStorageCapacity>(
   'CSIStorageCapacity',
 );
 
+/** CertificateSigningRequest, `certificates.k8s.io/v1`, of the whole cluster. */
 export type CertificateSigningRequest = Built<
   certificatesV1.CertificateSigningRequest,
   'CertificateSigningRequest'
@@ -68,6 +73,7 @@ export const CertificateSigningRequest = kind<CertificateSigningRequest>(
   false,
 );
 
+/** ClusterRole, `rbac.authorization.k8s.io/v1`, of the whole cluster. */
 export type ClusterRole = Built<rbacV1.ClusterRole, 'ClusterRole'>;
 export const ClusterRole = kind<ClusterRole>(
   'rbac.authorization.k8s.io',
@@ -77,6 +83,7 @@ export const ClusterRole = kind<ClusterRole>(
   false,
 );
 
+/** ClusterRoleBinding, `rbac.authorization.k8s.io/v1`, of the whole cluster. */
 export type ClusterRoleBinding = Built<rbacV1.ClusterRoleBinding, 'ClusterRoleBinding'>;
 export const ClusterRoleBinding = kind<ClusterRoleBinding>(
   'rbac.authorization.k8s.io',
@@ -86,6 +93,7 @@ export const ClusterRoleBinding = kind<ClusterRoleBinding>(
   false,
 );
 
+/** ControllerRevision, `apps/v1`. */
 export type ControllerRevision = Built<appsV1.ControllerRevision, 'ControllerRevision'>;
 export const ControllerRevision = kind<ControllerRevision>(
   'apps',
@@ -94,6 +102,7 @@ export const ControllerRevision = kind<ControllerRevision>(
   'ControllerRevision',
 );
 
+/** CustomResourceDefinition, `apiextensions.k8s.io/v1`, of the whole cluster. */
 export type CustomResourceDefinition = Built<
   apiextensionsV1.CustomResourceDefinition,
   'CustomResourceDefinition'
@@ -106,18 +115,23 @@ export const CustomResourceDefinition = kind<CustomResourceDefinition>(
   false,
 );
 
+/** DeviceClass, `resource.k8s.io/v1`, of the whole cluster. */
 export type DeviceClass = Built<resourceV1.DeviceClass, 'DeviceClass'>;
 export const DeviceClass = kind<DeviceClass>('resource.k8s.io', 'v1', 'deviceclasses', 'DeviceClass', false);
 
+/** EndpointSlice, `discovery.k8s.io/v1`. */
 export type EndpointSlice = Built<discoveryV1.EndpointSlice, 'EndpointSlice'>;
 export const EndpointSlice = kind<EndpointSlice>('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
 
+/** Endpoints, `v1`. */
 export type Endpoints = Built<coreV1.Endpoints, 'Endpoints'>;
 export const Endpoints = kind<Endpoints>('', 'v1', 'endpoints', 'Endpoints');
 
+/** Event, `v1`. */
 export type Event = Built<coreV1.Event, 'Event'>;
 export const Event = kind<Event>('', 'v1', 'events', 'Event');
 
+/** FlowSchema, `flowcontrol.apiserver.k8s.io/v1`, of the whole cluster. */
 export type FlowSchema = Built<flowcontrolV1.FlowSchema, 'FlowSchema'>;
 export const FlowSchema = kind<FlowSchema>(
   'flowcontrol.apiserver.k8s.io',
@@ -127,6 +141,7 @@ export const FlowSchema = kind<FlowSchema>(
   false,
 );
 
+/** HorizontalPodAutoscaler, `autoscaling/v2`. */
 export type HorizontalPodAutoscaler = Built<autoscalingV2.HorizontalPodAutoscaler, 'HorizontalPodAutoscaler'>;
 export const HorizontalPodAutoscaler = kind<HorizontalPodAutoscaler>(
   'autoscaling',
@@ -135,9 +150,11 @@ export const HorizontalPodAutoscaler = kind<HorizontalPodAutoscaler>(
   'HorizontalPodAutoscaler',
 );
 
+/** IPAddress, `networking.k8s.io/v1`, of the whole cluster. */
 export type IPAddress = Built<networkingV1.IPAddress, 'IPAddress'>;
 export const IPAddress = kind<IPAddress>('networking.k8s.io', 'v1', 'ipaddresses', 'IPAddress', false);
 
+/** IngressClass, `networking.k8s.io/v1`, of the whole cluster. */
 export type IngressClass = Built<networkingV1.IngressClass, 'IngressClass'>;
 export const IngressClass = kind<IngressClass>(
   'networking.k8s.io',
@@ -147,9 +164,11 @@ export const IngressClass = kind<IngressClass>(
   false,
 );
 
+/** LimitRange, `v1`. */
 export type LimitRange = Built<coreV1.LimitRange, 'LimitRange'>;
 export const LimitRange = kind<LimitRange>('', 'v1', 'limitranges', 'LimitRange');
 
+/** MutatingAdmissionPolicy, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type MutatingAdmissionPolicy = Built<
   admissionregistrationV1.MutatingAdmissionPolicy,
   'MutatingAdmissionPolicy'
@@ -162,6 +181,7 @@ export const MutatingAdmissionPolicy = kind<MutatingAdmissionPolicy>(
   false,
 );
 
+/** MutatingAdmissionPolicyBinding, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type MutatingAdmissionPolicyBinding = Built<
   admissionregistrationV1.MutatingAdmissionPolicyBinding,
   'MutatingAdmissionPolicyBinding'
@@ -174,6 +194,7 @@ export const MutatingAdmissionPolicyBinding = kind<MutatingAdmissionPolicyBindin
   false,
 );
 
+/** MutatingWebhookConfiguration, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type MutatingWebhookConfiguration = Built<
   admissionregistrationV1.MutatingWebhookConfiguration,
   'MutatingWebhookConfiguration'
@@ -186,6 +207,7 @@ export const MutatingWebhookConfiguration = kind<MutatingWebhookConfiguration>(
   false,
 );
 
+/** NetworkPolicy, `networking.k8s.io/v1`. */
 export type NetworkPolicy = Built<networkingV1.NetworkPolicy, 'NetworkPolicy'>;
 export const NetworkPolicy = kind<NetworkPolicy>(
   'networking.k8s.io',
@@ -194,6 +216,7 @@ export const NetworkPolicy = kind<NetworkPolicy>(
   'NetworkPolicy',
 );
 
+/** PodDisruptionBudget, `policy/v1`. */
 export type PodDisruptionBudget = Built<policyV1.PodDisruptionBudget, 'PodDisruptionBudget'>;
 export const PodDisruptionBudget = kind<PodDisruptionBudget>(
   'policy',
@@ -202,9 +225,11 @@ export const PodDisruptionBudget = kind<PodDisruptionBudget>(
   'PodDisruptionBudget',
 );
 
+/** PodTemplate, `v1`. */
 export type PodTemplate = Built<coreV1.PodTemplate, 'PodTemplate'>;
 export const PodTemplate = kind<PodTemplate>('', 'v1', 'podtemplates', 'PodTemplate');
 
+/** PriorityClass, `scheduling.k8s.io/v1`, of the whole cluster. */
 export type PriorityClass = Built<schedulingV1.PriorityClass, 'PriorityClass'>;
 export const PriorityClass = kind<PriorityClass>(
   'scheduling.k8s.io',
@@ -214,6 +239,7 @@ export const PriorityClass = kind<PriorityClass>(
   false,
 );
 
+/** PriorityLevelConfiguration, `flowcontrol.apiserver.k8s.io/v1`, of the whole cluster. */
 export type PriorityLevelConfiguration = Built<
   flowcontrolV1.PriorityLevelConfiguration,
   'PriorityLevelConfiguration'
@@ -226,6 +252,7 @@ export const PriorityLevelConfiguration = kind<PriorityLevelConfiguration>(
   false,
 );
 
+/** ReplicationController, `v1`. */
 export type ReplicationController = Built<coreV1.ReplicationController, 'ReplicationController'>;
 export const ReplicationController = kind<ReplicationController>(
   '',
@@ -234,9 +261,11 @@ export const ReplicationController = kind<ReplicationController>(
   'ReplicationController',
 );
 
+/** ResourceClaim, `resource.k8s.io/v1`. */
 export type ResourceClaim = Built<resourceV1.ResourceClaim, 'ResourceClaim'>;
 export const ResourceClaim = kind<ResourceClaim>('resource.k8s.io', 'v1', 'resourceclaims', 'ResourceClaim');
 
+/** ResourceClaimTemplate, `resource.k8s.io/v1`. */
 export type ResourceClaimTemplate = Built<resourceV1.ResourceClaimTemplate, 'ResourceClaimTemplate'>;
 export const ResourceClaimTemplate = kind<ResourceClaimTemplate>(
   'resource.k8s.io',
@@ -245,9 +274,11 @@ export const ResourceClaimTemplate = kind<ResourceClaimTemplate>(
   'ResourceClaimTemplate',
 );
 
+/** ResourceQuota, `v1`. */
 export type ResourceQuota = Built<coreV1.ResourceQuota, 'ResourceQuota'>;
 export const ResourceQuota = kind<ResourceQuota>('', 'v1', 'resourcequotas', 'ResourceQuota');
 
+/** ResourceSlice, `resource.k8s.io/v1`, of the whole cluster. */
 export type ResourceSlice = Built<resourceV1.ResourceSlice, 'ResourceSlice'>;
 export const ResourceSlice = kind<ResourceSlice>(
   'resource.k8s.io',
@@ -257,9 +288,11 @@ export const ResourceSlice = kind<ResourceSlice>(
   false,
 );
 
+/** Role, `rbac.authorization.k8s.io/v1`. */
 export type Role = Built<rbacV1.Role, 'Role'>;
 export const Role = kind<Role>('rbac.authorization.k8s.io', 'v1', 'roles', 'Role');
 
+/** RoleBinding, `rbac.authorization.k8s.io/v1`. */
 export type RoleBinding = Built<rbacV1.RoleBinding, 'RoleBinding'>;
 export const RoleBinding = kind<RoleBinding>(
   'rbac.authorization.k8s.io',
@@ -268,12 +301,15 @@ export const RoleBinding = kind<RoleBinding>(
   'RoleBinding',
 );
 
+/** RuntimeClass, `node.k8s.io/v1`, of the whole cluster. */
 export type RuntimeClass = Built<nodeV1.RuntimeClass, 'RuntimeClass'>;
 export const RuntimeClass = kind<RuntimeClass>('node.k8s.io', 'v1', 'runtimeclasses', 'RuntimeClass', false);
 
+/** ServiceCIDR, `networking.k8s.io/v1`, of the whole cluster. */
 export type ServiceCIDR = Built<networkingV1.ServiceCIDR, 'ServiceCIDR'>;
 export const ServiceCIDR = kind<ServiceCIDR>('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR', false);
 
+/** ValidatingAdmissionPolicy, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type ValidatingAdmissionPolicy = Built<
   admissionregistrationV1.ValidatingAdmissionPolicy,
   'ValidatingAdmissionPolicy'
@@ -286,6 +322,7 @@ export const ValidatingAdmissionPolicy = kind<ValidatingAdmissionPolicy>(
   false,
 );
 
+/** ValidatingAdmissionPolicyBinding, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type ValidatingAdmissionPolicyBinding = Built<
   admissionregistrationV1.ValidatingAdmissionPolicyBinding,
   'ValidatingAdmissionPolicyBinding'
@@ -298,6 +335,7 @@ export const ValidatingAdmissionPolicyBinding = kind<ValidatingAdmissionPolicyBi
   false,
 );
 
+/** ValidatingWebhookConfiguration, `admissionregistration.k8s.io/v1`, of the whole cluster. */
 export type ValidatingWebhookConfiguration = Built<
   admissionregistrationV1.ValidatingWebhookConfiguration,
   'ValidatingWebhookConfiguration'
@@ -310,6 +348,7 @@ export const ValidatingWebhookConfiguration = kind<ValidatingWebhookConfiguratio
   false,
 );
 
+/** VolumeAttachment, `storage.k8s.io/v1`, of the whole cluster. */
 export type VolumeAttachment = Built<storageV1.VolumeAttachment, 'VolumeAttachment'>;
 export const VolumeAttachment = kind<VolumeAttachment>(
   'storage.k8s.io',
@@ -319,6 +358,7 @@ export const VolumeAttachment = kind<VolumeAttachment>(
   false,
 );
 
+/** VolumeAttributesClass, `storage.k8s.io/v1`, of the whole cluster. */
 export type VolumeAttributesClass = Built<storageV1.VolumeAttributesClass, 'VolumeAttributesClass'>;
 export const VolumeAttributesClass = kind<VolumeAttributesClass>(
   'storage.k8s.io',

@@ -36,6 +36,7 @@ export function setCondition(
   return before.map((each) => (each.type === condition.type ? next : each));
 }
 
+/** The condition of a type; undefined if there is none. */
 export function findCondition<C extends { readonly type: string }>(
   conditions: readonly C[] | undefined,
   type: string,
@@ -43,6 +44,7 @@ export function findCondition<C extends { readonly type: string }>(
   return conditions?.find((condition) => condition.type === type);
 }
 
+/** Whether the condition of a type is there and True. */
 export function isConditionTrue(
   conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
   type: string,

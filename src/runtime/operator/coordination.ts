@@ -57,6 +57,7 @@ export interface Coordination {
   close(): Promise<void>;
 }
 
+/** What a manager makes its coordination of. */
 export interface CoordinationParts {
   /** Separates installations. */
   readonly keyPrefix: string;
@@ -81,4 +82,5 @@ export interface CoordinationFactory {
   readonly reach?: CoordinationReach;
 }
 
+/** Which processes a coordination connects. */
 export type CoordinationReach = 'network' | 'process';

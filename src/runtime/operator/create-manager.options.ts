@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { SystemClock, SystemRandom } from '@rollkeeper/machinery/clock';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';

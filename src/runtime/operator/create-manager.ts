@@ -20,20 +20,22 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
   const compiled = compileManagerOptions(options);
   const { identity, name } = compiled;
   const extensions = (options.extensions ?? []).map((make) => make(compiled));
-  const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
+  const metrics = options.metrics ?? (await processMetrics()).createProcessMetrics();
   // A package that is missing is named before anything is connected.
   const coordinationWith = await coordinationOf(compiled);
   const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
   const coordination = coordinationWith(connected.client);
   const tracing =
     options.tracing ??
-    (await openTelemetry()).startTracing({
+    (await (
+      await neededTracing()
+    ).startNeededTracing({
       serviceName: name,
       instance: identity,
       version: VERSION,
       env: process.env,
       processors: extensions.flatMap(({ spanProcessors = [] }) => spanProcessors),
-    });
+    }));
   const closings = [
     ...('close' in connected ? [() => connected.close()] : []),
     ...(options.metrics ? [] : [() => metrics.shutdown()]),
@@ -70,9 +72,14 @@ const redisParts = () =>
   ofPackage('coordination', '@rollkeeper/redis', () =>
     import('@rollkeeper/redis/operator/redis-coordination').catch(rethrow),
   );
-const openTelemetry = () =>
+// Each by itself, since either may be given, and spans are rarely sent.
+const processMetrics = () =>
   ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () =>
-    import('@rollkeeper/opentelemetry').catch(rethrow),
+    import('@rollkeeper/opentelemetry/process-metrics').catch(rethrow),
+  );
+const neededTracing = () =>
+  ofPackage('metrics, tracing', '@rollkeeper/opentelemetry', () =>
+    import('@rollkeeper/opentelemetry/needed-tracing').catch(rethrow),
   );
 
 function rethrow(error: unknown): never {

@@ -1,4 +1,5 @@
-import type { ZodType, z } from 'zod';
+import type * as z from 'zod';
+import type { ZodType } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
@@ -31,13 +32,8 @@ export interface PrinterColumn {
   readonly priority?: number;
 }
 
-/** Of {@link defineCustomKind}. */
-export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType> extends KindOptions {
-  readonly spec: Spec;
-  /** With it the kind has a status subresource. @default no status */
-  readonly status?: Status;
-  /** Of the whole object. Rules of a part are said there, by {@link withRules}. @default none */
-  readonly rules?: readonly ValidationRule[];
+/** What a definition says of a kind beside its schema. */
+export interface CustomKindTraits {
   /** @default the object's age */
   readonly columns?: readonly PrinterColumn[];
   /** Makes it scalable: where its counts are. @default not scalable */
@@ -54,6 +50,16 @@ export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType>
   /** Why this version should not be used, shown to clients that do. @default it may be */
   readonly deprecationWarning?: string;
   readonly description?: string;
+}
+
+/** Of {@link defineCustomKind}. */
+export interface CustomKindOptions<Spec extends ZodType, Status extends ZodType>
+  extends KindOptions, CustomKindTraits {
+  readonly spec: Spec;
+  /** With it the kind has a status subresource. @default no status */
+  readonly status?: Status;
+  /** Of the whole object. Rules of a part are said there, by {@link withRules}. @default none */
+  readonly rules?: readonly ValidationRule[];
 }
 
 /** The objects of a custom kind: as the server stores them, with defaults filled in. */
@@ -75,7 +81,7 @@ interface DefinitionVersion {
   readonly names: object;
 }
 
-/** @returns whether it was made by {@link defineCustomKind}, of any copy of this module */
+/** Whether a kind has a definition: made by {@link defineCustomKind} of any copy of this module. */
 export function isCustomKind(value: unknown): value is CustomKind {
   return typeof value === 'object' && value !== null && VERSION_OF_DEFINITION in value;
 }
@@ -100,25 +106,51 @@ export function defineCustomKind<Spec extends ZodType, Status extends ZodType = 
   options: CustomKindOptions<Spec, Status>,
 ): CustomKind<Objects<Spec, Status>> {
   const kind = defineKind<Objects<Spec, Status>>(options);
+  const { rules = [], spec, status } = options;
+  return withDefinition(kind, {
+    ...options,
+    properties: {
+      spec: structuralSchema(spec, 'spec'),
+      ...(status && { status: structuralSchema(status, 'status') }),
+    },
+    required: ['spec'],
+    ...(rules.length > 0 && { 'x-kubernetes-validations': rules }),
+  });
+}
+
+/** What a definition says of one version. */
+export interface DefinitionOptions extends CustomKindTraits {
+  /** Of the object, without those that every object has. With `status` the kind has a status subresource. */
+  readonly properties: Readonly<Record<string, StructuralSchema>>;
+  /** Of these. */
+  readonly required: readonly string[];
+  /** Rules about the whole object. @default none */
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
+}
+
+/** The kind with a definition of its version. @throws InvalidOptionError if it is of the core group */
+export function withDefinition<T extends KubernetesObject>(
+  kind: Kind<T>,
+  options: DefinitionOptions,
+): CustomKind<T> {
   if (kind.group === '') throw new InvalidOptionError('kind.group', 'must be a domain of yours');
-  const { categories, columns = [AGE], scale, served = true, shortNames, status } = options;
-  const { deprecationWarning } = options;
-  const word = options.kind.toLowerCase();
+  const { categories, columns = [AGE], deprecationWarning, scale, served = true, shortNames } = options;
+  const hasStatus = options.properties['status'] !== undefined;
   const names = {
-    kind: options.kind,
-    listKind: `${options.kind}List`,
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
     plural: kind.resource,
-    singular: word,
+    singular: kind.kind.toLowerCase(),
     ...(shortNames && { shortNames }),
     ...(categories && { categories }),
   };
   const version = {
-    name: options.version,
+    name: kind.version,
     served,
     ...(deprecationWarning !== undefined && { deprecated: true, deprecationWarning }),
     schema: { openAPIV3Schema: schemaOf(options) },
-    ...((status || scale) && {
-      subresources: { ...(status && { status: {} }), ...(scale && { scale }) },
+    ...((hasStatus || scale) && {
+      subresources: { ...(hasStatus && { status: {} }), ...(scale && { scale }) },
     }),
     additionalPrinterColumns: columns.map(({ type = 'string', ...column }) => ({ ...column, type })),
   };
@@ -167,20 +199,19 @@ export function definitionOf(storage: CustomKind, ...others: readonly CustomKind
 
 function schemaOf({
   description,
-  rules = [],
-  spec,
-  status,
-}: CustomKindOptions<ZodType, ZodType>): StructuralSchema {
+  properties,
+  required,
+  'x-kubernetes-validations': rules = [],
+}: DefinitionOptions): StructuralSchema {
   return {
     type: 'object',
     ...(description !== undefined && { description }),
-    required: ['spec'],
+    ...(required.length > 0 && { required }),
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: structuralSchema(spec, 'spec'),
-      ...(status && { status: structuralSchema(status, 'status') }),
+      ...properties,
     },
     ...(rules.length > 0 && { 'x-kubernetes-validations': rules }),
   };

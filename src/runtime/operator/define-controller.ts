@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import { DNS_1035_LABEL, MAX_LABEL_LENGTH, keyOf } from '@rollkeeper/machinery/kubernetes';

@@ -25,6 +25,7 @@ export function dependent<T extends KubernetesObject>(kind: Kind<T>, object: App
   return { kind, object };
 }
 
+/** Of {@link applyDependents}. */
 export interface DependentsOptions {
   /** See `serverSideApply`; must never change. */
   readonly fieldManager: string;

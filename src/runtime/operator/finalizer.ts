@@ -7,6 +7,7 @@ import type { Kind } from './kinds.js';
 
 type Step<T> = (object: DeepReadonly<T>) => Promise<ReconcileResult | void>;
 
+/** Of {@link withFinalizer}. */
 export interface FinalizerSteps<T extends KubernetesObject> {
   /** `domain/name`: `example.com/bucket`. */
   readonly name: string;

@@ -68,6 +68,7 @@ export function partOf<T extends KubernetesObject, Kept extends KubernetesObject
 /** The objects of a kind: `ObjectOf<typeof Website>`. */
 export type ObjectOf<K extends Kind> = K extends Kind<infer T> ? T : never;
 
+/** Of {@link defineKind}: the place of a kind in the API. */
 export interface KindOptions {
   /** API group, `example.com`; empty for the core group. */
   readonly group: string;
@@ -118,25 +119,33 @@ function pluralOf(kind: string): string {
   return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
+/** Deployments, `apps/v1`. */
 export type Deployment = objects.Deployment;
 export const Deployment: Kind<Deployment> = DEPLOYMENTS;
+/** ReplicaSets, `apps/v1`. */
 export type ReplicaSet = objects.ReplicaSet;
 export const ReplicaSet: Kind<ReplicaSet> = REPLICA_SETS;
+/** Pods, `v1`. */
 export type Pod = objects.Pod;
 export const Pod: Kind<Pod> = PODS;
+/** Namespaces, `v1`. */
 export type Namespace = objects.Namespace;
 export const Namespace: Kind<Namespace> = NAMESPACES;
+/** Nodes, `v1`. */
 export type Node = objects.Node;
 export const Node: Kind<Node> = NODES;
+/** Leases, `coordination.k8s.io/v1`. */
 export type Lease = objects.Lease;
 export const Lease: Kind<Lease> = LEASES;
 
+/** Service accounts, `v1`. */
 export interface ServiceAccount extends KubernetesObject, OfKind<'ServiceAccount'> {
   automountServiceAccountToken?: boolean;
   imagePullSecrets?: { name?: string }[];
 }
 export const ServiceAccount: Kind<ServiceAccount> = SERVICE_ACCOUNTS;
 
+/** ConfigMaps, `v1`. */
 export interface ConfigMap extends KubernetesObject, OfKind<'ConfigMap'> {
   data?: Record<string, string>;
   /** Base64. */
@@ -145,6 +154,7 @@ export interface ConfigMap extends KubernetesObject, OfKind<'ConfigMap'> {
 }
 export const ConfigMap = core<ConfigMap>('ConfigMap');
 
+/** Secrets, `v1`. */
 export interface Secret extends KubernetesObject, OfKind<'Secret'> {
   /** Base64. */
   data?: Record<string, string>;
@@ -154,43 +164,52 @@ export interface Secret extends KubernetesObject, OfKind<'Secret'> {
 }
 export const Secret = core<Secret>('Secret');
 
+/** Services, `v1`. */
 export interface Service extends KubernetesObject, OfKind<'Service'> {
   spec: ServiceSpec;
   status?: ServiceStatus;
 }
 export const Service: Kind<Service> = SERVICES;
 
+/** PersistentVolumeClaims, `v1`. */
 export type PersistentVolumeClaim = objects.PersistentVolumeClaim;
 export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = PERSISTENT_VOLUME_CLAIMS;
+/** PersistentVolumes, `v1`. */
 export type PersistentVolume = objects.PersistentVolume;
 export const PersistentVolume: Kind<PersistentVolume> = PERSISTENT_VOLUMES;
+/** StorageClasses, `storage.k8s.io/v1`. */
 export type StorageClass = objects.StorageClass;
 export const StorageClass: Kind<StorageClass> = STORAGE_CLASSES;
 
+/** StatefulSets, `apps/v1`. */
 export interface StatefulSet extends KubernetesObject, OfKind<'StatefulSet'> {
   spec: StatefulSetSpec;
   status?: StatefulSetStatus;
 }
 export const StatefulSet = defineKind<StatefulSet>({ group: 'apps', version: 'v1', kind: 'StatefulSet' });
 
+/** DaemonSets, `apps/v1`. */
 export interface DaemonSet extends KubernetesObject, OfKind<'DaemonSet'> {
   spec: DaemonSetSpec;
   status?: DaemonSetStatus;
 }
 export const DaemonSet = defineKind<DaemonSet>({ group: 'apps', version: 'v1', kind: 'DaemonSet' });
 
+/** Jobs, `batch/v1`. */
 export interface Job extends KubernetesObject, OfKind<'Job'> {
   spec: JobSpec;
   status?: JobStatus;
 }
 export const Job = defineKind<Job>({ group: 'batch', version: 'v1', kind: 'Job' });
 
+/** CronJobs, `batch/v1`. */
 export interface CronJob extends KubernetesObject, OfKind<'CronJob'> {
   spec: CronJobSpec;
   status?: CronJobStatus;
 }
 export const CronJob = defineKind<CronJob>({ group: 'batch', version: 'v1', kind: 'CronJob' });
 
+/** Ingresses, `networking.k8s.io/v1`. */
 export interface Ingress extends KubernetesObject, OfKind<'Ingress'> {
   spec: IngressSpec;
   status?: IngressStatus;

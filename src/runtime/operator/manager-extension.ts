@@ -58,4 +58,5 @@ export interface ManagerExtension {
   close?(): Promise<void>;
 }
 
+/** Makes an extension for the manager that has it in its `extensions`. */
 export type ManagerExtensionFactory = (context: ManagerExtensionContext) => ManagerExtension;

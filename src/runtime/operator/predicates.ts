@@ -28,10 +28,12 @@ export const generationChanged: Predicate = onModification(
   (old, object) => old.metadata.generation !== object.metadata.generation,
 );
 
+/** Passes a modification that changes labels. */
 export const labelsChanged: Predicate = onModification(
   (old, object) => !sameJson(old.metadata.labels, object.metadata.labels),
 );
 
+/** Passes a modification that changes annotations. */
 export const annotationsChanged: Predicate = onModification(
   (old, object) => !sameJson(old.metadata.annotations, object.metadata.annotations),
 );
@@ -51,6 +53,7 @@ export function allOf<T extends KubernetesObject>(...predicates: readonly Predic
   return (event) => predicates.every((predicate) => predicate(event));
 }
 
+/** Passes the changes that the predicate does not. */
 export function not<T extends KubernetesObject>(predicate: Predicate<T>): Predicate<T> {
   return (event) => !predicate(event);
 }

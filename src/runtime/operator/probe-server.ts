@@ -6,6 +6,7 @@ import { StartupError, TimeoutError, errorMessage } from '@rollkeeper/machinery/
 import type { HealthCheck, HealthRegistry } from '../health/index.js';
 import type { Metrics } from '../telemetry/index.js';
 
+/** Where probes and metrics are served. */
 export interface ProbeServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;

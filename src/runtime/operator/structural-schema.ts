@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ZodType } from 'zod';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
@@ -30,12 +30,17 @@ export function structuralSchema(schema: ZodType, at: string): StructuralSchema 
     cycles: 'throw',
     unrepresentable: 'throw',
   });
-  return convert(json, at);
+  return structuralSchemaOf(json, at);
 }
 
-function convert(json: Fields, at: string): StructuralSchema {
+/**
+ * The structural schema that says the same as one of JSON Schema (draft 2020), with `x-kubernetes-…`.
+ * @param at for messages: `spec`
+ * @throws InvalidOptionError naming the field that no structural schema can say
+ */
+export function structuralSchemaOf(json: Fields, at: string): StructuralSchema {
   const nullable = withoutNull(json);
-  if (nullable) return { ...convert(nullable, at), nullable: true };
+  if (nullable) return { ...structuralSchemaOf(nullable, at), nullable: true };
   const choices = literalsOf(json);
   if (choices) return { ...metaOf(json), type: typeOf(choices, at), enum: choices };
   for (const keyword of ['anyOf', 'oneOf', 'allOf', 'not', '$ref', 'prefixItems', 'patternProperties'])
@@ -53,7 +58,10 @@ function convert(json: Fields, at: string): StructuralSchema {
 function contentOf({ additionalProperties, items, properties, required }: Fields, at: string): Fields {
   const fields = isJsonObject(properties)
     ? Object.fromEntries(
-        Object.entries(properties).map(([name, each]) => [name, convert(each as Fields, `${at}.${name}`)]),
+        Object.entries(properties).map(([name, each]) => [
+          name,
+          structuralSchemaOf(each as Fields, `${at}.${name}`),
+        ]),
       )
     : undefined;
   // A structural schema has fields of its own, or any of one type, and not both.
@@ -62,8 +70,8 @@ function contentOf({ additionalProperties, items, properties, required }: Fields
   return {
     ...(fields && { properties: fields }),
     ...(Array.isArray(required) && required.length > 0 && { required }),
-    ...(isJsonObject(items) && { items: convert(items, `${at}[]`) }),
-    ...(others && !isAny && { additionalProperties: convert(others, `${at}.*`) }),
+    ...(isJsonObject(items) && { items: structuralSchemaOf(items, `${at}[]`) }),
+    ...(others && !isAny && { additionalProperties: structuralSchemaOf(others, `${at}.*`) }),
     ...(isAny && { 'x-kubernetes-preserve-unknown-fields': true }),
   };
 }
@@ -118,9 +126,12 @@ function typeOf(values: readonly unknown[], at: string): string {
   return type;
 }
 
-function metaOf({ default: fallback, description }: Fields): Fields {
-  return {
-    ...(description !== undefined && { description }),
-    ...(fallback !== undefined && { default: fallback }),
-  };
+/** What may be said of a value of any type. */
+function metaOf(json: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(json).filter(
+      ([keyword]) =>
+        ['description', 'default', 'title'].includes(keyword) || keyword.startsWith('x-kubernetes-'),
+    ),
+  );
 }

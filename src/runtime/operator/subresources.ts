@@ -30,6 +30,7 @@ export function scale(
   );
 }
 
+/** Of {@link evict}. */
 export type EvictOptions = Pick<DeleteOptions, 'gracePeriodSeconds' | 'preconditions'> & {
   readonly dryRun?: boolean;
 };

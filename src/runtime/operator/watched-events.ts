@@ -39,6 +39,7 @@ export interface OwnedKind {
   ): Urgency | undefined;
 }
 
+/** Of {@link own}. */
 export interface OwnOptions<
   Owned extends KubernetesObject = KubernetesObject,
   T extends KubernetesObject = KubernetesObject,

@@ -8,6 +8,7 @@ export interface Metrics {
   shutdown(): Promise<void>;
 }
 
+/** Where the spans of syncs and requests go. */
 export interface Tracing {
   readonly tracer: Tracer;
   readonly enabled: boolean;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { DEFAULT_SPREAD_AFTER_MS } from '../defaults.js';
 

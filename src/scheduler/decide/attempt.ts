@@ -4,6 +4,7 @@ import type { Profile } from '../framework/profile.js';
 import type { Status } from '../framework/status.js';
 import { isRefusal } from '../framework/status.js';
 import { withPod, withoutPod } from '../node/node-info.js';
+import type { PointTimer } from './point-timer.js';
 
 /** A filter that takes part in the attempt, with what it computed of the pod. */
 interface ActiveFilter {
@@ -15,6 +16,8 @@ export interface AttemptParts {
   readonly context: SchedulingContext;
   readonly profile: Profile;
   readonly nominated: NominatedPods;
+  /** @default nothing is noted */
+  readonly timer?: PointTimer;
 }
 
 /** One attempt to schedule a pod, as far as its filters go. */
@@ -22,15 +25,17 @@ export class Attempt {
   readonly context: SchedulingContext;
   readonly profile: Profile;
   readonly nominated: NominatedPods;
+  readonly timer: PointTimer | undefined;
   /** The plug-in that was called last: the one that threw, if any did. */
   asking = '';
   private filters: readonly ActiveFilter[] = [];
   private readonly states = new Map<SchedulerPlugin, unknown>();
 
-  constructor({ context, nominated, profile }: AttemptParts) {
+  constructor({ context, nominated, profile, timer }: AttemptParts) {
     this.context = context;
     this.profile = profile;
     this.nominated = nominated;
+    this.timer = timer;
   }
 
   /** What the plug-in computed in PreFilter, if it did. */

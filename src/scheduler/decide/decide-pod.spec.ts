@@ -298,6 +298,41 @@ describe('extenders between the halves of a decision', () => {
   });
 });
 
+describe('a timer of extension points', () => {
+  const pointsOf = (given: Case): string[] => {
+    const noted: string[] = [];
+    let ms = 0;
+    const note = (point: string, status: string, tookMs: number): void =>
+      void noted.push(`${point} ${status} ${tookMs}`);
+    decidePod({ ...inputOf(given), timer: { now: () => ms++, note } });
+    return noted;
+  };
+
+  it('is told of each point of an attempt, and what it came to', () => {
+    expect(pointsOf({})).toEqual([
+      'PreFilter Success 1',
+      'Filter Success 1',
+      'PreScore Success 1',
+      'Score Success 1',
+    ]);
+    const no: SchedulerPlugin = { name: 'F', preFilter: () => ({ status: unresolvable('no') }) };
+    expect(pointsOf({ plugins: [no] })).toEqual([
+      'PreFilter UnschedulableAndUnresolvable 1',
+      'PostFilter Success 1',
+    ]);
+  });
+
+  it('is told of a point that failed', () => {
+    const broken: SchedulerPlugin = {
+      name: 'F',
+      filter: () => {
+        throw new Error('broken');
+      },
+    };
+    expect(pointsOf({ plugins: [broken] })).toEqual(['PreFilter Success 1', 'Filter Error 1']);
+  });
+});
+
 describe('a profile', () => {
   it('needs one plug-in that sorts the queue', () => {
     expect(() => compileProfile({ plugins: [] })).toThrow('plugins.queueSort: no plug-in sorts the queue');

@@ -10,6 +10,8 @@ import type { Chosen, Decision, Failed, Refused } from './decision.js';
 import type { Feasible } from './find-feasible.js';
 import { findFeasible } from './find-feasible.js';
 import { NO_NODES, refusalMessage } from './message.js';
+import type { PointTimer } from './point-timer.js';
+import { timed } from './point-timer.js';
 import { postFilter } from './post-filter.js';
 import { preFilter } from './pre-filter.js';
 import { pickBest, scoreNodes } from './score-nodes.js';
@@ -23,6 +25,8 @@ export interface PodDecisionInput {
   readonly random: RandomSource;
   /** `nextStartIndex` of the decision before; 0 for the first. */
   readonly startIndex: number;
+  /** @default nothing is noted */
+  readonly timer?: PointTimer;
 }
 
 /** Nodes that passed all filters, not scored yet. */
@@ -52,8 +56,8 @@ export function decidePod(input: PodDecisionInput): Decision {
 
 /** The first half of {@link decidePod}: everything that comes before extenders are asked. */
 export function findNodes(input: PodDecisionInput): Found | Refused | Failed {
-  const { nominated, pod, profile, snapshot, view } = input;
-  const attempt = new Attempt({ context: { pod, snapshot, view }, nominated, profile });
+  const { nominated, pod, profile, snapshot, timer, view } = input;
+  const attempt = new Attempt({ context: { pod, snapshot, view }, nominated, profile, timer });
   return guarded(attempt, () => find(attempt, input));
 }
 
@@ -82,7 +86,12 @@ function find(attempt: Attempt, input: PodDecisionInput): Found | Refused {
   const { nodes } = input.snapshot;
   if (nodes.length === 0) return noNodes();
   const startIndex = input.startIndex % nodes.length;
-  const { narrowed, refusal } = preFilter(attempt);
+  const { narrowed, refusal } = timed(
+    attempt.timer,
+    'PreFilter',
+    () => preFilter(attempt),
+    (done) => done.refusal,
+  );
   if (refusal) return refused(attempt, input, { preFilterRefusal: refusal, nextStartIndex: startIndex });
 
   const common = { kind: 'found', attempt, input } as const;
@@ -91,7 +100,7 @@ function find(attempt: Attempt, input: PodDecisionInput): Found | Refused {
     return { ...common, ...onNominated, nextStartIndex: startIndex };
 
   const candidates = narrowed ? nodes.filter(({ name }) => narrowed.names.has(name)) : nodes;
-  const found = findFeasible(attempt, candidates, startIndex);
+  const found = timed(attempt.timer, 'Filter', () => findFeasible(attempt, candidates, startIndex));
   const looked = found.nodes.length + found.refusals.size;
   const nextStartIndex = (startIndex + looked) % nodes.length;
   const isOutside: Status | undefined = narrowed && {
@@ -132,11 +141,12 @@ interface RefusalParts {
 function refused(attempt: Attempt, { random, snapshot }: PodDecisionInput, parts: RefusalParts): Refused {
   const { isOutside, nextStartIndex, preFilterRefusal, refusals = NONE } = parts;
   const ofAll = refusalsOfAll(snapshot.nodes, refusals, preFilterRefusal ?? isOutside);
-  const { deallocate, message, nomination, victims } = postFilter(attempt, {
-    refusals: ofAll,
-    preFilterRefusal,
-    random,
-  });
+  const { deallocate, message, nomination, victims } = timed(
+    attempt.timer,
+    'PostFilter',
+    () => postFilter(attempt, { refusals: ofAll, preFilterRefusal, random }),
+    (done) => (done.message === '' ? undefined : { code: 'Unschedulable' }),
+  );
   return {
     kind: 'refused',
     message: refusalMessage({

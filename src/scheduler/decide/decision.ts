@@ -1,4 +1,5 @@
 import type { NodeInfo, PodInfo } from '../framework/node-info.js';
+import type { FreedClaim } from '../framework/plugin.js';
 import type { Status } from '../framework/status.js';
 
 /** What one attempt to schedule a pod came to. */
@@ -36,8 +37,8 @@ export interface Refused extends Attempt {
   readonly nomination?: { readonly node: string | undefined };
   /** Pods to evict from the nominated node. */
   readonly victims: readonly PodInfo[];
-  /** A ResourceClaim whose allocation is to be taken back, so that it can be allocated for this pod. */
-  readonly deallocate?: { readonly namespace: string; readonly name: string };
+  /** A ResourceClaim whose devices are to be given back, so that they can be allocated for this pod. */
+  readonly deallocate?: FreedClaim;
   /** Names of the plug-ins that refused: their events may help. */
   readonly unschedulablePlugins: ReadonlySet<string>;
   /** Names of those that wait for something under way. */

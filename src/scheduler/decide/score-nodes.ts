@@ -4,6 +4,7 @@ import { MAX_NODE_SCORE } from '../framework/plugin.js';
 import type { SchedulerPlugin } from '../framework/plugin.js';
 import type { Attempt } from './attempt.js';
 import type { ScoreTable } from './decision.js';
+import { timed } from './point-timer.js';
 
 /**
  * Scores the feasible nodes by every plug-in that has something to say of the pod.
@@ -14,19 +15,38 @@ export function scoreNodes(
   feasible: readonly NodeInfo[],
   extra?: ReadonlyMap<string, number>,
 ): ScoreTable {
-  const { profile } = attempt;
+  const prepared = timed(attempt.timer, 'PreScore', () => prepareScores(attempt, feasible));
+  return timed(attempt.timer, 'Score', () => sumScores(attempt, feasible, prepared, extra));
+}
+
+/** What PreScore came to. */
+interface Prepared {
+  readonly states: ReadonlyMap<SchedulerPlugin, unknown>;
+  readonly skipped: ReadonlySet<SchedulerPlugin>;
+}
+
+function prepareScores(attempt: Attempt, feasible: readonly NodeInfo[]): Prepared {
   const states = new Map<SchedulerPlugin, unknown>();
   const skipped = new Set<SchedulerPlugin>();
-  for (const plugin of profile.preScore) {
+  for (const plugin of attempt.profile.preScore) {
     attempt.asking = plugin.name;
     const { state, status } = plugin.preScore?.(attempt.context, feasible, attempt.stateOf(plugin)) ?? {};
     if (status?.code === 'Skip') skipped.add(plugin);
     else if (status && status.code !== 'Success') throw new Error(status.reasons.join(', '));
     states.set(plugin, state);
   }
+  return { states, skipped };
+}
+
+function sumScores(
+  attempt: Attempt,
+  feasible: readonly NodeInfo[],
+  { skipped, states }: Prepared,
+  extra: ReadonlyMap<string, number> | undefined,
+): ScoreTable {
   const totals = feasible.map(({ name }) => extra?.get(name) ?? 0);
   const byPlugin: { plugin: string; scores: readonly number[] }[] = [];
-  for (const { plugin, weight } of profile.score) {
+  for (const { plugin, weight } of attempt.profile.score) {
     if (skipped.has(plugin)) continue;
     attempt.asking = plugin.name;
     const scores = weighted(normalized(plugin, attempt, feasible, states.get(plugin)), weight);

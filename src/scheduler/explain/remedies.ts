@@ -35,6 +35,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   VolumeZone: () => 'a node in the zone of the volume',
   VolumeRestrictions: () => 'that the pod which uses the volume goes',
   NodeVolumeLimits: () => 'a node with fewer volumes',
+  DynamicResources: () => 'a device there that is free and fits, or that the pod which has it goes',
 };
 
 /** By how much the node is short. */

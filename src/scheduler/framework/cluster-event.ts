@@ -41,6 +41,7 @@ export type QueueingHintFunction = (
   after: DeepReadonly<KubernetesObject> | undefined,
 ) => QueueingHint;
 
+/** An event that may let a pod in, and whether it may for a given pod. */
 export interface ClusterEventWithHint {
   readonly event: ClusterEvent;
   /** @default always `Queue` */

@@ -20,6 +20,7 @@ export const VIEWED_RESOURCES = [
   'resource.k8s.io/resourceclaims',
 ] as const;
 
+/** A resource that plug-ins may read. */
 export type ViewedResource = (typeof VIEWED_RESOURCES)[number];
 
 /**

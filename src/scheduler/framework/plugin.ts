@@ -17,7 +17,7 @@ export interface SchedulingContext {
   readonly view: ClusterView;
 }
 
-/** @returns undefined: the pod may go on */
+/** What a plug-in says of a pod. Undefined: it may go on. */
 export type Verdict = Status | undefined;
 
 export interface PreFilterResult<State> {
@@ -134,8 +134,15 @@ export interface PostFilterResult {
   /** The pod's nomination is to become this: a node that will have room once the victims are gone, or none. @default it stays */
   readonly nomination?: { readonly node: string | undefined };
   readonly victims?: readonly PodInfo[];
-  /** A ResourceClaim whose allocation is to be taken back. */
-  readonly deallocate?: { readonly namespace: string; readonly name: string };
+  readonly deallocate?: FreedClaim;
+}
+
+/** A ResourceClaim whose devices are to be given back. */
+export interface FreedClaim {
+  readonly namespace: string;
+  readonly name: string;
+  /** By deleting it: it was made for one attempt alone. */
+  readonly isDeleted: boolean;
 }
 
 /** A pod whose binding a plug-in delays. */
@@ -160,6 +167,8 @@ export interface WaitingPods {
 export interface PluginHandle {
   readonly view: ClusterView;
   readonly log: Logger;
+  /** Epoch milliseconds, for what is judged by its age. @default nothing is ever overdue */
+  readonly now?: () => number;
   /** Absent where nothing is bound: in what-ifs and explanations. */
   readonly waitingPods?: WaitingPods;
   /** @default none: a pod whose devices are selected by expressions fails */

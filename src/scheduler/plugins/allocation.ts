@@ -3,6 +3,7 @@ import { add, scale, subtract } from '../framework/amounts.js';
 import type { NodeInfo, PodInfo } from '../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../framework/plugin.js';
 import { CPU, MEMORY, scoredRequestsOf } from '../node/pod-requests.js';
+import type { DeviceTotals, DeviceTotalsOn } from './dynamic-resources/device-totals.js';
 import type { ScoringStrategy, UtilizationShape } from './plugin-args.js';
 
 /** A resource that is scored, with what the pod asks of it. */
@@ -10,16 +11,36 @@ export interface ScoredRequest {
   readonly resource: string;
   readonly weight: number;
   readonly amount: Int64;
+  /** Counts the devices that serve it, on nodes that do not have it themselves. @default none do */
+  readonly devicesOn?: DeviceTotalsOn;
 }
 
-/** cpu and memory count with defaults where containers state none; other resources only where the pod asks for them. */
-export function scoredRequests(pod: PodInfo, { resources }: ScoringStrategy): readonly ScoredRequest[] {
+/**
+ * cpu and memory count with defaults where containers state none; other resources only where the pod asks for them.
+ * @param devicesFor counts the devices that serve a resource
+ */
+export function scoredRequests(
+  pod: PodInfo,
+  { resources }: ScoringStrategy,
+  devicesFor: (resource: string) => DeviceTotalsOn | undefined,
+): readonly ScoredRequest[] {
   const counted = scoredRequestsOf(pod.pod);
   return resources.flatMap(({ name, weight }) => {
     const amount =
       name === CPU ? counted.cpu : name === MEMORY ? counted.memory : (pod.requests.get(name) ?? 0);
-    return amount === 0 && isScalar(name) ? [] : [{ resource: name, weight, amount }];
+    if (!isScalar(name)) return { resource: name, weight, amount };
+    return amount === 0 ? [] : { resource: name, weight, amount, devicesOn: devicesFor(name) };
   });
+}
+
+/** What the node has of a scalar resource, itself or by devices, and what is taken of it. */
+export function scalarTotals(
+  node: NodeInfo,
+  { devicesOn, resource }: Pick<ScoredRequest, 'devicesOn' | 'resource'>,
+): DeviceTotals {
+  const all = node.allocatable.get(resource) ?? 0;
+  if (all === 0 && devicesOn) return devicesOn(node);
+  return { all, taken: node.requested.get(resource) ?? 0 };
 }
 
 export function isScalar(resource: string): boolean {
@@ -46,28 +67,35 @@ type ScoreShare = (taken: Int64, all: Int64) => number;
 
 /** Of the resources that the node has. @param leavesOutZero a resource that scores nothing does not count */
 function weightedMean(
-  { allocatable, nonZeroRequested, requested }: NodeInfo,
+  node: NodeInfo,
   requests: readonly ScoredRequest[],
   scoreOf: ScoreShare,
   leavesOutZero = false,
 ): number {
   let sum = 0;
   let weights = 0;
-  for (const { amount, resource, weight } of requests) {
-    const all = allocatable.get(resource) ?? 0;
+  for (const request of requests) {
+    const { amount, weight } = request;
+    const { all, taken } = totalsOf(node, request);
     if (all === 0) continue;
-    const before =
-      resource === CPU
-        ? nonZeroRequested.cpu
-        : resource === MEMORY
-          ? nonZeroRequested.memory
-          : (requested.get(resource) ?? 0);
-    const score = scoreOf(add(before, amount), all);
+    const score = scoreOf(add(taken, amount), all);
     if (leavesOutZero && score <= 0) continue;
     sum += score * weight;
     weights += weight;
   }
   return weights === 0 ? 0 : sum / weights;
+}
+
+function totalsOf(node: NodeInfo, request: ScoredRequest): DeviceTotals {
+  const { allocatable, nonZeroRequested } = node;
+  switch (request.resource) {
+    case CPU:
+      return { all: allocatable.get(CPU) ?? 0, taken: nonZeroRequested.cpu };
+    case MEMORY:
+      return { all: allocatable.get(MEMORY) ?? 0, taken: nonZeroRequested.memory };
+    default:
+      return scalarTotals(node, request);
+  }
 }
 
 function leftShare(taken: Int64, all: Int64): number {

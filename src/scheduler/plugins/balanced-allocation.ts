@@ -1,26 +1,30 @@
-import type { Int64 } from '@rollkeeper/machinery/kubernetes';
 import { add } from '../framework/amounts.js';
 import type { NodeInfo } from '../framework/node-info.js';
 import { MAX_NODE_SCORE } from '../framework/plugin.js';
 import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
 import { SKIP } from '../framework/status.js';
-import { isScalar } from './allocation.js';
+import type { ScoredRequest } from './allocation.js';
+import { isScalar, scalarTotals } from './allocation.js';
+import { deviceTotals } from './dynamic-resources/device-totals.js';
 import { balancedAllocationArgs, compileArgs } from './plugin-args.js';
 
-type Requests = readonly { readonly resource: string; readonly amount: Int64 }[];
+type Requests = readonly Omit<ScoredRequest, 'weight'>[];
 
 /** What a node scores whose balance the pod does not change, twice. */
 const NEUTRAL = MAX_NODE_SCORE / 2;
 
 /** Prefers nodes whose cpu and memory the pod brings to like shares. */
-export const balancedAllocation: PluginFactory = (args) => {
+export const balancedAllocation: PluginFactory = (args, { compileDeviceSelector }) => {
   const { resources } = compileArgs(balancedAllocationArgs, args);
   const plugin: SchedulerPlugin<undefined, Requests> = {
     name: 'NodeResourcesBalancedAllocation',
-    preScore({ pod }) {
-      const state = resources
-        .map(({ name: resource }) => ({ resource, amount: pod.requests.get(resource) ?? 0 }))
-        .filter(({ amount, resource }) => amount !== 0 || !isScalar(resource));
+    preScore({ pod, view }) {
+      const state = resources.flatMap(({ name: resource }) => {
+        const amount = pod.requests.get(resource) ?? 0;
+        if (!isScalar(resource)) return { resource, amount };
+        const devicesOn = deviceTotals(resource, view, compileDeviceSelector);
+        return amount === 0 ? [] : { resource, amount, devicesOn };
+      });
       return state.every(({ amount }) => amount === 0) ? { status: SKIP } : { state };
     },
     score(node, _context, requests) {
@@ -32,13 +36,12 @@ export const balancedAllocation: PluginFactory = (args) => {
 };
 
 /** 100 where all resources are taken to the same share; the less, the more the shares differ. */
-function balance({ allocatable, requested }: NodeInfo, requests: Requests, withPod: boolean): number {
+function balance(node: NodeInfo, requests: Requests, withPod: boolean): number {
   const shares: number[] = [];
-  for (const { amount, resource } of requests) {
-    const all = Number(allocatable.get(resource) ?? 0);
+  for (const request of requests) {
+    const { all, taken } = scalarTotals(node, request);
     if (all === 0) continue;
-    const before = requested.get(resource) ?? 0;
-    shares.push(Math.min(1, Number(withPod ? add(before, amount) : before) / all));
+    shares.push(Math.min(1, Number(withPod ? add(taken, request.amount) : taken) / Number(all)));
   }
   return Math.trunc((1 - deviation(shares)) * MAX_NODE_SCORE);
 }

@@ -2,6 +2,7 @@ import type { NodeTerm } from '@rollkeeper/machinery/kubernetes';
 import { compileOptions } from '@rollkeeper/machinery/options/compile-options';
 import { z } from 'zod';
 import type { ZodType } from 'zod';
+import { durationMs } from '../config/duration.js';
 
 /*
  * Arguments of the default plug-ins, as `pluginConfig` of a KubeSchedulerConfiguration has them. Source of names, defaults and limits:
@@ -69,6 +70,13 @@ export const balancedAllocationArgs = z.strictObject({
 export const interPodAffinityArgs = z.strictObject({
   hardPodAffinityWeight: z.int().min(0).max(100).default(1),
   ignorePreferredTermsOfExistingPods: z.boolean().default(false),
+});
+
+export const dynamicResourcesArgs = z.strictObject({
+  /** Milliseconds until devices have to be prepared for a pod. */
+  bindingTimeout: durationMs.default(600_000),
+  /** One decision at a time has no other to wait for. */
+  filterTimeout: durationMs.optional(),
 });
 
 export const defaultPreemptionArgs = z

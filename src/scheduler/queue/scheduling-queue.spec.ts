@@ -56,6 +56,19 @@ describe('the active queue', () => {
 });
 
 describe('a refused pod', () => {
+  it('is counted for each plug-in that refused it, until it is tried again', async () => {
+    const world = aQueue();
+    await refused(world, waitingPod('a'), ['Cpu', 'Taints']);
+    await refused(world, waitingPod('b'), ['Cpu']);
+    const profile = 'default-scheduler';
+    expect(world.queue.refused()).toEqual([
+      { plugin: 'Cpu', profile, count: 2 },
+      { plugin: 'Taints', profile, count: 1 },
+    ]);
+    world.queue.activateNow(waitingPod('a'));
+    expect(world.queue.refused()).toEqual([{ plugin: 'Cpu', profile, count: 1 }]);
+  });
+
   it('sleeps until something happens that helps the plug-in which refused it', async () => {
     const world = aQueue();
     await refused(world);

@@ -10,7 +10,7 @@ import type { HintsByPlugin, Requeue } from './decide-requeue.js';
 import { decideRequeue } from './decide-requeue.js';
 import { InFlightChanges } from './in-flight-changes.js';
 import { KeyedHeap } from './keyed-heap.js';
-import type { QueueName, SchedulingQueueMetrics } from './queue-metrics.js';
+import type { QueueName, RefusedPods, SchedulingQueueMetrics } from './queue-metrics.js';
 import { noSchedulingQueueMetrics } from './queue-metrics.js';
 import type { FailedAttempt, Instant, QueueEntry } from './queued-pod.js';
 import { afterAttempt, newEntry, queueKeyOf } from './queued-pod.js';
@@ -190,6 +190,19 @@ export class SchedulingQueue {
       unschedulable: this.unschedulable.size - gated,
       gated,
     };
+  }
+
+  /** The pods that wait after a refusal, by who refused them: one that several refused counts for each. */
+  refused(): readonly RefusedPods[] {
+    const counts = new Map<string, RefusedPods>();
+    const entries = [...this.unschedulable.values(), ...this.refusedBackoff.values()];
+    for (const { pod, refusedBy } of entries)
+      for (const plugin of refusedBy) {
+        const profile = pod.spec.schedulerName ?? 'default-scheduler';
+        const key = `${profile} ${plugin}`;
+        counts.set(key, { plugin, profile, count: (counts.get(key)?.count ?? 0) + 1 });
+      }
+    return [...counts.values()];
   }
 
   /** Attempts under way, those that are being bound included. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import type { ClusterView } from '../framework/cluster-view.js';
+import { FakeClock } from '../../testing/index.js';
 import { AssumedObjects } from './assumed-objects.js';
 
 interface Volume extends KubernetesObject {
@@ -20,12 +21,13 @@ function setUp() {
     get: () => seen.now,
     list: () => (seen.now ? [seen.now] : []),
   } as unknown as ClusterView;
-  const objects = new AssumedObjects(cache);
+  const clock = new FakeClock();
+  const objects = new AssumedObjects(cache, clock);
   const taken = () => [
     objects.get<Volume>('persistentvolumes', { name: 'disk' })?.spec.taken,
     objects.list<Volume>('persistentvolumes')[0]?.spec.taken,
   ];
-  return { objects, seen, taken };
+  return { clock, objects, seen, taken };
 }
 
 describe('an object that a decision has changed', () => {
@@ -56,5 +58,44 @@ describe('an object that a decision has changed', () => {
     expect(taken()).toEqual([undefined, undefined]);
     seen.now = undefined;
     expect(objects.get('persistentvolumes', { name: 'disk' })).toBeUndefined();
+  });
+});
+
+describe('an object that is about to be created', () => {
+  const names = (objects: AssumedObjects) =>
+    objects.list<Volume>('persistentvolumes').map(({ metadata }) => metadata.resourceVersion);
+  const unborn = (): Volume => ({ ...volume(''), metadata: { name: '<new>' } });
+
+  it('is listed until the cache shows it as it was made', () => {
+    const { objects, seen } = setUp();
+    seen.now = undefined;
+    const expected = objects.expect('persistentvolumes', unborn());
+    expect(names(objects)).toHaveLength(1);
+    expected.created(volume('7', 'me'));
+    expect(names(objects)).toEqual(['7']);
+    // The cache shows it as it was created, before it was taken.
+    seen.now = volume('6');
+    expect(names(objects)).toEqual(['6', '7']);
+    seen.now = volume('7', 'me');
+    expect(names(objects)).toEqual(['7']);
+    seen.now = undefined;
+    expect(names(objects)).toEqual([]);
+  });
+
+  it('is not once it is known that it will not be', () => {
+    const { objects, seen } = setUp();
+    seen.now = undefined;
+    objects.expect('persistentvolumes', unborn()).forget();
+    expect(names(objects)).toEqual([]);
+  });
+
+  it('is given up where the cache never shows it: it was deleted at once', async () => {
+    const { clock, objects, seen } = setUp();
+    seen.now = undefined;
+    objects.expect('persistentvolumes', unborn()).created(volume('7'));
+    await clock.advance(119_000);
+    expect(names(objects)).toEqual(['7']);
+    await clock.advance(2_000);
+    expect(names(objects)).toEqual([]);
   });
 });

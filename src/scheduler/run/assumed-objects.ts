@@ -1,8 +1,26 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
 import { compareResourceVersions, keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView, ViewedResource } from '../framework/cluster-view.js';
 
 type Objects = Map<string, DeepReadonly<KubernetesObject>>;
+
+/** An object that is about to be created. */
+export interface ExpectedObject {
+  /** It has been, and is so now. Lists show it until the cache does. */
+  created(object: DeepReadonly<KubernetesObject>): void;
+  /** It will not be. */
+  forget(): void;
+}
+
+interface Expected {
+  object: DeepReadonly<KubernetesObject>;
+  /** When to stop waiting for the cache, by the monotonic clock. */
+  untilMs: number;
+}
+
+/** What the cache has not shown by then was deleted before it could. */
+const SHOWN_WITHIN_MS = 120_000;
 
 /**
  * A view in which objects are as decisions have taken them to become, until the cache shows a later state: a volume that a pod is about
@@ -10,8 +28,27 @@ type Objects = Map<string, DeepReadonly<KubernetesObject>>;
  */
 export class AssumedObjects implements ClusterView {
   private readonly assumed = new Map<ViewedResource, Objects>();
+  private readonly expected = new Map<ViewedResource, Set<Expected>>();
 
-  constructor(private readonly seen: ClusterView) {}
+  constructor(
+    private readonly seen: ClusterView,
+    private readonly clock: Pick<Clock, 'monotonicNow'>,
+  ) {}
+
+  /** Lists show the object from now on, though nothing has created it yet. */
+  expect(resource: ViewedResource, object: DeepReadonly<KubernetesObject>): ExpectedObject {
+    const all = this.expected.get(resource) ?? new Set<Expected>();
+    this.expected.set(resource, all);
+    const entry: Expected = { object, untilMs: Infinity };
+    all.add(entry);
+    return {
+      created: (now) => {
+        entry.object = now;
+        entry.untilMs = this.clock.monotonicNow() + SHOWN_WITHIN_MS;
+      },
+      forget: () => void all.delete(entry),
+    };
+  }
 
   /** The object is taken to be so from now on. It has the resourceVersion of the state that it was made from. */
   assume(resource: ViewedResource, object: DeepReadonly<KubernetesObject>): void {
@@ -31,8 +68,32 @@ export class AssumedObjects implements ClusterView {
 
   list<T extends KubernetesObject>(resource: ViewedResource, namespace?: string): readonly DeepReadonly<T>[] {
     const objects = this.seen.list<T>(resource, namespace);
-    if (!this.assumed.get(resource)?.size) return objects;
-    return objects.map((object) => this.newest<T>(resource, keyOf(object.metadata), object) ?? object);
+    const known = this.assumed.get(resource)?.size
+      ? objects.map((object) => this.newest<T>(resource, keyOf(object.metadata), object) ?? object)
+      : objects;
+    const expected = this.expected.get(resource);
+    if (!expected?.size) return known;
+    return [...known, ...(this.notShown(resource, expected, namespace) as DeepReadonly<T>[])];
+  }
+
+  private notShown(
+    resource: ViewedResource,
+    expected: Set<Expected>,
+    namespace: string | undefined,
+  ): DeepReadonly<KubernetesObject>[] {
+    for (const entry of expected)
+      if (this.clock.monotonicNow() > entry.untilMs || this.isShown(resource, entry.object))
+        expected.delete(entry);
+    return [...expected]
+      .map(({ object }) => object)
+      .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  }
+
+  private isShown(resource: ViewedResource, object: DeepReadonly<KubernetesObject>): boolean {
+    const { resourceVersion, uid } = object.metadata;
+    const seen = uid === undefined ? undefined : this.seen.get(resource, object.metadata);
+    if (seen?.metadata.uid !== uid || !seen) return false;
+    return seen.metadata.resourceVersion === resourceVersion || isLater(seen, object);
   }
 
   private newest<T extends KubernetesObject>(

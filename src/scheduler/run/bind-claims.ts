@@ -1,16 +1,23 @@
 import { isNotFound } from '@rollkeeper/runtime';
-import type { ApiClient } from '@rollkeeper/runtime';
-import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ReadablePod } from '../framework/node-info.js';
-import type { PluginFactory, SchedulerPlugin } from '../framework/plugin.js';
+import type { FreedClaim, PluginFactory, SchedulerPlugin, SchedulingContext } from '../framework/plugin.js';
 import { unschedulable } from '../framework/status.js';
 import { allocationOf } from '../plugins/dynamic-resources/allocation-result.js';
-import type { ClaimsState } from '../plugins/dynamic-resources/dynamic-resources.js';
+import type { ClaimsState, DeviceOffer } from '../plugins/dynamic-resources/dynamic-resources.js';
+import { isOffer } from '../plugins/dynamic-resources/dynamic-resources.js';
 import { isReservedFor } from '../plugins/dynamic-resources/pod-claims.js';
-import type { ReadableClaim, ResourceClaim } from '../plugins/dynamic-resources/resource-api.js';
+import type { Allocation, ReadableClaim, ResourceClaim } from '../plugins/dynamic-resources/resource-api.js';
 import { queueKeyOf } from '../queue/queued-pod.js';
+import { compileArgs, dynamicResourcesArgs } from '../plugins/plugin-args.js';
 import type { AssumedObjects } from './assumed-objects.js';
+import { awaitDevices } from './await-devices.js';
+import type { ExtendedClaims, ReservedResources } from './bind-extended-claim.js';
+import type { ChangeSignal } from './change-signal.js';
 
 export interface ClaimParts {
   readonly client: ApiClient;
@@ -20,6 +27,20 @@ export interface ClaimParts {
   readonly newShareId: () => string;
   /** The pod is going to this node, which others should know while it waits. */
   readonly expectNode: (pod: ReadablePod, node: string, signal: AbortSignal) => void;
+  /** The claims of extended resources. */
+  readonly extended: ExtendedClaims;
+  readonly clock: Pick<Clock, 'monotonicNow' | 'now'>;
+  readonly changes: ChangeSignal;
+  readonly eventsOf: (schedulerName: string) => EventRecorder;
+}
+
+/** What is taken for a pod until it is bound. */
+interface Taken {
+  /** Those of its claims that are to change, as they are to become. */
+  readonly changed: readonly ResourceClaim[];
+  /** Those that are its own already. */
+  readonly kept: readonly ReadableClaim[];
+  readonly extended: ReservedResources | undefined;
 }
 
 const RESOURCE = 'resource.k8s.io/resourceclaims';
@@ -30,71 +51,133 @@ const PROTECTION = 'resource.kubernetes.io/delete-protection';
 export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFactory {
   return (args, handle) => {
     const plugin = base(args, handle) as SchedulerPlugin<ClaimsState, ClaimsState>;
-    const taken = new Map<string, readonly ResourceClaim[]>();
+    const { bindingTimeout } = compileArgs(dynamicResourcesArgs, args);
+    const taken = new Map<string, Taken>();
     const bound: SchedulerPlugin<ClaimsState, ClaimsState> = {
       ...plugin,
       reserve(context, node) {
         const { state } = plugin.preFilter?.(context) ?? {};
         const info = context.snapshot.get(node);
-        if (!state || !info || state.claims.length === 0) return Promise.resolve(undefined);
-        const found = state.allocationOn(info.node);
-        if (!found) return Promise.resolve(unschedulable('the devices of the node are taken meanwhile'));
-        const allocations = new Map(
-          found.map((each) => [keyOf(each.claim.metadata), allocationOf(each, parts.newShareId)]),
-        );
-        const { pod } = context.pod;
-        const changed = state.claims.flatMap((claim) => {
-          const allocation = claim.status?.allocation ?? allocations.get(keyOf(claim.metadata));
-          return allocation && !(claim.status?.allocation && isReservedFor(claim, pod))
-            ? [reserved(claim, allocation, pod)]
-            : [];
-        });
-        for (const claim of changed) parts.assumed.assume(RESOURCE, claim);
-        if (changed.length > 0) taken.set(queueKeyOf(pod), changed);
+        if (!state || !info || (state.claims.length === 0 && !state.wantsResources))
+          return Promise.resolve(undefined);
+        const offer = state.offerOn(info);
+        if (!isOffer(offer))
+          return Promise.resolve(unschedulable('the devices of the node are taken meanwhile'));
+        const what = take(context, state, offer, parts);
+        taken.set(queueKeyOf(context.pod.pod), what);
         return Promise.resolve(undefined);
       },
       unreserve({ pod: { pod } }) {
-        const changed = taken.get(queueKeyOf(pod)) ?? [];
+        const { changed = [], extended } = taken.get(queueKeyOf(pod)) ?? {};
         taken.delete(queueKeyOf(pod));
         for (const { metadata } of changed) parts.assumed.restore(RESOURCE, metadata);
+        if (extended) parts.extended.giveBack(extended);
       },
       async preBind({ pod: { pod } }, node, signal) {
-        const changed = taken.get(queueKeyOf(pod)) ?? [];
-        const { claims: type, client } = parts;
-        if (!type || changed.length === 0) return undefined;
-        parts.expectNode(pod, node, signal);
-        for (const claim of changed) {
-          const kept = await withProtection(client, type, claim, signal);
-          await client.update(type, kept, { subresource: 'status', signal });
-        }
-        taken.delete(queueKeyOf(pod));
+        const key = queueKeyOf(pod);
+        const what = taken.get(key);
+        const { assumed: view, claims: type, client } = parts;
+        if (!type || !what) return undefined;
+        const { changed, extended, kept } = what;
+        if (changed.length > 0 || extended) parts.expectNode(pod, node, signal);
+        for (const claim of changed) await writeAllocated(client, type, claim, signal);
+        // From here on they are so, even if the cache does not show it yet.
+        taken.set(key, { ...what, changed: [] });
+        const made = extended ? [await parts.extended.bind(pod, extended, signal)] : [];
+        const claims = [...kept, ...changed, ...made];
+        await awaitDevices({ ...parts, view }, { pod, node, claims }, bindingTimeout, signal);
         return undefined;
+      },
+      postBind({ pod: { pod } }) {
+        taken.delete(queueKeyOf(pod));
       },
     };
     return bound;
   };
 }
 
-/** Takes the allocation of a claim back, that it is allocated anew where there is room. */
-export async function deallocateClaim(
+function take(
+  { pod: { pod } }: SchedulingContext,
+  { claims }: ClaimsState,
+  { allocations, extended }: DeviceOffer,
+  { assumed, clock, extended: ofResources, newShareId }: ClaimParts,
+): Taken {
+  const allocationTimestamp = toRfc3339(clock.now());
+  const found = new Map(
+    allocations.map((each) => {
+      const allocation = { ...allocationOf(each, newShareId), allocationTimestamp };
+      return [keyOf(each.claim.metadata), allocation];
+    }),
+  );
+  const changed = claims.flatMap((claim) => {
+    const allocation = claim.status?.allocation ?? found.get(keyOf(claim.metadata));
+    return allocation && !(claim.status?.allocation && isReservedFor(claim, pod))
+      ? [reserved(claim, allocation, pod)]
+      : [];
+  });
+  for (const claim of changed) assumed.assume(RESOURCE, claim);
+  const kept = claims.filter((claim) => !changed.some(({ metadata }) => metadata.uid === claim.metadata.uid));
+  const allocation = extended && found.get(keyOf(extended.claim.metadata));
+  if (!allocation) return { changed, kept, extended: undefined };
+  const { claim, mappings } = extended;
+  return { changed, kept, extended: ofResources.take(reserved(claim, allocation, pod), mappings) };
+}
+
+/** Gives the devices of a claim back, that they can be allocated anew where there is room. */
+export async function freeClaim(
   { assumed, claims: type, client }: Pick<ClaimParts, 'assumed' | 'claims' | 'client'>,
-  ref: { readonly namespace: string; readonly name: string },
+  { isDeleted, name, namespace }: FreedClaim,
   signal: AbortSignal,
 ): Promise<void> {
-  const claim = assumed.get<ResourceClaim>(RESOURCE, ref);
+  const claim = assumed.get<ResourceClaim>(RESOURCE, { namespace, name });
   if (!type || !claim) return;
-  const { allocation: _allocation, reservedFor: _reservedFor, ...status } = claim.status ?? {};
-  const freed = { ...claim, status } as ResourceClaim;
   try {
-    await client.update(type, freed, { subresource: 'status', signal });
+    if (isDeleted) await deleteClaim(client, type, claim as ResourceClaim, signal);
+    else await client.update(type, deallocated(claim as ResourceClaim), { subresource: 'status', signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
 }
 
+function deallocated(claim: ResourceClaim): ResourceClaim {
+  const {
+    allocation: _allocation,
+    devices: _devices,
+    reservedFor: _reservedFor,
+    ...status
+  } = claim.status ?? {};
+  return { ...claim, status };
+}
+
+/** Nothing keeps the claim after that. */
+export async function deleteClaim(
+  client: ApiClient,
+  type: ResourceType,
+  { metadata: { finalizers = [], name, namespace, uid } }: KubernetesObject,
+  signal: AbortSignal,
+): Promise<void> {
+  if (finalizers.includes(PROTECTION)) {
+    const kept = finalizers.filter((each) => each !== PROTECTION);
+    const body = { metadata: { uid, finalizers: kept } };
+    await client.patch(type, { namespace, name }, { type: 'merge', body }, { signal });
+  }
+  await client.delete(type, { namespace, name }, { preconditions: { uid }, signal });
+}
+
+/** Writes allocation and consumers. @returns the claim as it is then */
+export async function writeAllocated(
+  client: ApiClient,
+  type: ResourceType,
+  claim: ResourceClaim,
+  signal: AbortSignal,
+): Promise<ResourceClaim> {
+  const kept = await withProtection(client, type, claim, signal);
+  return client.update<ResourceClaim>(type, kept, { subresource: 'status', signal });
+}
+
 function reserved(
   claim: ReadableClaim,
-  allocation: NonNullable<NonNullable<ReadableClaim['status']>['allocation']>,
+  allocation: Allocation,
   { metadata: { name, uid = '' } }: ReadablePod,
 ): ResourceClaim {
   const others = (claim.status?.reservedFor ?? []).filter((each) => each.uid !== uid);

@@ -1,5 +1,7 @@
 import { TerminalError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { Clock } from '@rollkeeper/machinery/clock';
+import type { PointTimer } from '../decide/point-timer.js';
+import { timed, timedUntil } from '../decide/point-timer.js';
 import type { HttpExtender } from '../extender/http-extender.js';
 import type { SchedulerPlugin, SchedulingContext, Verdict } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
@@ -13,6 +15,8 @@ export interface ChosenNode {
   readonly context: SchedulingContext;
   readonly profile: Profile;
   readonly node: string;
+  /** @default nothing is noted */
+  readonly timer?: PointTimer;
 }
 
 export interface BindParts {
@@ -23,10 +27,11 @@ export interface BindParts {
 }
 
 /** Takes what the pod needs on the node. @returns why not @throws what a plug-in failed with */
-export async function reserveNode(
-  { context, node, profile }: ChosenNode,
-  signal: AbortSignal,
-): Promise<Verdict> {
+export async function reserveNode(chosen: ChosenNode, signal: AbortSignal): Promise<Verdict> {
+  return timedUntil(chosen.timer, 'Reserve', () => reserve(chosen, signal), itself);
+}
+
+async function reserve({ context, node, profile }: ChosenNode, signal: AbortSignal): Promise<Verdict> {
   for (const plugin of profile.reserve) {
     const refusal = await asked('Reserve', plugin, () => plugin.reserve?.(context, node, signal));
     if (refusal) return refusal;
@@ -34,13 +39,21 @@ export async function reserveNode(
   return undefined;
 }
 
-/** Undoes {@link reserveNode}, in reverse order. */
-export function unreserveNode({ context, node, profile }: ChosenNode): void {
-  for (const plugin of profile.reserve.toReversed()) plugin.unreserve?.(context, node);
+function itself(verdict: Verdict): Verdict {
+  return verdict;
 }
 
-export function askPermits({ context, node, profile }: ChosenNode): Permits {
-  return runPermits(profile, context, node);
+/** Undoes {@link reserveNode}, in reverse order. */
+export function unreserveNode({ context, node, profile, timer }: ChosenNode): void {
+  timed(timer, 'Unreserve', () => {
+    for (const plugin of profile.reserve.toReversed()) plugin.unreserve?.(context, node);
+  });
+}
+
+export function askPermits({ context, node, profile, timer }: ChosenNode): Permits {
+  const statusOf = ({ delays, refusal }: Permits): { code: string } | undefined =>
+    refusal ?? (delays.length > 0 ? { code: 'Wait' } : undefined);
+  return timed(timer, 'Permit', () => runPermits(profile, context, node), statusOf);
 }
 
 /**
@@ -54,22 +67,30 @@ export async function bindPod(
   { clock, extenders, metrics, permitQueue }: BindParts,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { context, node, profile } = chosen;
+  const { context, node, timer } = chosen;
   if (delays.length > 0) {
     const startMs = clock.monotonicNow();
     const refusal = await permitQueue.wait(context.pod.pod, node, delays);
     metrics.permitWait(refusal ? 'rejected' : 'allowed', clock.monotonicNow() - startMs);
     if (refusal) return refusal;
   }
+  const unready = await timedUntil(timer, 'PreBind', () => prepare(chosen, signal), itself);
+  if (unready) return unready;
+  signal.throwIfAborted();
+  const refusal = await timedUntil(timer, 'Bind', () => bind(chosen, extenders, signal), itself);
+  if (refusal) return refusal;
+  timed(timer, 'PostBind', () => {
+    for (const plugin of chosen.profile.postBind) plugin.postBind?.(context, node);
+  });
+  return undefined;
+}
+
+async function prepare({ context, node, profile }: ChosenNode, signal: AbortSignal): Promise<Verdict> {
   for (const plugin of profile.preBind) {
     signal.throwIfAborted();
     const refusal = await asked('PreBind', plugin, () => plugin.preBind?.(context, node, signal));
     if (refusal) return refusal;
   }
-  signal.throwIfAborted();
-  const refusal = await bind(chosen, extenders, signal);
-  if (refusal) return refusal;
-  for (const plugin of profile.postBind) plugin.postBind?.(context, node);
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { Metrics } from '@rollkeeper/runtime';
-import type { QueueName, SchedulingQueueMetrics } from '../queue/queue-metrics.js';
+import type { TimedPoint } from '../decide/point-timer.js';
+import type { QueueName, RefusedPods, SchedulingQueueMetrics } from '../queue/queue-metrics.js';
 import { QUEUE_NAMES, noSchedulingQueueMetrics } from '../queue/queue-metrics.js';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
@@ -9,18 +10,23 @@ export interface SchedulerMetrics {
   readonly queue: SchedulingQueueMetrics;
   /** An attempt has ended: with the binding where there was one. */
   attempt(result: AttemptResult, profile: string, durationMs: number): void;
+  /** An extension point of a profile has run. */
+  point(point: TimedPoint, status: string, profile: string, durationMs: number): void;
   /** The decision alone. */
   decided(durationMs: number): void;
   /** A pod is bound. @param sinceMs since it came into the queue */
   scheduled(attempts: number, sinceMs: number): void;
   preemption(victims: number): void;
   permitWait(result: 'allowed' | 'rejected', durationMs: number): void;
+  /** A request to create the claim of a pod's extended resources is answered. */
+  claimCreated(status: 'success' | 'failure'): void;
   /** @param read the present numbers */
   watch(read: () => SchedulerGauges): void;
 }
 
 export interface SchedulerGauges {
   readonly pending: Readonly<Record<QueueName, number>>;
+  readonly refused: readonly RefusedPods[];
   readonly nodes: number;
   readonly pods: number;
   readonly assumedPods: number;
@@ -29,10 +35,12 @@ export interface SchedulerGauges {
 export const noSchedulerMetrics: SchedulerMetrics = {
   queue: noSchedulingQueueMetrics,
   attempt: () => undefined,
+  point: () => undefined,
   decided: () => undefined,
   scheduled: () => undefined,
   preemption: () => undefined,
   permitWait: () => undefined,
+  claimCreated: () => undefined,
   watch: () => undefined,
 };
 
@@ -43,15 +51,19 @@ export const SCHEDULER_METRICS = {
   algorithmDuration: 'scheduler_scheduling_algorithm_duration_seconds',
   podAttempts: 'scheduler_pod_scheduling_attempts',
   podDuration: 'scheduler_pod_scheduling_sli_duration_seconds',
+  pointDuration: 'scheduler_framework_extension_point_duration_seconds',
   pendingPods: 'scheduler_pending_pods',
+  unschedulablePods: 'scheduler_unschedulable_pods',
   incomingPods: 'scheduler_queue_incoming_pods_total',
   preemptionAttempts: 'scheduler_preemption_attempts_total',
   preemptionVictims: 'scheduler_preemption_victims',
   permitWait: 'scheduler_permit_wait_duration_seconds',
   cacheSize: 'scheduler_cache_size',
+  claimCreates: 'scheduler_resourceclaim_creates_total',
 } as const;
 
 const ATTEMPT_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
+const POINT_BUCKETS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power);
 const POD_BUCKETS = Array.from({ length: 20 }, (_, power) => 0.01 * 2 ** power);
 const RESULTS: readonly AttemptResult[] = ['scheduled', 'unschedulable', 'error'];
 
@@ -60,9 +72,10 @@ export function createSchedulerMetrics(
   { meter }: Pick<Metrics, 'meter'>,
   profiles: readonly string[],
 ): SchedulerMetrics {
-  const { attempts, incoming, preemptions } = createCounters(meter);
-  const { decisions, durations, permits, podAttempts, pods, victims } = createHistograms(meter);
+  const { attempts, claims, incoming, preemptions } = createCounters(meter);
+  const { decisions, durations, permits, podAttempts, pods, points, victims } = createHistograms(meter);
   preemptions.add(0);
+  for (const status of ['success', 'failure']) claims.add(0, { status });
   for (const profile of profiles) for (const result of RESULTS) attempts.add(0, { result, profile });
   return {
     queue: { incoming: (queue, event) => incoming.add(1, { queue, event }) },
@@ -70,6 +83,8 @@ export function createSchedulerMetrics(
       attempts.add(1, { result, profile });
       durations.record(durationMs / 1000, { result, profile });
     },
+    point: (point, status, profile, durationMs) =>
+      points.record(durationMs / 1000, { extension_point: point, status, profile }),
     decided: (durationMs) => decisions.record(durationMs / 1000),
     scheduled(count, sinceMs) {
       podAttempts.record(count);
@@ -79,12 +94,21 @@ export function createSchedulerMetrics(
       preemptions.add(1);
       victims.record(count);
     },
+    claimCreated: (status) => claims.add(1, { status }),
     permitWait: (result, durationMs) => permits.record(durationMs / 1000, { result }),
     watch(read) {
       meter
         .createObservableGauge(SCHEDULER_METRICS.pendingPods, { description: 'Pods that wait, by queue' })
         .addCallback((observed) => {
           for (const queue of QUEUE_NAMES) observed.observe(read().pending[queue], { queue });
+        });
+      meter
+        .createObservableGauge(SCHEDULER_METRICS.unschedulablePods, {
+          description: 'Pods that wait, by the plug-ins that refused them',
+        })
+        .addCallback((observed) => {
+          for (const { count, plugin, profile } of read().refused)
+            observed.observe(count, { plugin, profile });
         });
       meter
         .createObservableGauge(SCHEDULER_METRICS.cacheSize, { description: 'Nodes and pods in the cache' })
@@ -107,6 +131,9 @@ function createCounters(meter: Metrics['meter']) {
       description: 'Pods that came into a queue, by what brought them there',
     }),
     preemptions: meter.createCounter(SCHEDULER_METRICS.preemptionAttempts, { description: 'Preemptions' }),
+    claims: meter.createCounter(SCHEDULER_METRICS.claimCreates, {
+      description: "Requests to create the ResourceClaims of pods' extended resources",
+    }),
   };
 }
 
@@ -118,6 +145,11 @@ function createHistograms(meter: Metrics['meter']) {
       SCHEDULER_METRICS.attemptDuration,
       'Seconds of an attempt: decision and binding',
       ATTEMPT_BUCKETS,
+    ),
+    points: histogram(
+      SCHEDULER_METRICS.pointDuration,
+      'Seconds of all plug-ins of an extension point',
+      POINT_BUCKETS,
     ),
     decisions: histogram(SCHEDULER_METRICS.algorithmDuration, 'Seconds of a decision', ATTEMPT_BUCKETS),
     podAttempts: histogram(

@@ -3,7 +3,6 @@ import { SpanStatusCode, context as contexts, trace } from '@opentelemetry/api';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { isTerminating, keyOf } from '@rollkeeper/machinery/kubernetes';
-import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { traceOf } from '@rollkeeper/machinery/trace-context';
 import type { EventRecorder } from '@rollkeeper/runtime';
@@ -12,10 +11,12 @@ import type { SchedulerCache } from '../cache/scheduler-cache.js';
 import { chooseNode, findNodes } from '../decide/decide-pod.js';
 import type { Chosen, Decision, Refused } from '../decide/decision.js';
 import { refusalMessage } from '../decide/message.js';
+import type { PointTimer } from '../decide/point-timer.js';
 import { askExtenders } from '../extender/ask-extenders.js';
 import type { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { PodInfo, ReadablePod } from '../framework/node-info.js';
+import type { FreedClaim } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { Status } from '../framework/status.js';
 import { podInfoOf } from '../node/pod-info.js';
@@ -38,8 +39,8 @@ export interface PodAttemptsParts {
   readonly extenders: readonly HttpExtender[];
   readonly permitQueue: PermitQueue;
   readonly preemptions: Preemptions;
-  /** Takes the allocation of a resource claim back. */
-  readonly deallocate: (ref: Required<ObjectRef>, signal: AbortSignal) => Promise<void>;
+  /** Gives the devices of a resource claim back. */
+  readonly freeDevices: (claim: FreedClaim, signal: AbortSignal) => Promise<void>;
   readonly statuses: PodStatusWriter;
   /** Records as the scheduler of that name. */
   readonly eventsOf: (schedulerName: string) => EventRecorder;
@@ -149,7 +150,8 @@ export class PodAttempts {
     const { nominated } = cache;
     const { startIndex } = this;
     const snapshot = cache.snapshot();
-    const found = findNodes({ pod, snapshot, nominated, view, profile, random, startIndex });
+    const timer = this.timerOf(profile);
+    const found = findNodes({ pod, snapshot, nominated, view, profile, random, startIndex, timer });
     if (found.kind !== 'found') return this.decided(found, startMs);
     if (extenders.length === 0) return this.decided(chooseNode(found), startMs);
     const word = await askExtenders(extenders, pod, found.nodes, logger, signal);
@@ -171,7 +173,7 @@ export class PodAttempts {
     const { cache, view } = this.parts;
     const { pod, profile, signal } = attempt;
     const context = { pod, snapshot: cache.snapshot(), view };
-    const chosen: ChosenNode = { context, profile, node: node.name };
+    const chosen: ChosenNode = { context, profile, node: node.name, timer: this.timerOf(profile) };
     cache.assume(pod, node.name);
     try {
       const refusal = await reserveNode(chosen, signal);
@@ -231,7 +233,7 @@ export class PodAttempts {
   }
 
   private async refuse(attempt: Attempt, decision: Refused): Promise<void> {
-    if (decision.deallocate) await this.parts.deallocate(decision.deallocate, attempt.signal);
+    if (decision.deallocate) await this.parts.freeDevices(decision.deallocate, attempt.signal);
     const { nomination } = await this.parts.preemptions.begin(attempt, decision, attempt.signal);
     const { message, pendingPlugins, unschedulablePlugins } = decision;
     this.putBack(attempt, {
@@ -290,6 +292,14 @@ export class PodAttempts {
     const note = { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling' } as const;
     this.eventsFor(attempt).record(pod.pod, { ...note, message: cut(message) });
     statuses.write(pod.pod, { refusal: { reason, message }, ...(nomination && { nomination }) }, signal);
+  }
+
+  private timerOf({ schedulerName }: Profile): PointTimer {
+    const { clock, metrics } = this.parts;
+    return {
+      now: () => clock.monotonicNow(),
+      note: (point, status, durationMs) => metrics.point(point, status, schedulerName, durationMs),
+    };
   }
 
   private eventsFor({ profile }: Attempt): EventRecorder {

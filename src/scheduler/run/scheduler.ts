@@ -6,7 +6,7 @@ import { LinkedAbort, abortable, isAborted } from '@rollkeeper/machinery/cancell
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, nextTurn } from '@rollkeeper/machinery/clock';
 import { IllegalStateError, ShutdownError, errorMessage } from '@rollkeeper/machinery/errors';
-import type { Node, ObjectRef, Pod } from '@rollkeeper/machinery/kubernetes';
+import type { Node, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { SchedulerCache } from '../cache/scheduler-cache.js';
@@ -17,14 +17,15 @@ import type { SchedulerPluginDefinition } from '../define-scheduler-plugin.js';
 import { HttpExtender } from '../extender/http-extender.js';
 import type { ClusterView } from '../framework/cluster-view.js';
 import type { CompileDeviceSelector } from '../framework/device-selector.js';
-import type { PluginFactory } from '../framework/plugin.js';
+import type { FreedClaim, PluginFactory } from '../framework/plugin.js';
 import type { Profile } from '../framework/profile.js';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { QueueName } from '../queue/queue-metrics.js';
 import { SchedulingQueue } from '../queue/scheduling-queue.js';
 import type { QueueProfile } from '../queue/scheduling-queue.js';
 import { AssumedObjects } from './assumed-objects.js';
-import { bindingClaims, deallocateClaim } from './bind-claims.js';
+import { bindingClaims, freeClaim } from './bind-claims.js';
+import { ExtendedClaims } from './bind-extended-claim.js';
 import { bindingVolumes } from './bind-volumes.js';
 import { ChangeSignal } from './change-signal.js';
 import { ClusterCaches } from './cluster-caches.js';
@@ -132,6 +133,8 @@ export class Scheduler {
     });
     const claims = caches.viewed.get('persistentvolumeclaims');
     const stopClaims = claims?.addEventHandler(() => parts.claimChanges.notify());
+    const devices = caches.viewed.get('resource.k8s.io/resourceclaims');
+    const stopDevices = devices?.addEventHandler(() => parts.deviceChanges.notify());
     const running = caches.run(signal);
     try {
       const unseen = await caches.settle(signal);
@@ -145,6 +148,7 @@ export class Scheduler {
       this.followed.reject(new ShutdownError('the scheduler has stopped'));
       stop();
       stopClaims?.();
+      stopDevices?.();
       parts.queue.close();
       await running;
     }
@@ -166,6 +170,7 @@ export class Scheduler {
       turnMs = clock.monotonicNow();
     }
     await Promise.all([parts.attempts.idle(), parts.preemptions.idle(), parts.statuses.idle()]);
+    await parts.extended.idle();
   }
 
   /**
@@ -214,6 +219,7 @@ export class Scheduler {
     const handle = {
       view,
       log: logger,
+      now: () => clock.now(),
       ...(permitQueue && { waitingPods: permitQueue }),
       ...(compileDeviceSelector && { compileDeviceSelector }),
     };
@@ -227,11 +233,12 @@ export class Scheduler {
   private assemble(caches: ClusterCaches): Parts {
     const { client, clock, eventsOf, logger, random } = this.options;
     const { cache, metrics } = this;
-    const view = new AssumedObjects(caches);
+    const view = new AssumedObjects(caches, clock);
     const permitQueue = new PermitQueue(clock);
     const statuses = new PodStatusWriter({ client, clock, logger });
     const claimChanges = new ChangeSignal(clock);
     const claims = this.claimParts(caches, view, statuses);
+    const { changes: deviceChanges, extended } = claims;
     const wraps = new Map([
       [
         'VolumeBinding',
@@ -253,29 +260,33 @@ export class Scheduler {
     const preemptions = new Preemptions({ ...shared, client, queue: () => queue });
     const queue: SchedulingQueue = this.queueOf(profiles, preemptions, view);
     const tracer = this.options.tracer ?? trace.getTracer('rollkeeper');
-    const deallocate = (ref: Required<ObjectRef>, signal: AbortSignal): Promise<void> =>
-      deallocateClaim(claims, ref, signal);
+    const freeDevices = (claim: FreedClaim, signal: AbortSignal): Promise<void> =>
+      freeClaim(claims, claim, signal);
     const attempts = new PodAttempts({
       ...shared,
-      ...{ queue, view, profileOf, preemptions, tracer, random, deallocate },
+      ...{ queue, view, profileOf, preemptions, tracer, random, freeDevices },
     });
     metrics.watch(() => ({
       pending: queue.counts(),
+      refused: queue.refused(),
       nodes: caches.nodes.lister.list().length,
       pods: caches.pods.lister.list().length,
       assumedPods: queue.attemptsUnderWay,
     }));
-    return { attempts, caches, claimChanges, permitQueue, preemptions, profiles, queue, statuses };
+    return {
+      ...{ attempts, caches, claimChanges, deviceChanges, extended },
+      ...{ permitQueue, preemptions, profiles, queue, statuses },
+    };
   }
 
   /** What binds a pod to its claims of devices. */
   private claimParts(caches: ClusterCaches, assumed: AssumedObjects, statuses: PodStatusWriter) {
-    const { client, newShareId = randomUUID } = this.options;
+    const { client, clock, eventsOf, logger, newShareId = randomUUID } = this.options;
+    const shared = { client, claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type, assumed };
     return {
-      client,
-      claims: caches.viewed.get('resource.k8s.io/resourceclaims')?.type,
-      assumed,
-      newShareId,
+      ...{ ...shared, clock, eventsOf, newShareId },
+      changes: new ChangeSignal(clock),
+      extended: new ExtendedClaims({ ...shared, metrics: this.metrics, logger }),
       expectNode: (pod: ReadablePod, node: string, signal: AbortSignal): void =>
         statuses.write(pod, { nomination: { node } }, signal),
     };
@@ -305,6 +316,8 @@ interface Parts {
   readonly attempts: PodAttempts;
   readonly caches: ClusterCaches;
   readonly claimChanges: ChangeSignal;
+  readonly deviceChanges: ChangeSignal;
+  readonly extended: ExtendedClaims;
   readonly permitQueue: PermitQueue;
   readonly preemptions: Preemptions;
   readonly profiles: ReadonlyMap<string, Profile>;

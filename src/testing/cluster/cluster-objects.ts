@@ -14,6 +14,7 @@ import { ResourceNames } from './resource-names.js';
 import type { WaitCondition } from './wait-conditions.js';
 import { conditionOf, describeState } from './wait-conditions.js';
 
+/** Which objects {@link TestCluster.list} returns. */
 export interface ListFilter {
   /** @default all namespaces */
   readonly namespace?: string;
@@ -23,6 +24,7 @@ export interface ListFilter {
   readonly fieldSelector?: string;
 }
 
+/** Of {@link TestCluster.waitFor}. */
 export interface WaitOptions {
   /** By the machine's clock, milliseconds. @default 30000 */
   readonly timeoutMs?: number;

@@ -12,6 +12,7 @@ import { exactIntegerTags, isJsonObject } from '@rollkeeper/machinery/kubernetes
  */
 export type Manifests = string | ManifestFile | URL | ManifestObject | readonly Manifests[];
 
+/** A file with manifests, or a folder of such files. */
 export interface ManifestFile {
   readonly file: string;
 }

@@ -12,6 +12,7 @@ export interface TestClusterSnapshot {
   readonly objects: readonly SnapshotObject[];
 }
 
+/** One object of a snapshot. */
 export interface SnapshotObject {
   /** The store's name: `deployments.apps`. */
   readonly resource: string;

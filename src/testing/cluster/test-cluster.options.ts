@@ -21,6 +21,7 @@ import type { TestUser } from './cluster-users.js';
 import type { Manifests } from './manifests.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 
+/** Of {@link startTestCluster} (docs/TESTING.md#options). */
 export interface TestClusterOptions {
   /**
    * Where objects, queues and locks are kept: in this process, or on a Redis under the cluster's own prefix, which

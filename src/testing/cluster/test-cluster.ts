@@ -9,6 +9,7 @@ import type { ObjectName, ResourceName } from './resource-names.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 import type { WaitCondition } from './wait-conditions.js';
 
+/** Of {@link TestCluster.settled}. */
 export interface SettleOptions {
   /** By the machine's clock, milliseconds. @default 30000 */
   readonly timeoutMs?: number;

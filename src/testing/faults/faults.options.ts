@@ -28,6 +28,7 @@ export interface FaultRates {
   readonly watchDelay?: number;
 }
 
+/** Of {@link startFaults}. */
 export interface FaultsOptions {
   /** Faults by chance are the same with the same seed. @default a new one; it is in `faults.seed` and in the log */
   readonly seed?: number;

@@ -6,6 +6,7 @@ import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Lease } from '@rollkeeper/machinery/kubernetes';
 import { LEASES } from '@rollkeeper/machinery/kubernetes';
 
+/** A Lease that another holder is to take. */
 export interface LeaseToTake {
   /** @default 'default' */
   readonly namespace?: string;
@@ -16,6 +17,7 @@ export interface LeaseToTake {
   readonly durationSeconds?: number;
 }
 
+/** A Lease that another holder has taken. */
 export interface TakenLease {
   /** Makes it free. */
   release(): Promise<void>;

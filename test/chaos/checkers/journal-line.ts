@@ -1,5 +1,8 @@
-/** A line of the journal that the preload writes; times are milliseconds of CLOCK_MONOTONIC. */
-export type JournalLine = { readonly t: number; readonly p: number } & (
+/**
+ * A line of the journal that the preload writes; times are milliseconds of CLOCK_MONOTONIC. `g` is the epoch in which an
+ * activation began, where only leaders work.
+ */
+export type JournalLine = { readonly t: number; readonly p: number; readonly g?: number } & (
   | {
       readonly e: 'begin' | 'end';
       readonly c: string;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnswerFault } from '../api-fault-proxy.js';
-import { anyReplica } from './process-faults.js';
+import { anyReplica, theLeader } from './process-faults.js';
 import type { Fault } from './fault.js';
 import { between } from './fault.js';
 
@@ -36,3 +36,13 @@ export const answer503 = answer({ kind: 'status', status: 503, reason: 'ServiceU
 export const halfSent = answer({ kind: 'half-sent' });
 export const hangBefore = answer({ kind: 'hang' });
 export const hangAfter = answer({ kind: 'hang', methods: WRITES, afterwards: true });
+
+/** The leader does everything, and cannot say that it does: its renewals are on their way for longer than its lease lasts. */
+export const leaseWritesHang: Fault = async (context) => {
+  const leader = await theLeader(context);
+  if (!leader) return;
+  context.began(leader.name);
+  leader.apiAnswers.answerWith({ kind: 'hang', methods: ['PUT'], paths: /\/leases\//, share: 1 });
+  await pause(between(1000, 8000, context.strength));
+  leader.apiAnswers.heal();
+};

@@ -1,4 +1,4 @@
-import type { ChaosSet, RedisKind } from '../set/chaos-set.js';
+import type { ChaosCoordination, ChaosSet, RedisKind } from '../set/chaos-set.js';
 
 export const FAULT_KINDS = [
   'kill leader',
@@ -45,10 +45,30 @@ export const FAULT_KINDS = [
 /** Where Redis has replicas. */
 export const FAILOVER_KINDS = ['Redis fails over', 'Redis fails over twice'] as const;
 
-export type FaultKind = (typeof FAULT_KINDS)[number] | (typeof FAILOVER_KINDS)[number];
+/** Where a Lease is all that the replicas share. */
+export const LEASE_KINDS = [
+  'pause working leader',
+  'lease writes hang',
+  'clock of the leader a little forward',
+  'clock of the leader a little back',
+] as const;
 
-/** What can be made there: clients that find their servers themselves have no link that could be cut. */
-export function faultKindsOn(redis: RedisKind): readonly FaultKind[] {
+export type FaultKind =
+  (typeof FAULT_KINDS)[number] | (typeof FAILOVER_KINDS)[number] | (typeof LEASE_KINDS)[number];
+
+/**
+ * What can be made there: clients that find their servers themselves have no link that could be cut; replicas without a Redis have
+ * none to lose, and followers that do not work cannot be met at work.
+ */
+export function faultKindsOn(
+  redis: RedisKind,
+  coordination: ChaosCoordination = 'redis',
+): readonly FaultKind[] {
+  if (coordination === 'leases')
+    return [
+      ...FAULT_KINDS.filter((kind) => !/Redis (link|connections)|working follower/.test(kind)),
+      ...LEASE_KINDS,
+    ];
   if (redis === 'single') return FAULT_KINDS;
   return [...FAULT_KINDS.filter((kind) => !/Redis (link|connections)/.test(kind)), ...FAILOVER_KINDS];
 }

@@ -53,4 +53,8 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   'event loop blocked': inside.blockEventLoop,
   'clock forward': inside.stepClock(1),
   'clock back': inside.stepClock(-1),
+  'pause working leader': pauseInWrite(theLeader),
+  'lease writes hang': answers.leaseWritesHang,
+  'clock of the leader a little forward': inside.stepLeaderClock(1),
+  'clock of the leader a little back': inside.stepLeaderClock(-1),
 };

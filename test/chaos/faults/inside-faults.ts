@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { anyReplica } from './process-faults.js';
+import type { Choose } from './process-faults.js';
+import { anyReplica, theLeader } from './process-faults.js';
 import type { Fault } from './fault.js';
 import { between } from './fault.js';
 
@@ -20,12 +21,18 @@ export const blockEventLoop: Fault = async (context) => {
 };
 
 /** The wall clock jumps by an hour, and back again a while later. */
-export function stepClock(direction: 1 | -1): Fault {
+export const stepClock = (direction: 1 | -1): Fault => stepClockOf(anyReplica, () => direction * HOUR_MS);
+
+/** The clock by which a leader dates its renewals jumps by about as long as its lease lasts. */
+export const stepLeaderClock = (direction: 1 | -1): Fault =>
+  stepClockOf(theLeader, (strength) => direction * between(500, 5000, strength));
+
+function stepClockOf(choose: Choose, stepMs: (strength: number) => number): Fault {
   return async (context) => {
-    const replica = await anyReplica(context);
+    const replica = await choose(context);
     if (!replica) return;
     context.began(replica.name);
-    replica.process.send({ chaos: 'step', ms: direction * HOUR_MS });
+    replica.process.send({ chaos: 'step', ms: stepMs(context.strength) });
     await pause(between(2000, 10_000, context.strength));
     replica.process.send({ chaos: 'step', ms: 0 });
     await pause(200);

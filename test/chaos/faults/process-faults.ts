@@ -4,7 +4,7 @@ import { waitFor } from '../../../src/testing/wait-for.js';
 import type { Fault, FaultContext } from './fault.js';
 import { between, chosen } from './fault.js';
 
-type Choose = (context: FaultContext) => Promise<ChaosReplica | undefined>;
+export type Choose = (context: FaultContext) => Promise<ChaosReplica | undefined>;
 
 export const theLeader: Choose = ({ set }) => set.leader();
 export const aFollower: Choose = async ({ dice, set }) => chosen(await set.followers(), dice);

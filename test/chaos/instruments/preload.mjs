@@ -7,7 +7,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { load } from './built-modules.mjs';
 
-const { CHAOS_JOURNAL } = process.env;
+const { CHAOS_JOURNAL, CHAOS_LEASES } = process.env;
 const fd = openSync(CHAOS_JOURNAL, 'a');
 /** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, whatever the wall clock says. */
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
@@ -60,11 +60,22 @@ const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = a
 ]);
 
 const activations = new AsyncLocalStorage();
+/** In which this process leads, or led last. */
+let currentEpoch = 0;
+let begun = 0;
+
+/** Without a Redis tokens are the process's own, and begin anew with each term: the epoch and a count are in their place. */
+function tokenOf({ token }) {
+  if (CHAOS_LEASES === undefined) return { n: token };
+  begun += 1;
+  return { n: currentEpoch * 2 ** 32 + begun, g: currentEpoch };
+}
+
 const { activate } = StoredActorRuntime.prototype;
 StoredActorRuntime.prototype.activate = function (controller, key, signal, work, early) {
   let who;
   const journalled = async (activation) => {
-    who = { c: controller, k: key, n: activation.token };
+    who = { c: controller, k: key, ...tokenOf(activation) };
     note({ e: 'begin', ...who });
     return activations.run(who, () => work(activation));
   };
@@ -95,6 +106,7 @@ const epochOf = new WeakMap();
 const { lead } = Manager.prototype;
 Manager.prototype.lead = async function (signal, term) {
   const { epoch } = term;
+  currentEpoch = epoch;
   note({ e: 'lead', n: epoch });
   try {
     return await leadership.run(epoch, () => lead.call(this, signal, term));

@@ -33,6 +33,10 @@ const TOPOLOGIES: Readonly<Record<RedisKind, () => Promise<ReplicatedTopology | 
   cluster: () => startRedisCluster({ replicated: true }),
 };
 
+/** How the replicas share their work: by that Redis, or by a Lease in the API, and then only its holder works. */
+export const COORDINATIONS = ['redis', 'leases'] as const;
+export type ChaosCoordination = (typeof COORDINATIONS)[number];
+
 export interface ChaosSetOptions {
   /** The built program's folder. */
   readonly dist: string;
@@ -46,6 +50,8 @@ export interface ChaosSetOptions {
   readonly links?: 'all' | 'none';
   /** @default 'single' */
   readonly redis?: RedisKind;
+  /** With `leases` the Redis is the API server's alone. @default 'redis' */
+  readonly coordination?: ChaosCoordination;
   /** Schedulers, as processes of their own. @default the simulated nodes' process schedules */
   readonly schedulers?: number;
 }
@@ -110,6 +116,10 @@ export class ChaosSet {
   /** Whether what the shared Redis has confirmed may be lost: it is copied to replicas afterwards. */
   get redisLosesWrites(): boolean {
     return this.replicated !== undefined;
+  }
+
+  get coordination(): ChaosCoordination {
+    return this.options.coordination ?? 'redis';
   }
 
   /** Where the API server's objects are. */
@@ -214,7 +224,8 @@ export class ChaosSet {
         this.processOf(name, ['scheduler', '--kubeconfig', kubeconfig, '--identity', name]),
       );
     }
-    const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
+    const shared = this.coordination === 'redis' ? redisUrl : undefined;
+    const place = { dataDir, dist, token, redisUrl: shared, apiPort, random, links };
     const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
     for (let index = 0; index < this.options.replicas; index++) {
       const replica = new ChaosReplica({ ...place, args: argsOf(index), index });

@@ -14,8 +14,8 @@ export interface ReplicaPlace {
   readonly dataDir: string;
   readonly dist: string;
   readonly token: string;
-  /** With its password. */
-  readonly redisUrl: string;
+  /** With its password. Undefined: the replicas share a Lease, and no Redis. */
+  readonly redisUrl: string | undefined;
   readonly apiPort: number;
   readonly random: () => number;
   readonly args: readonly string[];
@@ -31,7 +31,7 @@ export class ChaosReplica {
   readonly apiAnswers: ApiFaultProxy;
   private running: ManagedProcess | undefined;
   /** Where it finds Redis: straight, or by its link. */
-  private redisUrl = '';
+  private redisUrl: string | undefined;
 
   constructor(private readonly place: ReplicaPlace) {
     this.name = `controller-${place.index}`;
@@ -59,9 +59,10 @@ export class ChaosReplica {
     const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
     this.redisUrl = redisUrl;
+    const coordination = redisUrl === undefined ? ['--coordination', 'leases'] : [];
     this.running = new ManagedProcess({
       name: this.name,
-      args: ['controller', ...['--kubeconfig', kubeconfig], ...['--identity', this.name], ...args],
+      args: ['controller', '--kubeconfig', kubeconfig, '--identity', this.name, ...coordination, ...args],
       execArgv: ['--import', instrument(links === 'all' ? 'preload.mjs' : 'slow-api.mjs')],
       ...this.program(dist),
       logFile: join(dataDir, `${this.name}.log`),
@@ -75,18 +76,19 @@ export class ChaosReplica {
   }
 
   private program(dist: string): Pick<ManagedProcessOptions, 'main' | 'env'> {
-    const env = { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, REDIS_URL: this.redisUrl };
+    const place = this.redisUrl === undefined ? { CHAOS_LEASES: '1' } : { REDIS_URL: this.redisUrl };
+    const env = { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, ...place };
     // Out of its single modules, into which the instruments reach; older versions had nothing else.
     const modules = join(dist, 'main-modules.js');
     return { main: existsSync(modules) ? modules : join(dist, 'main.js'), env };
   }
 
-  private async startLinks(): Promise<{ apiPort: number; redisUrl: string }> {
+  private async startLinks(): Promise<Pick<ReplicaPlace, 'apiPort' | 'redisUrl'>> {
     this.apiLink.retarget(await this.apiAnswers.start());
     return { redisUrl: await this.startRedisLink(), apiPort: await this.apiLink.start() };
   }
 
-  private async startRedisLink(): Promise<string> {
+  private async startRedisLink(): Promise<string | undefined> {
     if (!isOneServer(this.place.redisUrl)) return this.place.redisUrl;
     const redisUrl = new URL(this.place.redisUrl);
     redisUrl.port = String(await this.redisLink.start());
@@ -108,4 +110,5 @@ export class ChaosReplica {
   }
 }
 
-const isOneServer = (redisUrl: string): boolean => redisUrl.startsWith('redis://');
+const isOneServer = (redisUrl: string | undefined): redisUrl is string =>
+  redisUrl?.startsWith('redis://') ?? false;

@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 interface PackageJson {
   readonly name: string;
-  readonly bin?: Readonly<Record<string, string>>;
+  readonly bin?: string | Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -48,29 +48,29 @@ export class PackedProject {
     const modules = join(this.directory, 'node_modules');
     mkdirSync(join(modules, '.bin'), { recursive: true });
     const needed = new Set(OWN_PACKAGES);
-    for (const archive of this.packAll()) {
+    for (const archive of this.packInto(this.directory)) {
       const { dependencies, peerDependencies = {} } = this.unpack(archive, modules);
       for (const each of [...Object.keys(dependencies), ...Object.keys(peerDependencies)])
         if (!each.startsWith('@rollkeeper/')) needed.add(each);
     }
     for (const name of needed) {
+      // Of peers that are one of two, the repository has one.
+      if (!existsSync(join(ROOT, 'node_modules', name))) continue;
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
     }
-    const { bin = {} } = JSON.parse(readFileSync(this.installed('package.json'), 'utf8')) as PackageJson;
-    for (const [name, path] of Object.entries(bin))
-      symlinkSync(this.installed(path), join(modules, '.bin', name));
+    for (const name of ['rollkeeper', ...OWN_PACKAGES]) this.linkPrograms(name);
     this.write('package.json', { name: 'stranger', private: true, type: 'module' });
     this.write('tsconfig.json', { compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] });
   }
 
-  /** The product and the packages that it is made of, as files in the project's folder. */
-  private packAll(): string[] {
+  /** The product and the packages that it is made of, as files in a folder. */
+  packInto(folder: string): string[] {
     const all = ['--workspaces', '--include-workspace-root'];
-    const args = ['pack', '--json', '--ignore-scripts', ...all, '--pack-destination', this.directory];
+    const args = ['pack', '--json', '--ignore-scripts', ...all, '--pack-destination', folder];
     const packed = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1e8 });
     return (JSON.parse(packed) as { filename: string }[]).map(({ filename }) =>
-      join(this.directory, filename.replace(/^@/, '').replace('/', '-')),
+      join(folder, filename.replace(/^@/, '').replace('/', '-')),
     );
   }
 
@@ -81,6 +81,24 @@ export class PackedProject {
     mkdirSync(dirname(join(modules, manifest.name)), { recursive: true });
     renameSync(unpacked, join(modules, manifest.name));
     return manifest;
+  }
+
+  /** What `npx` finds of a package. */
+  private linkPrograms(name: string): void {
+    const folder = join(this.directory, 'node_modules', name);
+    const { bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageJson;
+    for (const [program, path] of Object.entries(typeof bin === 'string' ? { [name]: bin } : bin))
+      symlinkSync(join(folder, path), join(this.directory, 'node_modules', '.bin', program));
+  }
+
+  /** A package that the repository does not have, from the registry: with its dependencies, in a folder of its own. */
+  install(name: string, version: string): void {
+    const home = join(this.directory, 'installed', name);
+    mkdirSync(home, { recursive: true });
+    const args = ['install', '--prefix', home, '--no-audit', '--no-fund', `${name}@${version}`];
+    execFileSync('npm', args, { cwd: home, stdio: 'pipe' });
+    symlinkSync(join(home, 'node_modules', name), join(this.directory, 'node_modules', name));
+    this.linkPrograms(name);
   }
 
   /** A path inside the installed package. */

@@ -4,6 +4,7 @@ import { findLostChanges } from '../../chaos/checkers/changes.js';
 import type { TermLine } from '../../chaos/checkers/epochs.js';
 import { EpochsChecker } from '../../chaos/checkers/epochs.js';
 import type { JournalLine } from '../../chaos/checkers/journal-line.js';
+import { LeaseFenceChecker } from '../../chaos/checkers/lease-fence.js';
 import { LimitsChecker } from '../../chaos/checkers/limits.js';
 import { PoliciesChecker } from '../../chaos/checkers/policies.js';
 import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
@@ -101,6 +102,25 @@ describe('the checkers of a chaos run', () => {
     expect(new EpochsChecker().check([enqueued(2)], terms)).toHaveLength(1);
     expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 1, 1), lead(9, 2, 2)], [])).toEqual([]);
     expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)], [])).toHaveLength(1);
+  });
+
+  it('(b) see a write that a leader without a Redis decided before another one led', () => {
+    const ofTerm = (t: number, p: number, g: number): JournalLine => ({ ...write(t, p, 1), g });
+    const check = (...lines: JournalLine[]) => new LeaseFenceChecker().check(lines);
+    expect(check(lead(1, 1, 1), ofTerm(2, 1, 1), lead(5, 2, 2), ofTerm(6, 2, 2))).toEqual([]);
+    // The line of the new leader may come between the last look at the lease and the line of the write.
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(5.5, 1, 1))).toEqual([]);
+    const late = check(lead(1, 1, 1), lead(5, 2, 2), ofTerm(8, 1, 1));
+    const ledger = { u: '/api/v1/namespaces/kube-system/configmaps/rollkeeper-intents-3', m: 'PUT' };
+    const sent: JournalLine = { ...write(8, 1, 1), ...ledger, g: 1 };
+    const taken = (s: number): JournalLine => ({ ...sent, e: 'wrote', t: 9, s });
+    const works: JournalLine = { ...begin(7, 2, 1), g: 2 };
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), works, sent, taken(409))).toEqual([]);
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, works, taken(200))).toHaveLength(1);
+    expect(check(lead(1, 1, 1), lead(5, 2, 2), sent, taken(200), works)).toEqual([]);
+    expect(late).toMatchObject([
+      { check: 'lease fence', problem: expect.stringContaining('3 ms after process 2') as string },
+    ]);
   });
 
   it('(c) see a size above the ceiling and ready pods below the floor, once everything was at rest', () => {

@@ -66,6 +66,11 @@ const ACCOUNT = 'ServiceAccount/rk-rollkeeper';
 const BUDGET = 'PodDisruptionBudget/rk-rollkeeper';
 const BY_DEFAULT = [SECRET, ACCOUNT, BUDGET];
 
+const OIDC = {
+  ...{ auth: 'delegated', consoleUrl: 'https://rollkeeper.example.com' },
+  oidc: { issuerUrl: 'https://login.example.com', clientId: 'console' },
+};
+
 /** Every switch of the values, on its own; the others are as by default. */
 const SWITCHES: readonly Switch[] = [
   { name: 'nothing', values: {}, makes: BY_DEFAULT },
@@ -87,6 +92,31 @@ const SWITCHES: readonly Switch[] = [
     name: 'access by the cluster',
     values: { admin: { auth: 'delegated' } },
     makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
+  },
+  {
+    name: 'other clusters',
+    values: { admin: { clusters: { list: ['eu=https://eu', 'us=https://us'], caSecret: 'authority' } } },
+    makes: BY_DEFAULT,
+  },
+  {
+    name: 'an identity provider',
+    values: { admin: OIDC },
+    makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
+  },
+  {
+    name: 'an identity provider whose users are impersonated',
+    values: {
+      admin: {
+        ...OIDC,
+        oidc: { ...OIDC.oidc, existingSecret: 'client', caSecret: 'authority', rights: 'impersonate' },
+      },
+    },
+    makes: [
+      ...BY_DEFAULT,
+      'ClusterRoleBinding/rk-rollkeeper-auth-delegator',
+      'ClusterRole/rk-rollkeeper-impersonate',
+      'ClusterRoleBinding/rk-rollkeeper-impersonate',
+    ],
   },
   {
     name: 'a certificate in a Secret',
@@ -299,6 +329,9 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
+        options['oidc-client-secret-file'],
+        options['console-clusters-ca-file'],
+        options['oidc-ca-file'],
         options['eviction-webhook-tls-cert-file'],
         options['eviction-webhook-tls-private-key-file'],
         ...Object.values(options['redis-url'] ? (parseRedisUrl(options['redis-url']).tls ?? {}) : {}),
@@ -488,6 +521,34 @@ describe.skipIf(!helm)('the chart', () => {
     });
     expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
     expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
+  });
+
+  it('tells the program of the identity provider, and needs what that needs', () => {
+    const chart = new Chart({
+      admin: {
+        ...OIDC,
+        oidc: {
+          ...{ ...OIDC.oidc, scopes: 'groups,offline_access', rights: 'impersonate' },
+          ...{ usernameClaim: 'email', usernamePrefix: '-', groupsClaim: 'groups', groupsPrefix: 'oidc:' },
+        },
+      },
+    });
+    expect(optionsOf(chart)).toMatchObject({
+      'console-url': 'https://rollkeeper.example.com',
+      oidc: {
+        ...{ clientId: 'console', rights: 'impersonate', scopes: ['openid', 'groups', 'offline_access'] },
+        claims: {
+          ...{ issuerUrl: 'https://login.example.com', usernameClaim: 'email', usernamePrefix: '-' },
+          ...{ groupsClaim: 'groups', groupsPrefix: 'oidc:' },
+        },
+      },
+    });
+    for (const [missing, says] of [
+      [{ auth: 'token' }, 'admin.auth=delegated'],
+      [{ consoleUrl: '' }, 'admin.consoleUrl'],
+      [{ oidc: { ...OIDC.oidc, clientId: '' } }, 'admin.oidc.clientId'],
+    ] as const)
+      expect(() => new Chart({ admin: { ...OIDC, ...missing } }).args).toThrow(says);
   });
 
   it('has a webhook of evictions that the API server finds, and the program knows', () => {

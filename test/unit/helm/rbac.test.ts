@@ -473,4 +473,33 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(roleOf({ admin: { auth: 'delegated' } })).toContain('ClusterRole/system:auth-delegator');
     expect(roleOf({})).toEqual(['ClusterRole/rk-rollkeeper']);
   });
+
+  it('to impersonate are there only where an identity provider signs people in and that is asked for, and for those alone who are named', () => {
+    const rulesOf = (oidc: Values) =>
+      new Chart({
+        admin: { auth: 'delegated', consoleUrl: 'https://a', oidc: { clientId: 'a', ...oidc } },
+      })
+        .all<{ rules: { resources: string[]; resourceNames?: string[]; verbs: string[] }[] }>('ClusterRole')
+        .flatMap(({ rules }) => rules)
+        .filter(({ verbs }) => verbs.includes('impersonate'));
+    const provider = { issuerUrl: 'https://login.example.com' };
+    expect(rulesOf({ rights: 'impersonate' })).toEqual([]);
+    expect(rulesOf({ ...provider, rights: 'token' })).toEqual([]);
+    const anyone = rulesOf({ ...provider, rights: 'impersonate' });
+    expect(anyone.map(({ resources, verbs }) => [...resources, ...verbs])).toEqual([
+      ['users', 'impersonate'],
+      ['groups', 'impersonate'],
+    ]);
+    const some = rulesOf({
+      ...{ ...provider, rights: 'impersonate' },
+      impersonate: { users: ['oidc:anna'], groups: ['oidc:shop', 'oidc:sre'] },
+    });
+    expect(some.map(({ resourceNames }) => resourceNames)).toEqual([
+      ['oidc:anna'],
+      ['oidc:shop', 'oidc:sre'],
+    ]);
+    expect(() =>
+      rulesOf({ ...provider, rights: 'impersonate', impersonate: { groups: ['system:masters'] } }),
+    ).toThrow('impersonate.groups');
+  });
 });

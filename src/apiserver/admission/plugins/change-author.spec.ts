@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../../machinery/kubernetes/index.js';
 import { aPod, creationOf } from '../admission.fixture.js';
-import { CHANGED_BY, HISTORY, nameChangeAuthor } from './change-author.js';
+import { CHANGED_BY, HISTORY, SCALED_BY, nameChangeAuthor, nameSizeAuthor } from './change-author.js';
 
 function deployment(image: string, annotations: Record<string, string>): UnstructuredObject {
   return {
@@ -49,5 +49,45 @@ describe('the author of a change', () => {
     expect(authorAfter('anna', deployment('app:1', {}), undefined, on)).toBe('anna');
     expect(authorAfter('anna', deployment('app:1', {}))).toBeUndefined();
     expect(authorAfter('anna', deployment('app:1', { [HISTORY]: 'off' }), undefined, on)).toBeUndefined();
+  });
+});
+
+describe('the author of a size', () => {
+  const on = { [HISTORY]: '14d' };
+  const sized = (replicas: number, annotations: Record<string, string>, generation?: number) => {
+    const object = deployment('app:1', annotations);
+    object['spec'] = { ...(object['spec'] as object), replicas };
+    return { ...object, metadata: { ...object.metadata, ...(generation && { generation }) } };
+  };
+  const namedAfter = (
+    username: string,
+    object: UnstructuredObject,
+    oldObject?: UnstructuredObject,
+  ): unknown => {
+    const attributes = creationOf(aPod());
+    const caller = { ...attributes.caller, user: { ...attributes.caller.user, username } };
+    nameSizeAuthor({ ...attributes, caller, object, oldObject }, undefined);
+    const named = object.metadata.annotations?.[SCALED_BY];
+    return named === undefined ? undefined : (JSON.parse(named) as unknown);
+  };
+
+  it('is the user who changes it, with the size and the generation that it leads to', () => {
+    expect(namedAfter('anna', sized(5, on), sized(2, on, 7))).toEqual({ by: 'anna', to: 5, generation: 8 });
+    expect(namedAfter('anna', sized(5, on))).toBeUndefined();
+  });
+
+  it('stays as it was where the size does, and cannot be written by the request', () => {
+    const by = (name: string) => ({ ...on, [SCALED_BY]: JSON.stringify({ by: name, to: 5, generation: 8 }) });
+    const before = { by: 'anna', to: 5, generation: 8 };
+    for (const sent of [on, by('carol')])
+      expect(namedAfter('ben', sized(5, sent), sized(5, by('anna'), 9))).toEqual(before);
+    expect(namedAfter('ben', sized(6, by('carol')), sized(5, by('anna'), 9))).toEqual({
+      ...{ by: 'ben', to: 6, generation: 10 },
+    });
+    expect(namedAfter('ben', sized(5, by('carol')))).toBeUndefined();
+  });
+
+  it('is not named where no history is kept', () => {
+    expect(namedAfter('anna', sized(5, {}), sized(2, {}, 7))).toBeUndefined();
   });
 });

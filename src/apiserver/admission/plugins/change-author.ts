@@ -1,11 +1,14 @@
 import type { Namespace } from '@rollkeeper/machinery/kubernetes';
-import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { WriteAttributes } from '../attributes.js';
 
 /** The switch, on a Deployment or as a default on its Namespace (docs/ROLLOUTS.md). */
 export const HISTORY = 'rollkeeper.dev/history';
 /** Who changed the pod template last. */
 export const CHANGED_BY = 'rollkeeper.dev/changed-by';
+
+/** Who changed `spec.replicas` last, to what, and with which generation. */
+export const SCALED_BY = 'rollkeeper.dev/scaled-by';
 
 const NOT_ASKED: ReadonlySet<string> = new Set(['', 'off']);
 
@@ -17,15 +20,47 @@ export function nameChangeAuthor(
   { caller, object, oldObject }: WriteAttributes,
   namespace: Readonly<Namespace> | undefined,
 ): void {
-  const { metadata } = object;
-  const asked = metadata.annotations?.[HISTORY] ?? namespace?.metadata.annotations?.[HISTORY];
-  // Also a duration: whether it is a valid one is the controller's to say.
-  if (NOT_ASKED.has(asked?.trim() ?? '')) return;
+  if (!keepsHistory(object, namespace)) return;
   const isSame = oldObject !== undefined && semanticEqual(templateOf(object), templateOf(oldObject));
   const before = oldObject?.metadata.annotations?.[CHANGED_BY];
-  const author = isSame ? before : caller.user.username;
-  const { [CHANGED_BY]: _sent, ...others } = metadata.annotations ?? {};
-  metadata.annotations = author === undefined ? others : { ...others, [CHANGED_BY]: author };
+  annotate(object, CHANGED_BY, isSame ? before : caller.user.username);
+}
+
+/**
+ * Names the user who changes the size of a Deployment whose history is kept, also by its Scale. The generation tells a reader whether the name
+ * is that of the change that it looks at: a server that names no users leaves an older name in its place.
+ */
+export function nameSizeAuthor(
+  { caller, object, oldObject }: WriteAttributes,
+  namespace: Readonly<Namespace> | undefined,
+): void {
+  if (!keepsHistory(object, namespace)) return;
+  const before = oldObject?.metadata.annotations?.[SCALED_BY];
+  const to = sizeOf(object);
+  // Of a new Deployment, who has created it is known.
+  if (oldObject === undefined || to === sizeOf(oldObject)) return annotate(object, SCALED_BY, before);
+  const generation = (oldObject.metadata.generation ?? 0) + 1;
+  annotate(object, SCALED_BY, stringifyJson({ by: caller.user.username, to, generation }));
+}
+
+/** Also with a duration: whether it is a valid one is the controller's to say. */
+function keepsHistory(
+  { metadata }: Readonly<WriteAttributes['object']>,
+  namespace: Readonly<Namespace> | undefined,
+): boolean {
+  const asked = metadata.annotations?.[HISTORY] ?? namespace?.metadata.annotations?.[HISTORY];
+  return !NOT_ASKED.has(asked?.trim() ?? '');
+}
+
+/** In place of what the request says there. */
+function annotate({ metadata }: WriteAttributes['object'], name: string, value: string | undefined): void {
+  const { [name]: sent, ...others } = metadata.annotations ?? {};
+  if (sent === value) return;
+  metadata.annotations = value === undefined ? others : { ...others, [name]: value };
+}
+
+function sizeOf(object: Readonly<WriteAttributes['object']>): unknown {
+  return (object.spec as { readonly replicas?: unknown } | undefined)?.replicas;
 }
 
 function templateOf(object: Readonly<WriteAttributes['object']>): unknown {

@@ -1,6 +1,6 @@
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
 import type { Amounts, Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery/kubernetes';
-import { nanosOf } from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, sameJson, toDouble } from '@rollkeeper/machinery/kubernetes';
 import { refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
@@ -81,10 +81,30 @@ function isSameOverhead(a: Readonly<Amounts> = {}, b: Readonly<Amounts> = {}): b
   );
 }
 
-/** The class's first; of two for the same taint, the class's. */
+/** The pod's first; one that another of them includes is left out. Source: MergeTolerations in k/k pkg/util/tolerations. */
 function mergeTolerations(own: readonly Toleration[], added: readonly Toleration[]): Toleration[] {
-  const taintOf = ({ effect = '', key = '' }: Toleration): string => `${key}:${effect}`;
-  const taken = new Set(added.map(taintOf));
-  const further = new Map(own.map((toleration) => [taintOf(toleration), toleration]));
-  return [...added, ...[...further.values()].filter((toleration) => !taken.has(taintOf(toleration)))];
+  const all = [...own, ...added];
+  const merged: Toleration[] = [];
+  for (const [index, toleration] of all.entries()) {
+    const others = [...merged, ...all.slice(index + 1)];
+    if (!others.some((other) => includes(other, toleration))) merged.push(toleration);
+  }
+  return merged;
+}
+
+/** Whether what the second tolerates, the first does as well, and as long. */
+function includes(whole: Toleration, part: Toleration): boolean {
+  if (sameJson(whole, part)) return true;
+  const isAnyKey = !whole.key && whole.operator === 'Exists';
+  if (whole.key !== part.key && !isAnyKey) return false;
+  if (whole.effect && whole.effect !== part.effect) return false;
+  const isForGood = whole.effect !== 'NoExecute' || whole.tolerationSeconds === undefined;
+  if (!isForGood && toDouble(part.tolerationSeconds ?? Infinity) > toDouble(whole.tolerationSeconds ?? 0))
+    return false;
+  if (whole.operator === 'Exists') return true;
+  return isEqual(whole) && isEqual(part) && (whole.value ?? '') === (part.value ?? '');
+}
+
+function isEqual({ operator = 'Equal' }: Toleration): boolean {
+  return operator === 'Equal';
 }

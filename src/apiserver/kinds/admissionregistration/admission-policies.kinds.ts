@@ -7,11 +7,13 @@ import type {
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
+import type { RequestDeclarations } from './request-expression.js';
 import {
   defaultMatch,
   paramRefText,
@@ -25,7 +27,9 @@ import { ADMISSION_GROUP } from './rules.js';
 type Policy = DecodedObject<ValidatingAdmissionPolicy>;
 type Binding = DecodedObject<ValidatingAdmissionPolicyBinding>;
 
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'];
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+const MAX_AUDITS = 20;
+const MAX_AUDIT_LENGTH = 5 * 1024;
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
 /** Source: validateValidatingAdmissionPolicy in pkg/apis/admissionregistration/validation/validation.go. */
@@ -41,6 +45,7 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
   finalizerNames: 'any',
   schema: 'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
   categories: ['api-extensions'],
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   needsVersionOnUpdate: true,
   generationOf: ({ spec }) => spec,
@@ -57,10 +62,12 @@ export const VALIDATING_ADMISSION_POLICY_KIND = defineKind<Policy>({
     spec.failurePolicy ??= 'Fail';
     if (spec.matchConstraints) defaultMatch(spec.matchConstraints);
   },
-  validate: ({ spec }, errors) => validatePolicy(spec ?? {}, errors),
+  validate: ({ metadata, spec }, errors) => validatePolicy(metadata.name, spec ?? {}, errors),
 });
 
-function validatePolicy(spec: Decoded<ValidatingAdmissionPolicySpec>, errors: FieldError[]): void {
+type Spec = Decoded<ValidatingAdmissionPolicySpec>;
+
+function validatePolicy(name: string | undefined, spec: Spec, errors: FieldError[]): void {
   const {
     failurePolicy,
     paramKind,
@@ -75,55 +82,73 @@ function validatePolicy(spec: Decoded<ValidatingAdmissionPolicySpec>, errors: Fi
     validateMatch(matchConstraints, 'spec.matchConstraints', errors);
     if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
   }
-  const names = validateVariables(variables, errors);
-  if (validations.length === 0 && auditAnnotations.length === 0) {
-    errors.push(required('spec.validations', 'validations or auditAnnotations must be specified'));
-    errors.push(required('spec.auditAnnotations', 'validations or auditAnnotations must be specified'));
-  }
-  validations.forEach(({ expression, message, messageExpression, reason }, index) => {
-    const path = `spec.validations[${index}]`;
-    if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
-    else
-      validateExpression(
-        compileRequestExpression(expression, { variables: names }),
-        `${path}.expression`,
-        'bool',
-        errors,
+  const hasParams = paramKind !== undefined;
+  validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors, { hasParams });
+  const known = { variables: validateVariables(variables, errors, { hasParams }), hasParams };
+  if (validations.length === 0 && auditAnnotations.length === 0)
+    for (const field of ['validations', 'auditAnnotations'])
+      errors.push(
+        required(`spec.${field}`, 'validations or auditAnnotations must contain at least one item'),
       );
-    if (messageExpression?.trim())
-      validateExpression(
-        compileRequestExpression(messageExpression, { variables: names, hasAuthorizer: false }),
-        `${path}.messageExpression`,
-        'string',
-        errors,
-      );
-    if (message !== undefined && message.trim() === '' && message !== '')
-      errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
-    if (message?.includes('\n'))
-      errors.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
-    if (reason !== undefined && !REASONS.includes(reason))
-      errors.push(notSupported(`${path}.reason`, reason, REASONS));
-  });
-  validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors);
-  validateAudits(auditAnnotations, names, errors);
+  validations.forEach((validation, index) =>
+    validateValidation(validation, known, `spec.validations[${index}]`, errors),
+  );
+  validateAudits(name ?? '', auditAnnotations, known, errors);
 }
 
+type Known = Pick<RequestDeclarations, 'hasParams' | 'variables'>;
+
+function validateValidation(
+  { expression, message = '', messageExpression, reason }: NonNullable<Spec['validations']>[number],
+  known: Known,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
+  else
+    validateExpression(compileRequestExpression(expression, known), `${path}.expression`, ['bool'], errors);
+  if (messageExpression?.trim())
+    validateExpression(
+      compileRequestExpression(messageExpression, { ...known, hasAuthorizer: false }),
+      `${path}.messageExpression`,
+      ['string'],
+      errors,
+    );
+  else if (messageExpression)
+    errors.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'));
+  if (message !== '' && message.trim() === '')
+    errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'));
+  else if (/[\n\r]/.test(message.trim()))
+    errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'));
+  if (reason !== undefined && !REASONS.includes(reason))
+    errors.push(notSupported(`${path}.reason`, reason, REASONS));
+}
+
+/** What is noted in the audit log is known there by the name of the policy as well. */
 function validateAudits(
-  annotations: NonNullable<Decoded<ValidatingAdmissionPolicySpec>['auditAnnotations']>,
-  variables: readonly string[],
+  name: string,
+  annotations: NonNullable<Spec['auditAnnotations']>,
+  known: Known,
   errors: FieldError[],
 ): void {
   const keys = new Set<string>();
-  annotations.forEach(({ key = '', valueExpression }, index) => {
+  if (annotations.length > MAX_AUDITS)
+    errors.push(
+      invalid('spec.auditAnnotations', annotations, `must not have more than ${MAX_AUDITS} auditAnnotations`),
+    );
+  annotations.forEach(({ key = '', valueExpression = '' }, index) => {
     const path = `spec.auditAnnotations[${index}]`;
-    if (!key) errors.push(required(`${path}.key`));
-    else validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
-    if (!valueExpression?.trim()) errors.push(required(`${path}.valueExpression`));
+    const trimmed = valueExpression.trim();
+    if (name === '') errors.push(invalid(`${path}.key`, key, 'requires metadata.name be non-empty'));
+    else validateSyntax(`${name}/${key}`, checkQualifiedName, `${path}.key`, errors);
+    if (trimmed === '') errors.push(required(`${path}.valueExpression`, 'valueExpression is not specified'));
+    else if (Buffer.byteLength(trimmed) > MAX_AUDIT_LENGTH)
+      errors.push(required(`${path}.valueExpression`, `must not exceed ${MAX_AUDIT_LENGTH} bytes in length`));
     else
       validateExpression(
-        compileRequestExpression(valueExpression, { variables }),
+        compileRequestExpression(trimmed, known),
         `${path}.valueExpression`,
-        undefined,
+        ['string', 'null_type'],
         errors,
       );
     if (keys.has(key)) errors.push(duplicate(`${path}.key`, key));
@@ -161,7 +186,6 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
     else validateSyntax(policyName, checkDns1123Subdomain, 'spec.policyName', errors);
     if (paramRef) validateParamRef(paramRef, 'spec.paramRef', errors);
     if (matchResources) validateMatch(matchResources, 'spec.matchResources', errors);
-    if (validationActions.length === 0) errors.push(required('spec.validationActions'));
     validationActions.forEach((action, index) => {
       const field = `spec.validationActions[${index}]`;
       if (!ACTIONS.includes(action)) errors.push(notSupported(field, action, ACTIONS));
@@ -175,5 +199,7 @@ export const VALIDATING_ADMISSION_POLICY_BINDING_KIND = defineKind<Binding>({
           'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
         ),
       );
+    if (validationActions.length === 0)
+      errors.push(required('spec.validationActions', 'at least one validation action is required'));
   },
 });

@@ -11,6 +11,7 @@ export function validateMatchConditions(
   conditions: readonly { readonly name?: string; readonly expression?: string }[] | undefined,
   path: string,
   errors: FieldError[],
+  { hasParams = false }: { readonly hasParams?: boolean } = {},
 ): void {
   if (!conditions) return;
   if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(path, conditions.length, MAX_CONDITIONS));
@@ -18,7 +19,10 @@ export function validateMatchConditions(
   conditions.forEach(({ name, expression }, index) => {
     const at = `${path}[${index}]`;
     if (!expression?.trim()) errors.push(required(`${at}.expression`));
-    else validateExpression(compileRequestExpression(expression), `${at}.expression`, 'bool', errors);
+    else {
+      const compiled = compileRequestExpression(expression.trim(), { hasParams });
+      validateExpression(compiled, `${at}.expression`, ['bool'], errors);
+    }
     if (!name) {
       errors.push(required(`${at}.name`));
       return;

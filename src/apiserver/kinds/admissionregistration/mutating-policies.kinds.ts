@@ -21,6 +21,7 @@ import {
   validateVariables,
 } from './policy-parts.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
+import type { RequestDeclarations } from './request-expression.js';
 import { ADMISSION_GROUP } from './rules.js';
 
 type Policy = DecodedObject<MutatingAdmissionPolicy>;
@@ -32,7 +33,7 @@ const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 /** What says how an object is changed, and what its expression gives, by the type of the patch. */
 const PATCHES = {
   ApplyConfiguration: { field: 'applyConfiguration', result: 'Object' },
-  JSONPatch: { field: 'jsonPatch', result: 'list<JSONPatch>' },
+  JSONPatch: { field: 'jsonPatch', result: 'list(JSONPatch)' },
 } as const;
 
 /** Source: validateMutatingAdmissionPolicy in pkg/apis/admissionregistration/validation/validation.go. */
@@ -75,12 +76,13 @@ function validatePolicy(spec: Decoded<MutatingAdmissionPolicySpec>, errors: Fiel
     if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
     validateOperations(matchConstraints, 'spec.matchConstraints', errors);
   }
-  validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors);
-  const names = validateVariables(spec.variables, errors, true);
+  const hasParams = spec.paramKind !== undefined;
+  validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors, { hasParams });
+  const variables = validateVariables(spec.variables, errors, { hasLiterals: true, hasParams });
   if (mutations.length === 0)
     errors.push(required('spec.mutations', 'mutations must contain at least one item'));
   mutations.forEach((mutation, index) =>
-    validateMutation(mutation, names, `spec.mutations[${index}]`, errors),
+    validateMutation(mutation, { variables, hasParams }, `spec.mutations[${index}]`, errors),
   );
   if (!reinvocationPolicy) errors.push(required('spec.reinvocationPolicy'));
   else if (!REINVOCATIONS.includes(reinvocationPolicy))
@@ -100,7 +102,7 @@ function validateOperations(
 
 function validateMutation(
   mutation: Decoded<Mutation>,
-  variables: readonly string[],
+  known: Pick<RequestDeclarations, 'hasParams' | 'variables'>,
   path: string,
   errors: FieldError[],
 ): void {
@@ -120,10 +122,11 @@ function validateMutation(
   else if (!patch.expression?.trim())
     errors.push(required(`${path}.${field}.expression`, 'expression is not specified'));
   else {
-    const compiled = compileRequestExpression(patch.expression, { variables, hasLiterals: true });
+    const compiled = compileRequestExpression(patch.expression, { ...known, hasLiterals: true });
     const given = compiled.program?.resultType ?? '';
     // A list that is empty, or whose items differ by a condition, tells no more of its items.
-    const wanted = result !== 'Object' && given.startsWith('list<') ? undefined : result;
+    const isSomeList = result !== 'Object' && given.startsWith('list<');
+    const wanted = isSomeList || given === 'dyn' ? [] : [result];
     validateExpression(compiled, `${path}.${field}.expression`, wanted, errors);
   }
   if (mutation[other])

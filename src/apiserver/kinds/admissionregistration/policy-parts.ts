@@ -1,4 +1,4 @@
-import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1035Label, checkDns1123Subdomain, checkPathSegment } from '@rollkeeper/machinery/kubernetes';
 import type {
   MatchResources,
   ParamKind,
@@ -7,13 +7,19 @@ import type {
 } from '@rollkeeper/machinery/types/admissionregistration-v1';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
 import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { validateRule } from './rules.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** What CEL keeps for itself. */
+const RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
 const NOT_FOUND = ['Deny', 'Allow'];
 
 export function defaultMatch(match: Decoded<MatchResources>): void {
@@ -32,34 +38,58 @@ export function validateFailureAndParams(
   if (failurePolicy === undefined) errors.push(required('spec.failurePolicy'));
   else if (failurePolicy !== 'Fail' && failurePolicy !== 'Ignore')
     errors.push(notSupported('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
-  if (paramKind) {
-    if (!paramKind.apiVersion) errors.push(required('spec.paramKind.apiVersion'));
-    if (!paramKind.kind) errors.push(required('spec.paramKind.kind'));
-  }
+  if (paramKind) validateParamKind(paramKind, 'spec.paramKind', errors);
 }
 
-/** @returns the names of the variables; each may use those before it */
+function validateParamKind(
+  { apiVersion, kind }: Decoded<ParamKind>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!apiVersion) errors.push(required(`${path}.apiVersion`));
+  else validateGroupVersion(apiVersion, `${path}.apiVersion`, errors);
+  if (!kind) errors.push(required(`${path}.kind`));
+  else
+    for (const problem of checkDns1035Label(kind.toLowerCase()))
+      errors.push(
+        invalid(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${problem}`),
+      );
+}
+
+function validateGroupVersion(text: string, path: string, errors: FieldError[]): void {
+  const parts = text === '/' ? [] : text.split('/');
+  if (parts.length > 2) {
+    errors.push(invalid(path, text, `unexpected GroupVersion string: ${text}`));
+    return;
+  }
+  const [version = '', group = ''] = parts.reverse();
+  if (group !== '') validateSyntax(group, checkDns1123Subdomain, path, errors);
+  if (version === '') errors.push(invalid(path, text, 'version must be specified'));
+  else validateSyntax(version, checkDns1035Label, path, errors);
+}
+
+/** @returns the names of the variables, if there are any; each may use those before it */
 export function validateVariables(
   variables: Decoded<Variable>[] | undefined,
   errors: FieldError[],
-  hasLiterals = false,
-): string[] {
+  { hasLiterals = false, hasParams }: { readonly hasLiterals?: boolean; readonly hasParams: boolean },
+): string[] | undefined {
   const names = (variables ?? []).map(({ name = '' }) => name);
   variables?.forEach(({ name, expression }, index) => {
     const path = `spec.variables[${index}]`;
-    if (!name) errors.push(required(`${path}.name`, 'name is not specified'));
-    else if (!IDENTIFIER.test(name))
-      errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+    if (!name?.trim()) errors.push(required(`${path}.name`, 'name is not specified'));
+    else if (!IDENTIFIER.test(name) || RESERVED.has(name))
+      errors.push(invalid(`${path}.name`, name, 'must be a valid CEL identifier'));
     if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
     else
       validateExpression(
-        compileRequestExpression(expression, { variables: names.slice(0, index), hasLiterals }),
+        compileRequestExpression(expression, { variables: names.slice(0, index), hasLiterals, hasParams }),
         `${path}.expression`,
-        undefined,
+        [],
         errors,
       );
   });
-  return names;
+  return names.length > 0 ? names : undefined;
 }
 
 export function validateMatch(match: Decoded<MatchResources>, path: string, errors: FieldError[]): void {
@@ -69,7 +99,18 @@ export function validateMatch(match: Decoded<MatchResources>, path: string, erro
     validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`, errors);
   if (match.objectSelector) validateLabelSelector(match.objectSelector, `${path}.objectSelector`, errors);
   for (const field of ['resourceRules', 'excludeResourceRules'] as const)
-    match[field]?.forEach((rule, index) => validateRule(rule, `${path}.${field}[${index}]`, errors));
+    match[field]?.forEach((rule, index) => {
+      const at = `${path}.${field}[${index}]`;
+      validateResourceNames(rule.resourceNames ?? [], `${at}.resourceNames`, errors);
+      validateRule(rule, at, errors);
+    });
+}
+
+function validateResourceNames(names: readonly string[], path: string, errors: FieldError[]): void {
+  names.forEach((name, index) => {
+    validateSyntax(name, checkPathSegment, `${path}[${index}]`, errors);
+    if (names.indexOf(name) < index) errors.push(duplicate(`${path}[${index}]`, name));
+  });
 }
 
 export function validateParamRef(ref: Decoded<ParamRef>, path: string, errors: FieldError[]): void {
@@ -77,8 +118,11 @@ export function validateParamRef(ref: Decoded<ParamRef>, path: string, errors: F
   if (name) {
     validateSyntax(name, checkPathSegment, `${path}.name`, errors);
     if (selector) errors.push(forbidden(`${path}.name`, 'name and selector are mutually exclusive'));
-  } else if (!selector) errors.push(required(path, 'one of name or selector must be specified'));
-  if (selector) validateLabelSelector(selector, `${path}.selector`, errors);
+  }
+  if (selector) {
+    validateLabelSelector(selector, `${path}.selector`, errors);
+    if (name) errors.push(forbidden(`${path}.selector`, 'name and selector are mutually exclusive'));
+  } else if (!name) errors.push(required(path, 'one of name or selector must be specified'));
   if (!action) errors.push(required(`${path}.parameterNotFoundAction`));
   else if (!NOT_FOUND.includes(action))
     errors.push(notSupported(`${path}.parameterNotFoundAction`, action, NOT_FOUND));

@@ -11,8 +11,10 @@ export interface RequestExpression {
 }
 
 export interface RequestDeclarations {
-  /** Names that are known before. @default none */
+  /** Names that are known before. @default there is no `variables` */
   readonly variables?: readonly string[];
+  /** Whether there is `params`. @default true */
+  readonly hasParams?: boolean;
   /** Whether there is `authorizer`. @default true */
   readonly hasAuthorizer?: boolean;
   readonly types?: RequestTypes;
@@ -29,37 +31,70 @@ export interface RequestTypes {
 
 export function compileRequestExpression(
   text: string,
-  { variables = [], hasAuthorizer = true, hasLiterals = false, types }: RequestDeclarations = {},
+  { variables, hasAuthorizer = true, hasLiterals = false, hasParams = true, types }: RequestDeclarations = {},
 ): RequestExpression {
-  const fields = Object.fromEntries(variables.map((name): [string, CelType] => [name, ANY_VALUE]));
   const { problem, program } = compileExpression(text, {
     hasLiterals,
     variables: {
       object: 'dyn',
       oldObject: 'dyn',
       request: 'dyn',
-      params: 'dyn',
+      ...(hasParams && { params: 'dyn' }),
       namespaceObject: 'dyn',
       ...types,
-      variables: objectOf('variables', fields),
+      ...(variables && { variables: objectOf('variables', fieldsOf(variables)) }),
       ...(hasAuthorizer && { authorizer: { kind: 'value', name: AUTHORIZER_TYPE } }),
     },
   });
   return program ? { text, program } : { text, problem };
 }
 
+function fieldsOf(names: readonly string[]): Record<string, CelType> {
+  return Object.fromEntries(names.map((name): [string, CelType] => [name, ANY_VALUE]));
+}
+
+/** Whose types a genuine server knows and we do not: what comes of them may be what is wanted. */
+const KNOWN_ELSEWHERE = ['namespaceObject', 'request', 'variables'];
+
 /**
- * An expression that cannot be compiled, or gives something else than is wanted, is refused. What only a value can tell is
- * left to the request.
- * @param wanted `bool`, `string`; undefined where anything will do
+ * An expression that cannot be compiled, or gives something else than is wanted, is refused.
+ * @param wanted `bool`, `string`; none where any type will do
  */
 export function validateExpression(
   { problem, program, text }: RequestExpression,
   path: string,
-  wanted: string | undefined,
+  wanted: readonly string[],
   errors: FieldError[],
 ): void {
   if (problem !== undefined) errors.push(invalid(path, text, `compilation failed: ${problem}`));
-  else if (wanted !== undefined && program && program.resultType !== 'dyn' && program.resultType !== wanted)
-    errors.push(invalid(path, text, `must evaluate to ${wanted}`));
+  if (!program || wanted.length === 0) return;
+  const { resultType } = program;
+  if (resultType === 'dyn' && KNOWN_ELSEWHERE.some((name) => program.uses(name))) return;
+  const given = goTypeName(resultType);
+  if (wanted.includes(given)) return;
+  const types = wanted.length === 1 ? wanted[0]! : `one of [${wanted.join(' ')}]`;
+  errors.push(invalid(path, text, `must evaluate to ${types} but got ${given}`));
+}
+
+const GO_NAMES: Readonly<Record<string, string>> = {
+  duration: 'google.protobuf.Duration',
+  list: 'list(dyn)',
+  map: 'map(dyn, dyn)',
+  null: 'null_type',
+  optional: 'optional_type(dyn)',
+  timestamp: 'google.protobuf.Timestamp',
+};
+
+/** A type as cel-go writes it: `list(string)`. */
+function goTypeName(type: string): string {
+  const known = GO_NAMES[type];
+  if (known !== undefined) return known;
+  const [, outer, inner = ''] = /^(list|map|optional)<(.*)>$/.exec(type) ?? [];
+  if (outer === undefined) return type;
+  if (outer === 'map')
+    return `map(${inner
+      .split(/, (?![^<]*>)/)
+      .map(goTypeName)
+      .join(', ')})`;
+  return `${outer === 'list' ? 'list' : 'optional_type'}(${goTypeName(inner)})`;
 }

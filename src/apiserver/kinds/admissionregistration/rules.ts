@@ -14,23 +14,23 @@ export function validateRule(
   path: string,
   errors: FieldError[],
 ): void {
-  const list = (name: string, values: readonly string[], mayBeEmpty: boolean): void => {
+  const list = (name: string, values: readonly string[], what: string, mayBeEmpty: boolean): void => {
     const field = `${path}.${name}`;
     if (values.length === 0) errors.push(required(field));
     if (values.length > 1 && values.includes('*'))
-      errors.push(invalid(field, values, "if '*' is present, must not specify other items"));
+      errors.push(invalid(field, values, `if '*' is present, must not specify other ${what}`));
     if (mayBeEmpty) return;
     values.forEach((value, index) => {
       if (value === '') errors.push(required(`${field}[${index}]`));
     });
   };
-  list('operations', operations, true);
+  list('operations', operations, 'operations', true);
   operations.forEach((operation, index) => {
     if (!OPERATIONS.includes(operation))
       errors.push(notSupported(`${path}.operations[${index}]`, operation, OPERATIONS));
   });
-  list('apiGroups', apiGroups, true);
-  list('apiVersions', apiVersions, false);
+  list('apiGroups', apiGroups, 'API groups', true);
+  list('apiVersions', apiVersions, 'API versions', false);
   validateResources(resources, `${path}.resources`, errors);
   if (scope !== undefined && !SCOPES.includes(scope))
     errors.push(notSupported(`${path}.scope`, scope, SCOPES));

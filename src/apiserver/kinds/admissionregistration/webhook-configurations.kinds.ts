@@ -37,6 +37,7 @@ const SHARED: Omit<KindRules<Configuration>, 'type' | 'schema'> = {
     webhooks.forEach((hook, index) => {
       const path = `webhooks[${index}]`;
       validateWebhook(hook, path, errors);
+      validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);
       if (hook.name && names.has(hook.name)) errors.push(duplicate(`${path}.name`, hook.name));
       names.add(hook.name ?? '');
     });
@@ -87,7 +88,6 @@ function defaultWebhook(hook: Decoded<MutatingWebhook>, kind: string | undefined
 function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: FieldError[]): void {
   if (!hook.name) errors.push(required(`${path}.name`));
   else validateSyntax(hook.name, checkFullyQualifiedName, `${path}.name`, errors);
-  validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);
   hook.rules?.forEach((rule, index) => validateRule(rule, `${path}.rules[${index}]`, errors));
   const words = [
     ['failurePolicy', ['Fail', 'Ignore']],
@@ -112,6 +112,7 @@ function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: F
   if (hook.objectSelector) validateLabelSelector(hook.objectSelector, `${path}.objectSelector`, errors);
   validateWebhookClient(hook.clientConfig ?? {}, `${path}.clientConfig`, errors);
   validateMatchConditions(hook.matchConditions, `${path}.matchConditions`, errors);
+  validateReviewVersions(hook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`, errors);
 }
 
 function validateReviewVersions(versions: readonly string[], path: string, errors: FieldError[]): void {

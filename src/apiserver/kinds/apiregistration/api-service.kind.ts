@@ -8,6 +8,7 @@ import type { APIService, APIServiceSpec } from '@rollkeeper/machinery/types/api
 import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -30,6 +31,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
   finalizerNames: 'any',
   schema: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
   categories: ['api-extensions'],
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   checkName: checkPathSegment,
   needsVersionOnUpdate: true,
@@ -73,7 +75,7 @@ function availability({ metadata, spec }: ApiService) {
 
 function validateSpec(name: string, spec: Decoded<APIServiceSpec>, errors: FieldError[]): void {
   const { group = '', version = '', service, groupPriorityMinimum = 0, versionPriority = 0 } = spec;
-  if (name !== `${version}.${group}`)
+  if (checkPathSegment(name).length === 0 && name !== '' && name !== `${version}.${group}`)
     errors.push(
       invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: "${version}.${group}"`),
     );

@@ -1,5 +1,11 @@
 import type { ControllerRevision as IControllerRevision } from '@rollkeeper/machinery/types/apps-v1';
-import { controllerOf, FIELD_IMMUTABLE, NON_NEGATIVE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import {
+  controllerOf,
+  FIELD_IMMUTABLE,
+  isJsonObject,
+  NON_NEGATIVE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, OwnerReference, Decoded } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -17,6 +23,7 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
     namespaced: true,
   },
   schema: 'io.k8s.api.apps.v1.ControllerRevision',
+  ownershipFrom: 'creation',
   ...printed<ControllerRevision>(
     NAME,
     shown('Controller', (object) => {
@@ -30,6 +37,7 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
   ),
   validate({ data, revision }, errors) {
     if (data === undefined) errors.push(required('data', 'data is mandatory'));
+    else if (!isJsonObject(data)) errors.push(required('data', 'data must be a valid JSON object'));
     if ((revision ?? 0) < 0) errors.push(invalid('revision', revision, NON_NEGATIVE));
   },
   validateUpdate(object, old, _subresource, errors) {

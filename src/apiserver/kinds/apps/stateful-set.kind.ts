@@ -29,6 +29,10 @@ import { defaultClaimSpec, defaultPodTemplate } from '@rollkeeper/machinery/defa
 type StatefulSet = DecodedObject<IStatefulSet>;
 type Spec = Decoded<StatefulSetSpec>;
 
+const TEMPLATE_WARNINGS = templateOwnerWarnings<StatefulSet>(({ spec }) =>
+  podTemplateWarnings(spec?.template ?? {}),
+);
+
 /** Source: pkg/registry/apps/statefulset/strategy.go, SetDefaults_StatefulSet. */
 export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
   type: { group: 'apps', version: 'v1', resource: 'statefulsets', kind: 'StatefulSet', namespaced: true },
@@ -65,7 +69,14 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
     );
     validateSpec(object.spec ?? {}, errors);
   },
-  warnings: templateOwnerWarnings<StatefulSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
+  warnings: (object, old) => [
+    ...TEMPLATE_WARNINGS(object, old),
+    ...((object.spec?.revisionHistoryLimit ?? 0) < 0
+      ? [
+          'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+        ]
+      : []),
+  ],
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, old.status ?? {}, errors);
     else {

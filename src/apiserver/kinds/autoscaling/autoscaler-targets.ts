@@ -28,9 +28,9 @@ function metricText(metric: Decoded<MetricSpec>, current: Decoded<MetricStatus> 
     case 'Pods':
       return pair(metric.pods?.target, current?.pods?.current);
     case 'Object':
-      return pair(metric.object?.target, current?.object?.current);
+      return shared(metric.object?.target, current?.object?.current);
     case 'External':
-      return pair(metric.external?.target, current?.external?.current);
+      return shared(metric.external?.target, current?.external?.current);
     default:
       return '<unknown type>';
   }
@@ -45,6 +45,11 @@ function pair(
     return `${share === undefined ? UNKNOWN : `${share}%`}/${target.averageUtilization}%`;
   }
   if (target?.averageValue !== undefined)
-    return `${String(current?.averageValue ?? UNKNOWN)}/${String(target.averageValue)} (avg)`;
+    return `${String(current?.averageValue ?? UNKNOWN)}/${String(target.averageValue)}`;
   return `${String(current?.value ?? UNKNOWN)}/${String(target?.value ?? '<auto>')}`;
+}
+
+/** What does not belong to each pod: an average is said to be one. */
+function shared(...[target, current]: Parameters<typeof pair>): string {
+  return target?.averageValue === undefined ? pair(target, current) : `${pair(target, current)} (avg)`;
 }

@@ -9,6 +9,7 @@ import type {
 } from '@rollkeeper/machinery/types/autoscaling-v2';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateContainerResourceName } from '../validation/resource-names.js';
 import { validateSyntax } from '../validation/words.js';
 
 type Spec = Decoded<HorizontalPodAutoscalerSpec>;
@@ -19,7 +20,8 @@ export function validateAutoscalerSpec(spec: Spec, errors: FieldError[]): void {
   if (minReplicas !== undefined && minReplicas < 1)
     errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
   if (maxReplicas === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
-  else if (maxReplicas < 0) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
+  else if (maxReplicas < 0)
+    errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1'));
   if (minReplicas !== undefined && maxReplicas < minReplicas)
     errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
   validateReference(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef', errors);
@@ -112,19 +114,29 @@ function validateSource(metric: Decoded<MetricSpec>, path: string, errors: Field
   if (resource) validateResource(resource, `${path}.resource`, errors);
   if (containerResource) {
     const at = `${path}.containerResource`;
-    const { container } = containerResource;
+    const { container, name } = containerResource;
+    if (!name) errors.push(required(`${at}.name`, 'must specify a resource name'));
+    else validateContainerResourceName(name, `${at}.name`, errors);
     if (!container) errors.push(required(`${at}.container`, 'must specify a container'));
     else validateSyntax(container, checkDns1123Label, `${at}.container`, errors);
-    validateResource(containerResource, at, errors);
+    validateResourceTarget(containerResource.target, at, errors);
   }
 }
 
 function validateResource(
-  { name, target = {} }: { readonly name?: string; readonly target?: Decoded<MetricTarget> },
+  { name, target }: { readonly name?: string; readonly target?: Decoded<MetricTarget> },
   path: string,
   errors: FieldError[],
 ): void {
   if (!name) errors.push(required(`${path}.name`, 'must specify a resource name'));
+  validateResourceTarget(target, path, errors);
+}
+
+function validateResourceTarget(
+  target: Decoded<MetricTarget> = {},
+  path: string,
+  errors: FieldError[],
+): void {
   const words = 'must set either a target raw value or a target utilization';
   validateTarget(target, ['averageUtilization', 'averageValue'], words, `${path}.target`, errors);
   if (target.averageUtilization !== undefined && target.averageValue !== undefined)

@@ -4,8 +4,9 @@ import type { DecodedObject, UnstructuredObject } from '@rollkeeper/machinery/ku
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
+import type { FieldError, Subresource } from '../kind-definition.js';
 import { DEFAULT_CPU_UTILIZATION, defaultAutoscaler } from './autoscaler-defaults.js';
+import { validateNonNegative } from '../validation/numbers.js';
 import { validateAutoscalerSpec } from './autoscaler.validation.js';
 import { fromV2, toV2 } from './autoscaler-v1.js';
 import { targetsText } from './autoscaler-targets.js';
@@ -43,9 +44,18 @@ const SHARED: Omit<KindRules<Autoscaler>, 'type' | 'schema'> = {
   },
   validate,
   validateUpdate(object, _old, subresource, errors) {
-    if (subresource === '') validate(object, errors);
+    validateAutoscalerUpdate(object, subresource, errors);
   },
 };
+
+function validateAutoscalerUpdate(
+  object: Readonly<Autoscaler>,
+  subresource: Subresource,
+  errors: FieldError[],
+): void {
+  if (subresource === '') validate(object, errors);
+  else validateNonNegative(object.status ?? {}, ['currentReplicas', 'desiredReplicas'], 'status', errors);
+}
 
 function validate({ spec }: Readonly<Autoscaler>, errors: FieldError[]): void {
   validateAutoscalerSpec(spec ?? {}, errors);
@@ -88,7 +98,7 @@ function asV1(rules: typeof SHARED): Partial<KindRules> {
     },
     validate: (object, errors) => validate(v2(object), errors),
     validateUpdate(object, _old, subresource, errors) {
-      if (subresource === '') validate(v2(object), errors);
+      validateAutoscalerUpdate(v2(object), subresource, errors);
     },
   };
 }

@@ -113,11 +113,15 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
     if (!semanticEqual(spec[field], old[field]))
       errors.push(invalid(`spec.${field}`, shownPolicy(field, spec) ?? null, FIELD_IMMUTABLE));
   };
-  const isElastic =
-    spec.completionMode === 'Indexed' &&
-    spec.completions === spec.parallelism &&
-    spec.completions !== old.completions;
-  if (!isElastic) immutable('completions');
+  if (spec.completionMode !== 'Indexed') immutable('completions');
+  else if (
+    spec.completions !== undefined &&
+    spec.completions !== old.completions &&
+    spec.completions !== spec.parallelism
+  )
+    errors.push(
+      invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'),
+    );
   immutable('selector');
   if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
     errors.push(

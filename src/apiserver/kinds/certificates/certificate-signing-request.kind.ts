@@ -1,4 +1,9 @@
-import { checkPathSegment } from '@rollkeeper/machinery/kubernetes';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  checkPathSegment,
+  goQuote,
+} from '@rollkeeper/machinery/kubernetes';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -12,8 +17,14 @@ import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateDomainPath } from '../validation/paths.js';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../validation/field-errors.js';
 
 type Request = DecodedObject<CertificateSigningRequest>;
 
@@ -99,6 +110,45 @@ function statusConditions(
   ];
 }
 
+const MAX_DOMAIN = 253;
+/** A domain, a slash, and a label, a dot and a subdomain. */
+const MAX_SIGNER_NAME = MAX_DOMAIN + 1 + MAX_DOMAIN + 63 + 1;
+
+/** Source: ValidateSignerName in pkg/apis/core/validation/names.go. */
+function validateSignerName(name: string, field: string, errors: FieldError[]): void {
+  if (name === '') {
+    errors.push(required(field));
+    return;
+  }
+  const segments = name.split('/');
+  const [domain = '', path = ''] = segments;
+  if (segments.length !== 2) {
+    errors.push(
+      invalid(field, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+    );
+    return;
+  }
+  if (domain.length > MAX_DOMAIN) errors.push(tooLong(field, MAX_DOMAIN));
+  validateLabelsOf(domain, checkDns1123Label, field, errors);
+  if (!domain.includes('.'))
+    errors.push(invalid(field, domain, 'should be a domain with at least two segments separated by dots'));
+  validateLabelsOf(path, checkDns1123Subdomain, field, errors);
+  if (name.length > MAX_SIGNER_NAME) errors.push(tooLong(field, MAX_SIGNER_NAME));
+}
+
+/** Of several labels that are wrong, the first one. */
+function validateLabelsOf(
+  text: string,
+  check: (label: string) => readonly string[],
+  field: string,
+  errors: FieldError[],
+): void {
+  const wrong = text.split('.').find((label) => check(label).length > 0);
+  if (wrong === undefined) return;
+  for (const problem of check(wrong))
+    errors.push(invalid(field, text, `validating label ${goQuote(wrong)}: ${problem}`));
+}
+
 function validateSpec(spec: Decoded<CertificateSigningRequestSpec>, errors: FieldError[]): void {
   const { usages = [], signerName = '', request = '', expirationSeconds } = spec;
   if (usages.length === 0) errors.push(required('spec.usages'));
@@ -107,8 +157,8 @@ function validateSpec(spec: Decoded<CertificateSigningRequestSpec>, errors: Fiel
     else if (usages.indexOf(usage) < index) errors.push(duplicate(`spec.usages[${index}]`, usage));
   });
   const unreadable = problemOf(request);
-  if (unreadable !== undefined) errors.push(invalid('spec.request', request, unreadable));
-  validateDomainPath(signerName, 'spec.signerName', errors);
+  if (unreadable !== undefined) errors.push(invalid('spec.request', request || null, unreadable));
+  validateSignerName(signerName, 'spec.signerName', errors);
   if (signerName === 'kubernetes.io/legacy-unknown')
     errors.push(
       invalid('spec.signerName', signerName, 'the legacy signerName is not allowed via this API version'),

@@ -1,6 +1,8 @@
 import type { Decoded, DeepReadonly, LabelSelector } from '@rollkeeper/machinery/kubernetes';
 import { selectorText } from '@rollkeeper/machinery/kubernetes';
-import type { ScaleMapping } from '../kind-definition.js';
+import type { ScaleMapping, ShownKind } from '../kind-definition.js';
+import { AGE_COLUMN, column } from './columns.js';
+import { ageSince } from './human-duration.js';
 
 interface Scalable {
   spec?: { replicas?: number; selector?: DeepReadonly<Decoded<LabelSelector>> };
@@ -21,5 +23,30 @@ export const REPLICAS_SCALE: ScaleMapping = {
   write(object, specReplicas) {
     const scalable = object as unknown as Scalable;
     (scalable.spec ??= {}).replicas = specReplicas;
+  },
+};
+
+/** How the Scale of any kind shows itself in a Table. */
+export const SHOWN_SCALE: ShownKind = {
+  type: { group: 'autoscaling', version: 'v1', resource: 'scales', kind: 'Scale', namespaced: true },
+  listKind: 'ScaleList',
+  // What a name and an age are is said in the same words for all kinds.
+  schema: 'io.k8s.api.apps.v1.ReplicaSet',
+  columns: [
+    column('Name'),
+    {
+      ...column('Desired', 'integer'),
+      description: 'replicas is the desired number of instances for the scaled object.',
+    },
+    {
+      ...column('Available', 'integer'),
+      description: 'replicas is the actual number of observed instances of the scaled object.',
+    },
+    AGE_COLUMN,
+  ],
+  toRow(scale, nowMs) {
+    const { spec, status } = scale as unknown as Scalable;
+    const { creationTimestamp, name } = scale.metadata;
+    return [name, spec?.replicas ?? 0, status?.replicas ?? 0, ageSince(creationTimestamp, nowMs)];
   },
 };

@@ -10,7 +10,6 @@ import {
   validateContainerResourceName,
   validateQualifiedResourceName,
 } from '../validation/resource-names.js';
-import { validateSyntax } from '../validation/words.js';
 
 type LimitRange = DecodedObject<ILimitRange>;
 
@@ -32,13 +31,22 @@ export const LIMIT_RANGE_KIND = defineKind<LimitRange>({
     spec?.limits?.forEach((item, index) => {
       const path = `spec.limits[${index}]`;
       const { type = '' } = item;
-      validateSyntax(type, checkQualifiedName, `${path}.type`, errors);
+      validateType(type, `${path}.type`, errors);
       if (types.has(type)) errors.push(duplicate(`${path}.type`, type));
       types.add(type);
       validateItem(item, path, errors);
     });
   },
 });
+
+const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+function validateType(type: string, path: string, errors: FieldError[]): void {
+  const problems = checkQualifiedName(type);
+  for (const problem of problems) errors.push(invalid(path, type, problem));
+  if (problems.length === 0 && !type.includes('/') && !TYPES.includes(type))
+    errors.push(invalid(path, type, 'must be a standard limit type or fully qualified'));
+}
 
 /** What is not said of a container follows from what is: the limit from the most, the request from limit or least. */
 function defaultItem(item: Decoded<LimitRangeItem>): void {
@@ -117,7 +125,7 @@ function validateRelations(
     complain('default', max, `default value ${limit} is greater than max value ${max}`);
   if (ratio === undefined) return;
   if (nanosOf(ratio) < nanosOf(1)) complain('maxLimitRequestRatio', ratio, `ratio ${ratio} is less than 1`);
-  if (min !== undefined && max !== undefined && nanosOf(min) > 0n) {
+  if (min !== undefined && max !== undefined && nanosOf(min) !== 0n) {
     const most = Number(nanosOf(max)) / Number(nanosOf(min));
     if (Number(nanosOf(ratio)) / 1e9 > most)
       complain('maxLimitRequestRatio', ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`);

@@ -1,11 +1,9 @@
-import { FIELD_IMMUTABLE, nanosOf, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid } from '../validation/field-errors.js';
 import { accessModesText, validateClaimSpec } from '../volumes/claim-spec.js';
+import { validateClaimStatus, validateClaimUpdate } from './persistent-volume-claim.validation.js';
 import { defaultClaimSpec } from '@rollkeeper/machinery/defaults';
 
 type Claim = DecodedObject<PersistentVolumeClaim>;
@@ -51,54 +49,36 @@ export const PERSISTENT_VOLUME_CLAIM_KIND = defineKind<Claim>({
     if (object.spec?.dataSourceRef?.namespace) delete object.spec.dataSourceRef;
     bindDataSources(object.spec ?? {});
   },
-  prepareForUpdate(object, _old, subresource) {
-    if (subresource === '') bindDataSources(object.spec ?? {});
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === '') bindDataSources(object.spec ?? {}, old.spec ?? {});
   },
   validate: ({ spec }, errors) => validateClaimSpec(spec ?? {}, 'spec', errors),
   validateUpdate(object, old, subresource, errors) {
-    if (subresource !== '') return;
-    validateClaimSpec(object.spec ?? {}, 'spec', errors);
-    validateSpecUpdate(object, old, errors);
+    if (subresource === '') validateClaimUpdate(object, old, errors);
+    else validateClaimStatus(object.status ?? {}, errors);
   },
 });
 
-/** The old field and the new one for the same thing. */
-function bindDataSources(spec: Decoded<PersistentVolumeClaimSpec>): void {
+/** The old field and the new one for the same thing. Source: pkg/api/persistentvolumeclaim/util.go. */
+function bindDataSources(
+  spec: Decoded<PersistentVolumeClaimSpec>,
+  old?: Decoded<PersistentVolumeClaimSpec>,
+): void {
+  const isInUse = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
+  // The old field was for volumes and their snapshots alone; anything else in it was not looked at.
+  if (!isInUse && !spec.dataSourceRef && !isVolumeOrSnapshot(spec.dataSource)) delete spec.dataSource;
   const { dataSource, dataSourceRef } = spec;
   if (dataSource && !dataSourceRef) spec.dataSourceRef = { ...dataSource };
   else if (!dataSource && dataSourceRef && !dataSourceRef.namespace) {
     const { apiGroup, kind, name } = dataSourceRef;
-    const isVolume = !apiGroup && kind === 'PersistentVolumeClaim';
-    if (isVolume || (apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot'))
-      spec.dataSource = { ...(apiGroup !== undefined && { apiGroup }), kind, name };
+    spec.dataSource = { ...(apiGroup !== undefined && { apiGroup }), kind, name };
   }
 }
 
-/** A claim is bound once, and grows when it is bound. Source: ValidatePersistentVolumeClaimUpdate. */
-function validateSpecUpdate(claim: Readonly<Claim>, old: Readonly<Claim>, errors: FieldError[]): void {
-  const spec = claim.spec ?? {};
-  const before = old.spec ?? {};
-  const isBound = claim.status?.phase === 'Bound';
-  const fixed = (one: Decoded<PersistentVolumeClaimSpec>): object => ({
-    ...one,
-    volumeName: before.volumeName ? one.volumeName : undefined,
-    // Claims from before there were default classes get theirs later.
-    storageClassName: before.storageClassName === undefined ? undefined : one.storageClassName,
-    volumeAttributesClassName: undefined,
-    resources: isBound
-      ? { ...one.resources, requests: { ...one.resources?.requests, storage: 0 } }
-      : one.resources,
-  });
-  if (!semanticEqual(fixed(spec), fixed(before)))
-    errors.push(
-      forbidden(
-        'spec',
-        'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
-      ),
-    );
-  const size = spec.resources?.requests?.storage;
-  if (nanosOf(size) < nanosOf(before.resources?.requests?.storage))
-    errors.push(forbidden('spec.resources.requests.storage', 'field can not be less than previous value'));
-  if (spec.volumeMode !== before.volumeMode)
-    errors.push(invalid('volumeMode', spec.volumeMode ?? null, FIELD_IMMUTABLE));
+function isVolumeOrSnapshot(source: Decoded<PersistentVolumeClaimSpec>['dataSource']): boolean {
+  const { apiGroup = '', kind } = source ?? {};
+  return (
+    (apiGroup === '' && kind === 'PersistentVolumeClaim') ||
+    (apiGroup === 'snapshot.storage.k8s.io' && kind === 'VolumeSnapshot')
+  );
 }

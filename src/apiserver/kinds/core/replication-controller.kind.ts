@@ -2,6 +2,7 @@ import type {
   ReplicationController as IReplicationController,
   ReplicationControllerStatus,
 } from '@rollkeeper/machinery/types/core-v1';
+import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
@@ -41,6 +42,8 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ReplicationController',
   orphansByDefault: {},
+  // The rule is the usual one, with words of its own.
+  checkName: (name) => checkDns1123Subdomain(name).map((problem) => problem.replace(/characters$/, 'bytes')),
   shortNames: ['rc'],
   categories: ['all'],
   hasStatus: true,

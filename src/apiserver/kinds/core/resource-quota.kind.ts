@@ -4,7 +4,7 @@ import type { Amounts, Decoded, DecodedObject } from '@rollkeeper/machinery/kube
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { invalid, notSupported, required } from '../validation/field-errors.js';
+import { invalid, required } from '../validation/field-errors.js';
 import { validateNonNegativeAmount } from '../validation/quantities.js';
 import {
   isIntegerResource,
@@ -57,19 +57,21 @@ const COMPUTE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): void {
   validateAmounts(spec.hard, 'spec.hard', errors);
   const scopes = [...new Set(spec.scopes)];
-  for (const scope of scopes) validateScope(scope, scopes, spec, 'spec.scopes', errors);
+  for (const scope of scopes)
+    validateScope(scope, { field: 'spec.scopes', value: scopes, all: scopes }, spec, errors);
   const selected = spec.scopeSelector?.matchExpressions ?? [];
   const names = selected.map(({ scopeName = '' }) => scopeName);
   const path = 'spec.scopeSelector.matchExpressions';
   selected.forEach(({ scopeName = '', operator, values = [] }) => {
-    validateScope(scopeName, names, spec, `${path}.scopeName`, errors);
+    const shown = { field: `${path}.scopeName`, value: scopeName, all: names };
+    validateScope(scopeName, shown, spec, errors);
     const needsExists = !['PriorityClass', 'VolumeAttributesClass'].includes(scopeName);
     if (needsExists && operator !== 'Exists' && SCOPES.includes(scopeName))
       errors.push(
         invalid(
           `${path}.operator`,
           operator,
-          "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+          "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
         ),
       );
     if (operator === 'In' || operator === 'NotIn') {
@@ -86,7 +88,7 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
           invalid(
             `${path}.values`,
             values,
-            "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector",
+            "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
           ),
         );
     } else errors.push(invalid(`${path}.operator`, operator ?? '', 'not a valid selector operator'));
@@ -105,13 +107,12 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
 
 function validateScope(
   scope: string,
-  all: readonly string[],
+  { all, field, value }: { readonly all: readonly string[]; readonly field: string; readonly value: unknown },
   { hard }: Decoded<ResourceQuotaSpec>,
-  field: string,
   errors: FieldError[],
 ): void {
   if (!SCOPES.includes(scope)) {
-    errors.push(notSupported(field, scope, SCOPES));
+    errors.push(invalid(field, value, 'unsupported scope'));
     return;
   }
   for (const name of Object.keys(hard ?? {}).filter(isQuotaResource)) {

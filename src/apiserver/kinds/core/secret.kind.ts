@@ -2,12 +2,14 @@ import type { Secret as ISecret } from '@rollkeeper/machinery/types/core-v1';
 import {
   FIELD_IMMUTABLE,
   checkConfigMapKey,
+  isJsonObject,
   ownField,
-  parseJson,
   semanticEqual,
   setField,
 } from '@rollkeeper/machinery/kubernetes';
+import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
+import { readJsonText } from '../../schema/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -63,10 +65,12 @@ function takeStringData(object: Secret): void {
   delete object.stringData;
 }
 
-/** Keys that a type cannot do without. */
+const SSH_KEY = 'ssh-privatekey';
+
+/** Keys that a type cannot do without. The key of SSH may not be empty either. */
 const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/ssh-auth': [SSH_KEY],
 };
 
 function validate({ metadata, type = '', data = {} }: Readonly<Secret>, errors: FieldError[]): void {
@@ -77,7 +81,8 @@ function validate({ metadata, type = '', data = {} }: Readonly<Secret>, errors: 
   }
   if (bytes > MAX_BYTES) errors.push(tooLong('data', MAX_BYTES));
   for (const key of ownField(REQUIRED_KEYS, type) ?? [])
-    if (data[key] === undefined) errors.push(required(`data[${key}]`));
+    if (data[key] === undefined || (data[key] === '' && key === SSH_KEY))
+      errors.push(required(`data[${key}]`));
   switch (type) {
     case 'kubernetes.io/service-account-token':
       if (!metadata.annotations?.['kubernetes.io/service-account.name'])
@@ -108,11 +113,19 @@ function validateDockerConfig(
     errors.push(required(`data[${key}]`));
     return;
   }
+  const problem = mapProblem(Buffer.from(content, 'base64').toString());
+  if (problem !== undefined) errors.push(invalid(`data[${key}]`, '<secret contents redacted>', problem));
+}
+
+/** Why Go's decoder makes no map of a text. */
+function mapProblem(text: string): string | undefined {
+  let value: unknown;
   try {
-    parseJson(Buffer.from(content, 'base64').toString());
+    value = readJsonText(text);
   } catch (error) {
-    errors.push(
-      invalid(`data[${key}]`, '<secret contents redacted>', error instanceof Error ? error.message : ''),
-    );
+    return errorMessage(error);
   }
+  if (value === null || isJsonObject(value)) return undefined;
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
 }

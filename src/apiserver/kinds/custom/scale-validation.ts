@@ -1,5 +1,5 @@
 import type { CustomResourceSubresourceScale } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 
@@ -74,5 +74,5 @@ function goText(value: unknown): string {
       .sort()
       .map((key) => `${key}:${goText(value[key])}`)
       .join(' ')}]`;
-  return String(value);
+  return typeof value === 'string' ? value : stringifyJson(value);
 }

@@ -34,7 +34,8 @@ export const ENDPOINT_SLICE_KIND = defineKind<Slice>({
     namespaced: true,
   },
   schema: 'io.k8s.api.discovery.v1.EndpointSlice',
-  generationOf: ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }) => rest,
+  // Consumers read the labels as well.
+  generationOf: ({ apiVersion: _version, kind: _kind, metadata, ...rest }) => [rest, metadata.labels],
   ...printed<Slice>(
     NAME,
     shown('AddressType', ({ addressType }) => addressType ?? ''),

@@ -15,7 +15,6 @@ export const EVENT_VIEW_KIND = defineKind<EventView>({
   garbageCollection: EVENT_KIND.garbageCollection,
   shortNames: ['ev'],
   createsOnUpdate: true,
-  finalizerNames: 'any',
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) => eventRow(toStored(object), nowMs),
   // As it is inside: an event of the core group.

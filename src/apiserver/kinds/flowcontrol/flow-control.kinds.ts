@@ -8,6 +8,7 @@ import type {
 import type { Decoded, DecodedObject, ObjectMeta } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -18,12 +19,15 @@ type Level = DecodedObject<PriorityLevelConfiguration>;
 const GROUP = 'flowcontrol.apiserver.k8s.io';
 const MAX_PRECEDENCE = 10_000;
 const MAX_QUEUES = 10_000_000;
+/** So many bits has the hash by which a request gets its hand of queues. */
+const MAX_HASH_BITS = 60;
 
 /** Source: ValidateFlowSchema in pkg/apis/flowcontrol/validation/validation.go. */
 export const FLOW_SCHEMA_KIND = defineKind<FlowSchema>({
   type: { group: GROUP, version: 'v1', resource: 'flowschemas', kind: 'FlowSchema', namespaced: false },
   schema: 'io.k8s.api.flowcontrol.v1.FlowSchema',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<FlowSchema>(
@@ -73,7 +77,8 @@ function validateConditionTypes(
 ): void {
   conditions.forEach(({ type = '' }, index) => {
     const path = `status.conditions[${index}].type`;
-    if (conditions.findIndex((other) => other.type === type) < index) errors.push(duplicate(path, type));
+    const earlier = conditions.slice(0, index).some((other) => other.type === type);
+    if (earlier) errors.push(duplicate(path, type));
     if (type === '') errors.push(required(path));
   });
 }
@@ -146,10 +151,24 @@ function validateNonResourceRule(rule: Part<'nonResourceRules'>, at: string, err
   validateVerbs(rule.verbs ?? [], `${at}.verbs`, errors);
   const { nonResourceURLs: urls = [] } = rule;
   validateMembers(urls, 'nonResourceURLs must contain at least one value', `${at}.nonResourceURLs`, errors);
+  if (urls.includes(ALL)) return;
   urls.forEach((url, place) => {
-    if (url !== ALL && !url.startsWith('/'))
-      errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, 'must start with slash'));
+    const problem = problemOfPath(url);
+    if (problem !== undefined) errors.push(invalid(`${at}.nonResourceURLs[${place}]`, url, problem));
   });
+}
+
+/** Source: ValidateNonResourceURLPath. */
+function problemOfPath(path: string): string | undefined {
+  if (path === '') return 'must not be empty';
+  if (path === '/') return undefined;
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const stars = path.split('*').length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith('/*'))
+    ? 'wildcard can only do suffix matching'
+    : undefined;
 }
 
 const ALL = '*';
@@ -199,6 +218,7 @@ export const PRIORITY_LEVEL_CONFIGURATION_KIND = defineKind<Level>({
   },
   schema: 'io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration',
   ownershipFrom: 'creation',
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   generationOf: ({ spec }) => spec,
   ...printed<Level>(
@@ -269,6 +289,14 @@ function validateLevel(
             'must be between 0 and 100, inclusive',
           ),
         );
+      if ((limited.borrowingLimitPercent ?? 0) < 0)
+        errors.push(
+          invalid(
+            'spec.limited.borrowingLimitPercent',
+            limited.borrowingLimitPercent,
+            'if specified, must be a non-negative integer',
+          ),
+        );
       break;
     default:
       errors.push(notSupported('spec.type', type ?? '', ['Exempt', 'Limited']));
@@ -310,6 +338,17 @@ function validateResponse(
         `${path}.queuing.handSize`,
         queuing.handSize,
         `should not be greater than queues (${queuing.queues ?? 0})`,
+      ),
+    );
+  else if (
+    (queuing.handSize ?? 0) > 0 &&
+    Math.ceil(Math.log2(queuing.queues ?? 0) * (queuing.handSize ?? 0)) > MAX_HASH_BITS
+  )
+    errors.push(
+      invalid(
+        `${path}.queuing.handSize`,
+        queuing.handSize,
+        `required entropy bits of deckSize ${queuing.queues} and handSize ${queuing.handSize} should not be greater than ${MAX_HASH_BITS}`,
       ),
     );
 }

@@ -92,7 +92,7 @@ function validatePort(
   validateSyntax(port, checkPortNumber, `${path}.port`, errors);
   if (endPort === undefined) return;
   if (endPort < port)
-    errors.push(invalid(`${path}.endPort`, endPort, 'must be greater than or equal to `port`'));
+    errors.push(invalid(`${path}.endPort`, port, 'must be greater than or equal to `port`'));
   validateSyntax(endPort, checkPortNumber, `${path}.endPort`, errors);
 }
 

@@ -7,7 +7,8 @@ import {
   semanticEqual,
 } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { carryOver, defineKind } from '../define-kind.js';
+import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -48,9 +49,7 @@ export const SERVICE_CIDR_KIND = defineKind<Network>({
         ),
       );
   },
-  prepareForUpdate(object, old, subresource) {
-    if (subresource === 'status') carryOver(object.metadata, old.metadata, 'finalizers');
-  },
+  keptWithStatus: ALL_BUT_STATUS,
   validateUpdate(object, old, subresource, errors) {
     const before = old.spec?.cidrs ?? [];
     const after = object.spec?.cidrs ?? [];

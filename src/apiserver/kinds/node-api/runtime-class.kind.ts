@@ -1,4 +1,4 @@
-import { FIELD_IMMUTABLE, checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, checkDns1123Label, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { RuntimeClass as IRuntimeClass } from '@rollkeeper/machinery/types/node-v1';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -6,7 +6,8 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { validateResources } from '../pod-template/validate-resources.js';
 import { validateTolerations } from '../pod-template/validate-tolerations.js';
-import { invalid } from '../validation/field-errors.js';
+import { duplicate, invalid, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateLabels } from '../validation/labels.js';
 import { validateSyntax } from '../validation/words.js';
 
@@ -40,8 +41,13 @@ export const RUNTIME_CLASS_KIND = defineKind<RuntimeClass>({
 });
 
 function validate({ handler, overhead, scheduling }: Readonly<RuntimeClass>, errors: FieldError[]): void {
-  validateSyntax(handler ?? '', checkDns1123Label, 'handler', errors);
+  if (!handler) errors.push(required('handler'));
+  else validateSyntax(handler, checkDns1123Label, 'handler', errors);
   if (overhead?.podFixed) validateResources({ limits: overhead.podFixed }, 'overhead', errors);
   validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector', errors);
   validateTolerations(scheduling?.tolerations, 'scheduling.tolerations', errors);
+  scheduling?.tolerations?.forEach((toleration, index, all) => {
+    if (all.findIndex((other) => semanticEqual(other, toleration)) < index)
+      errors.push(duplicate(`scheduling.tolerations[${index}]`, internalForm('core.Toleration', toleration)));
+  });
 }

@@ -99,9 +99,15 @@ describe('warnings of pod templates', () => {
     {
       name: 'what has no effect any more',
       spec: { volumes: [{ name: 'v', gitRepo: { repository: 'r' } }], terminationGracePeriodSeconds: -1 },
-      metadata: { annotations: { 'scheduler.alpha.kubernetes.io/critical-pod': '' } },
+      metadata: {
+        annotations: {
+          'scheduler.alpha.kubernetes.io/critical-pod': '',
+          'container.seccomp.security.alpha.kubernetes.io/c': 'x',
+        },
+      },
       expected: [
         'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
+        'spec.template.metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead',
         'spec.template.spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+',
         'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
       ],

@@ -165,11 +165,15 @@ function podAffinityWarnings(affinity: Decoded<Affinity> | undefined, path: stri
   });
 }
 
+const SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
+
 const OLD_ANNOTATIONS = [
   [
     'scheduler.alpha.kubernetes.io/critical-pod',
     'non-functional in v1.16+; use the "priorityClassName" field instead',
   ],
+  ['seccomp.security.alpha.kubernetes.io/pod', SECCOMP],
   ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
   [
     'security.alpha.kubernetes.io/unsafe-sysctls',
@@ -178,9 +182,11 @@ const OLD_ANNOTATIONS = [
 ] as const;
 
 function annotationWarnings(annotations: Annotations, path: string): string[] {
-  return OLD_ANNOTATIONS.flatMap(([key, old]) =>
-    annotations[key] === undefined ? [] : [`${path}[${key}]: ${old}`],
-  );
+  const ofContainer = Object.keys(annotations).find((key) => key.startsWith(SECCOMP_OF_CONTAINER));
+  return OLD_ANNOTATIONS.flatMap(([key, old]) => [
+    ...(annotations[key] === undefined ? [] : [`${path}[${key}]: ${old}`]),
+    ...(old === SECCOMP && ofContainer !== undefined ? [`${path}[${ofContainer}]: ${old}`] : []),
+  ]);
 }
 
 const OLD_VOLUMES: readonly (readonly [keyof Decoded<Volume>, string])[] = [

@@ -20,6 +20,7 @@ export const DEVICE_CLASS_KIND = defineKind<Class>({
     namespaced: false,
   },
   schema: 'io.k8s.api.resource.v1.DeviceClass',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   generationOf: ({ spec }) => spec,
   ...printed<Class>(NAME, AGE),

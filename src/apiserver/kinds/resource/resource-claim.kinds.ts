@@ -7,6 +7,8 @@ import { FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
+import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
@@ -27,7 +29,9 @@ export const RESOURCE_CLAIM_KIND = defineKind<Claim>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaim',
+  ownershipFrom: 'creation',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   ...printed<Claim>(
     NAME,
@@ -67,20 +71,24 @@ export const RESOURCE_CLAIM_TEMPLATE_KIND = defineKind<Template>({
     namespaced: true,
   },
   schema: 'io.k8s.api.resource.v1.ResourceClaimTemplate',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   ...printed<Template>(NAME, AGE),
   applyDefaults: ({ spec }) => defaultDevices(spec?.spec?.devices),
-  validate({ spec = {} }, errors) {
-    validateLabels(spec.metadata?.labels, 'spec.metadata.labels', errors);
-    validateAnnotations(spec.metadata?.annotations, 'spec.metadata.annotations', errors);
-    validateDeviceClaim(spec.spec?.devices ?? {}, 'spec.spec.devices', errors);
-  },
+  validate: validateTemplate,
   validateUpdate(object, old, _subresource, errors) {
     const { spec } = object;
+    validateTemplate(object, errors);
     if (!semanticEqual(spec, old.spec))
       errors.push(invalid('spec', internalForm('resource.ResourceClaimTemplateSpec', spec), FIELD_IMMUTABLE));
   },
 });
+
+function validateTemplate({ spec = {} }: Readonly<Template>, errors: FieldError[]): void {
+  validateLabels(spec.metadata?.labels, 'spec.metadata.labels', errors);
+  validateAnnotations(spec.metadata?.annotations, 'spec.metadata.annotations', errors);
+  validateDeviceClaim(spec.spec?.devices ?? {}, 'spec.spec.devices', errors);
+}
 
 /** Source: SetDefaults_ExactDeviceRequest and SetDefaults_DeviceSubRequest. */
 function defaultDevices(devices: Decoded<DeviceClaim> | undefined): void {

@@ -1,5 +1,5 @@
 import type { ResourceSlice } from '@rollkeeper/machinery/types/resource-v1';
-import { FIELD_IMMUTABLE } from '@rollkeeper/machinery/kubernetes';
+import { FIELD_IMMUTABLE, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -22,6 +22,7 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     namespaced: false,
   },
   schema: 'io.k8s.api.resource.v1.ResourceSlice',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   generationOf: ({ spec }) => spec,
   ...printed<Slice>(
@@ -31,16 +32,15 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
     shown('Pool', ({ spec }) => spec?.pool?.name ?? ''),
     AGE,
   ),
-  validate,
+  validate: (object, errors) => validate(object, errors),
   validateUpdate(object, old, _subresource, errors) {
-    validate(object, errors);
-    const [{ spec = {} }, { spec: before = {} }] = [object, old];
-    if (spec.pool?.name !== before.pool?.name)
-      errors.push(invalid('spec.pool.name', spec.pool?.name ?? '', FIELD_IMMUTABLE));
-    if (spec.driver !== before.driver)
-      errors.push(invalid('spec.driver', spec.driver ?? '', FIELD_IMMUTABLE));
-    if (spec.nodeName !== before.nodeName)
-      errors.push(invalid('spec.nodeName', spec.nodeName, FIELD_IMMUTABLE));
+    validate(object, errors, old);
+  },
+  warnings: ({ spec }) => {
+    const { driver = '' } = spec ?? {};
+    return driver === driver.toLowerCase()
+      ? []
+      : [`spec.driver: driver names should be lowercase; ${goQuote(driver)} contains uppercase characters`];
   },
   selectableFields: ({ spec }) => ({
     'spec.nodeName': spec?.nodeName ?? '',
@@ -50,7 +50,19 @@ export const RESOURCE_SLICE_KIND = defineKind<Slice>({
 
 const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
-function validate({ spec = {} }: Readonly<Slice>, errors: FieldError[]): void {
+function validateFixed(
+  spec: NonNullable<Slice['spec']>,
+  before: NonNullable<Slice['spec']>,
+  errors: FieldError[],
+): void {
+  if (spec.pool?.name !== before.pool?.name)
+    errors.push(invalid('spec.pool.name', spec.pool?.name ?? '', FIELD_IMMUTABLE));
+  if (spec.driver !== before.driver) errors.push(invalid('spec.driver', spec.driver ?? '', FIELD_IMMUTABLE));
+  if (spec.nodeName !== before.nodeName)
+    errors.push(invalid('spec.nodeName', spec.nodeName, FIELD_IMMUTABLE));
+}
+
+function validate({ spec = {} }: Readonly<Slice>, errors: FieldError[], old?: Readonly<Slice>): void {
   validateCsiDriverName(spec.driver, 'spec.driver', errors);
   const { pool = {} } = spec;
   validatePoolName(pool.name, 'spec.pool.name', errors);
@@ -58,6 +70,7 @@ function validate({ spec = {} }: Readonly<Slice>, errors: FieldError[]): void {
   if (count <= 0) errors.push(invalid('spec.pool.resourceSliceCount', count, 'must be greater than zero'));
   if (generation < 0)
     errors.push(invalid('spec.pool.generation', generation, 'must be greater than or equal to zero'));
+  if (old) validateFixed(spec, old.spec ?? {}, errors);
   validateSelection(spec, errors);
   validateDevices(spec, errors);
 }

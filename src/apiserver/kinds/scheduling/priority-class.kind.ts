@@ -3,7 +3,7 @@ import type { PriorityClass as IPriorityClass } from '@rollkeeper/machinery/type
 import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
-import { forbidden, invalid, notSupported } from '../validation/field-errors.js';
+import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 
 type PriorityClass = DecodedObject<IPriorityClass>;
 
@@ -51,7 +51,8 @@ export const PRIORITY_CLASS_KIND = defineKind<PriorityClass>({
         );
     } else if ((value ?? 0) > HIGHEST)
       errors.push(forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST}`));
-    if (policy !== undefined && !POLICIES.includes(policy))
+    if (policy === '') errors.push(required('preemptionPolicy'));
+    else if (policy !== undefined && !POLICIES.includes(policy))
       errors.push(notSupported('preemptionPolicy', policy, POLICIES));
   },
   validateUpdate(object, old, _subresource, errors) {

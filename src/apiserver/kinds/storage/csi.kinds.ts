@@ -22,7 +22,7 @@ type Capacity = DecodedObject<CSIStorageCapacity>;
 
 const GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
 const LIFECYCLES = ['Persistent', 'Ephemeral'];
-const MAX_NODE_ID = 192;
+const MAX_NODE_ID = 256;
 const TOKENS_IN_ATTRIBUTES =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
@@ -67,8 +67,6 @@ export const CSI_DRIVER_KIND = defineKind<Driver>({
       ? [TOKENS_IN_ATTRIBUTES]
       : [],
   validate(object, errors) {
-    // What has no name has been told so.
-    if (object.metadata.name) validateCsiDriverName(object.metadata.name, 'metadata.name', errors);
     validateDriverSpec(object, errors);
   },
   validateUpdate(object, old, _subresource, errors) {
@@ -107,6 +105,7 @@ function validateDriverSpec({ spec = {} }: Readonly<Driver>, errors: FieldError[
 export const CSI_NODE_KIND = defineKind<NodeInfo>({
   type: { group: STORAGE_GROUP, version: 'v1', resource: 'csinodes', kind: 'CSINode', namespaced: false },
   schema: 'io.k8s.api.storage.v1.CSINode',
+  ownershipFrom: 'creation',
   answersDeleted: true,
   needsVersionOnUpdate: true,
   ...printed<NodeInfo>(
@@ -139,9 +138,10 @@ function validateNodeInfo({ spec }: Readonly<NodeInfo>, errors: FieldError[]): v
       errors.push(
         invalid(`${path}.allocatable.count`, allocatable?.count, 'must be greater than or equal to 0'),
       );
-    topologyKeys?.forEach((key) => {
-      if (key === '') errors.push(required(`${path}.topologyKeys`));
-      else validateSyntax(key, checkQualifiedName, path, errors);
+    topologyKeys?.forEach((key, at) => {
+      if (key === '') errors.push(required(path));
+      if (topologyKeys.indexOf(key) < at) errors.push(duplicate(path, key));
+      validateSyntax(key, checkQualifiedName, path, errors);
     });
   });
 }
@@ -168,9 +168,8 @@ export const CSI_STORAGE_CAPACITY_KIND = defineKind<Capacity>({
 });
 
 function validateCapacity(object: Readonly<Capacity>, errors: FieldError[]): void {
-  const { storageClassName = '', nodeTopology, capacity, maximumVolumeSize } = object;
+  const { storageClassName = '', nodeTopology, capacity } = object;
   if (nodeTopology) validateLabelSelector(nodeTopology, 'nodeTopology', errors);
   validateSyntax(storageClassName, checkDns1123Subdomain, 'storageClassName', errors);
-  for (const [field, amount] of Object.entries({ capacity, maximumVolumeSize }))
-    if (amount !== undefined) validateNonNegativeAmount(amount, field, errors);
+  if (capacity !== undefined) validateNonNegativeAmount(capacity, 'capacity', errors);
 }

@@ -3,6 +3,7 @@ import type { DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
+import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
@@ -21,7 +22,9 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
     namespaced: false,
   },
   schema: 'io.k8s.api.storage.v1.VolumeAttachment',
+  ownershipFrom: 'creation',
   answersDeleted: true,
+  keptWithStatus: ALL_BUT_STATUS,
   hasStatus: true,
   needsVersionOnUpdate: true,
   ...printed<Attachment>(

@@ -82,7 +82,9 @@ export function validateLabelOperands(
 }
 
 /** A map as it appears in error messages: sorted by key. */
-export function sortedMap(map: StringMap | undefined): StringMap | undefined {
+export function sortedMap<T>(
+  map: Readonly<Record<string, T>> | undefined,
+): Readonly<Record<string, T>> | undefined {
   return map && Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

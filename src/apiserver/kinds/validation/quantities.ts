@@ -15,6 +15,16 @@ export function validatePositiveAmount(
   if (nanosOf(amount) <= 0n) errors.push(invalid(field, String(amount ?? '0'), 'must be greater than zero'));
 }
 
+/** Source: validateBasicResource in pkg/apis/core/validation/validation.go. */
+export function validateBasicAmount(amount: Amount | undefined, field: string, errors: FieldError[]): void {
+  const nanos = nanosOf(amount);
+  // Away from zero, as `Quantity.Value` rounds.
+  const whole = -((-nanos + NANOS - 1n) / NANOS);
+  if (nanos < 0n) errors.push(invalid(field, whole, 'must be a valid resource quantity'));
+}
+
+const NANOS = 1_000_000_000n;
+
 type IntOrPercent = number | string;
 
 /** A number that is not negative, or a percentage. Source: ValidatePositiveIntOrPercent. */

@@ -1,4 +1,5 @@
-import { checkQualifiedName } from '@rollkeeper/machinery/kubernetes';
+import { NON_NEGATIVE, checkQualifiedName, nanosOf } from '@rollkeeper/machinery/kubernetes';
+import type { Amount } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
 import { validateSyntax } from './words.js';
@@ -41,6 +42,19 @@ export function isHugePages(name: string): boolean {
 /** Whether a count can only be whole. */
 export function isIntegerResource(name: string): boolean {
   return OBJECT_COUNTS.has(name) || name.startsWith('count/');
+}
+
+/** Source: ValidateResourceQuantityValue. */
+export function validateResourceAmount(
+  name: string,
+  amount: Amount | undefined,
+  field: string,
+  errors: FieldError[],
+): void {
+  const nanos = nanosOf(amount);
+  if (nanos < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));
+  if (isIntegerResource(name) && nanos % 1_000_000_000n !== 0n)
+    errors.push(invalid(field, String(amount), 'must be an integer'));
 }
 
 /** Whether a quota knows what it counts by that name. */

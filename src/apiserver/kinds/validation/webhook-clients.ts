@@ -1,7 +1,6 @@
-import { checkPortNumber } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, checkPortNumber, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from './field-errors.js';
-import { validateSyntax } from './words.js';
 
 /** Where a webhook is called. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */
 export interface WebhookClient {
@@ -31,6 +30,12 @@ export function validateWebhookClient(
 }
 
 function validateUrl(url: string, field: string, errors: FieldError[]): void {
+  const [escape] = /%(?![\da-fA-F]{2}).{0,2}/.exec(url) ?? [];
+  if (escape !== undefined) {
+    const problem = `parse ${goQuote(url)}: invalid URL escape ${goQuote(escape)}`;
+    errors.push(required(field, `url must be a valid URL: ${problem}; ${FORM}`));
+    return;
+  }
   const [, scheme = '', authority = '', , query, fragment] = URL_PARTS.exec(url) ?? [];
   const at = authority.lastIndexOf('@');
   if (scheme.toLowerCase() !== 'https')
@@ -51,15 +56,28 @@ function validateService(
   path: string,
   errors: FieldError[],
 ): void {
-  if (!name) errors.push(required(`${path}.name`, 'service name is required'));
-  if (!namespace) errors.push(required(`${path}.namespace`, 'service namespace is required'));
-  validateSyntax(port ?? 0, checkPortNumber, `${path}.port`, errors);
-  if (!route) return;
-  if (!route.startsWith('/')) errors.push(invalid(`${path}.path`, route, "must start with a '/'"));
-  const steps = route.replace(/^\//, '').split('/');
+  // The genuine server mixes the two up, and clients compare what it says.
+  if (!namespace) errors.push(required(`${path}.name`));
+  if (!name) errors.push(required(`${path}.namespace`));
+  const problems = checkPortNumber(port ?? 0);
+  if (problems.length > 0)
+    errors.push(invalid(`${path}.port`, port ?? 0, `port is not valid: ${problems.join(', ')}`));
+  if (route) validateRoute(route, `${path}.path`, errors);
+}
+
+function validateRoute(route: string, field: string, errors: FieldError[]): void {
+  if (route === '/') return;
+  if (route === '//') {
+    errors.push(invalid(field, route, 'segment[0] may not be empty'));
+    return;
+  }
+  if (!route.startsWith('/')) errors.push(invalid(field, route, "must start with a '/'"));
+  // The first character counts as the slash, also where it is none.
+  const steps = route.slice(1).replace(/\/$/, '').split('/');
   steps.forEach((step, index) => {
-    const isEnd = index === steps.length - 1;
-    if (step === '' && !isEnd)
-      errors.push(invalid(`${path}.path`, route, `segment[${index}] may not be empty`));
+    if (step === '') errors.push(invalid(field, route, `segment[${index}] may not be empty`));
+    else
+      for (const problem of checkDns1123Subdomain(step))
+        errors.push(invalid(field, route, `segment[${index}]: ${problem}`));
   });
 }

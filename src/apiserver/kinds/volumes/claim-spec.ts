@@ -12,13 +12,20 @@ import { validatePositiveAmount } from '../validation/quantities.js';
 import { validateSyntax } from '../validation/words.js';
 
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const ALONE = 'ReadWriteOncePod';
 export const VOLUME_MODES = ['Block', 'Filesystem'];
+
+export interface ClaimSpecOptions {
+  /** Whether the group of a data source may be what it is: it has been there before. @default false */
+  readonly allowsAnyGroup?: boolean;
+}
 
 /** Source: ValidatePersistentVolumeClaimSpec in pkg/apis/core/validation/validation.go. */
 export function validateClaimSpec(
   spec: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
+  { allowsAnyGroup = false }: ClaimSpecOptions = {},
 ): void {
   const { accessModes = [], selector, resources, storageClassName, volumeMode } = spec;
   if (accessModes.length === 0)
@@ -39,13 +46,15 @@ export function validateClaimSpec(
       `${path}.volumeAttributesClassName`,
       errors,
     );
-  validateDataSources(spec, path, errors);
+  validateDataSources(spec, path, errors, allowsAnyGroup);
 }
 
+/** What one pod has for itself, no other may have as well. A mode that is not known is not another one. */
 export function validateAccessModes(modes: readonly string[], path: string, errors: FieldError[]): void {
   for (const mode of modes)
     if (!ACCESS_MODES.includes(mode)) errors.push(notSupported(path, mode, ACCESS_MODES));
-  if (modes.length > 1 && modes.includes('ReadWriteOncePod'))
+  const isShared = modes.some((mode) => mode !== ALONE && ACCESS_MODES.includes(mode));
+  if (isShared && modes.includes(ALONE))
     errors.push(forbidden(path, 'may not use ReadWriteOncePod with other access modes'));
 }
 
@@ -53,6 +62,7 @@ function validateDataSources(
   { dataSource, dataSourceRef }: Decoded<PersistentVolumeClaimSpec>,
   path: string,
   errors: FieldError[],
+  allowsAnyGroup: boolean,
 ): void {
   for (const [field, source] of Object.entries({ dataSource, dataSourceRef })) {
     if (!source) continue;
@@ -60,11 +70,16 @@ function validateDataSources(
     const group = source.apiGroup ?? '';
     if (!source.name) errors.push(required(`${at}.name`));
     if (!source.kind) errors.push(required(`${at}.kind`));
-    if (group !== '') validateSyntax(group, checkDns1123Subdomain, `${at}.apiGroup`, errors);
     if (group === '' && source.kind !== 'PersistentVolumeClaim')
       errors.push(
-        invalid(at, source.kind ?? '', 'must be PersistentVolumeClaim when `apiGroup` is not specified'),
+        invalid(
+          at,
+          source.kind ?? '',
+          "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
+        ),
       );
+    if (group !== '' && !allowsAnyGroup)
+      validateSyntax(group, checkDns1123Subdomain, `${at}.apiGroup`, errors);
   }
   if (dataSource && dataSourceRef && !dataSourceRef.namespace && !sameSource(dataSource, dataSourceRef))
     errors.push(invalid(path, {}, 'must match dataSourceRef'));

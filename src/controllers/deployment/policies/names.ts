@@ -77,6 +77,8 @@ export const SWITCHED = `${PREFIX}switched`;
 export const CHANGE = `${PREFIX}change`;
 /** On a Deployment: the user who changed its template, where the API names users. */
 export const CHANGED_BY = `${PREFIX}changed-by`;
+/** On a Deployment: the user who changed its size, to what, and with which generation, where the API names users. */
+export const SCALED_BY = `${PREFIX}scaled-by`;
 /** On a ReplicaSet: how its revisions came about, and how their rollouts ended. */
 export const REVISIONS = `${PREFIX}revisions`;
 
@@ -92,7 +94,7 @@ const SETTING_NAMES: ReadonlySet<string> = new Set(SETTINGS.map(annotationOf));
 const KEPT_STATE = [
   ...[POD_REPLACEMENT_OF_OWNER, SCALE_DOWN_OF_OWNER, ZONE_BEGUN, ZONE_FIRST],
   ...[FAILED, GOOD_SINCE, COMPLETE_SINCE, STEP, CONFIG, CHECK_RESULTS, TOLD],
-  ...[CHANGE, CHANGED_BY, REVISIONS, SIZES, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
+  ...[CHANGE, CHANGED_BY, SCALED_BY, REVISIONS, SIZES, FIRST_TO_GO, TURN, RESIZE_REFUSED, RESIZING],
 ];
 const REQUESTS = [APPROVE, ABORT, RETRY, REMOVE_PODS];
 

@@ -91,6 +91,38 @@ describe('what is recorded of a Deployment whose history lasts', () => {
     expect(wordsOf(scaled!)).toMatch(/^scaled \d+ → 5$/);
   });
 
+  it('says who asked for a size where the API names that user, and never by the name of an earlier change', async () => {
+    const lab = await PolicyLab.rolledOut({ history: '14d' });
+    const { state } = look(lab, NOTHING);
+    await lab.scale(5);
+    const { generation = 0 } = lab.deployment.metadata;
+    const scaledWith = (noted: unknown, more: Partial<RecordedView> = {}) => {
+      const view = structuredClone<RecordedView>({ ...viewOf(lab), ...more });
+      Object.assign(view.deployment.metadata, {
+        annotations: {
+          ...view.deployment.metadata.annotations,
+          'rollkeeper.dev/scaled-by': typeof noted === 'string' ? noted : JSON.stringify(noted),
+        },
+      });
+      return decideEntries(state, view).entries.find(({ kind }) => kind === 'scaled');
+    };
+    const named = { by: 'anna', to: 5, generation };
+    expect(scaledWith(named)).toMatchObject({ by: 'anna', sizes: { to: 5 } });
+    for (const stale of [
+      { ...named, to: 4 },
+      { ...named, generation: state.generation },
+      { ...named, generation: String(generation) },
+      { ...named, by: 7 },
+      'anna',
+      '',
+    ])
+      expect(scaledWith(stale)).not.toHaveProperty('by');
+    // That it was an autoscaler says more than the account that this works as.
+    const sizeWriter = { manager: 'kube-controller-manager', subresource: 'scale' };
+    expect(scaledWith(named, { sizeWriter })).toMatchObject({ means: 'autoscaler' });
+    expect(scaledWith(named, { sizeWriter })).not.toHaveProperty('by');
+  });
+
   it('names a rollback of its own and its cause', async () => {
     const lab = await PolicyLab.rolledOut({
       ...{ history: '14d', 'on-failure': 'rollback', 'fail-after': '30s' },

@@ -1,9 +1,11 @@
 import type { DeepReadonly, Deployment, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
+import { readJson, shortenedTo } from '../../shared/index.js';
 import { REVISION } from '../annotations.js';
 import { replicasOf } from '../limits.js';
 import { readRevisionEntries, whoAsked } from '../policies/history.js';
 import type { RevisionEntry } from '../policies/history.js';
-import { GOOD_SINCE } from '../policies/names.js';
+import { GOOD_SINCE, SCALED_BY } from '../policies/names.js';
 import type { SizeStep } from '../policies/size-steps.js';
 import { readSizeSteps } from '../policies/size-steps.js';
 import { readPosition } from '../policies/stages.js';
@@ -35,6 +37,7 @@ const MOST_FACTS = 200;
 /** Of facts and ReplicaSets that are no longer shown some are remembered, in case a cache is behind. */
 const MOST_SEEN = 300;
 const MOST_SETS = 30;
+const LONGEST_NAME = 300;
 
 interface Fact {
   /** Identifies it for ever. */
@@ -147,10 +150,13 @@ function askedOf(state: RecordState, { deployment, now, sizeWriter }: RecordedVi
   const entries: RecordEntry[] = [];
   if (state.replicas !== undefined && state.replicas !== size) {
     const means = meansOf(sizeWriter);
+    // An autoscaler's account says less than that it was one.
+    const by = means === 'autoscaler' ? undefined : scalerOf(state, deployment);
     entries.push({
       at: sizeWriter?.time ?? now,
       kind: 'scaled',
       sizes: { from: state.replicas, to: size },
+      ...(by !== undefined && { by }),
       ...(sizeWriter && { with: sizeWriter.manager }),
       ...(means !== undefined && { means }),
     });
@@ -158,6 +164,23 @@ function askedOf(state: RecordState, { deployment, now, sizeWriter }: RecordedVi
   if (state.paused !== undefined && state.paused !== paused)
     entries.push({ at: now, kind: paused ? 'paused' : 'resumed' });
   return entries;
+}
+
+/**
+ * The user whom the API has named for this size, and since the last record: a server that names no users, or not those who write the Scale,
+ * leaves the name of an earlier change.
+ */
+function scalerOf(
+  { generation: recorded = 0 }: RecordState,
+  { metadata, spec }: RecordedView['deployment'],
+): string | undefined {
+  const noted = readJson(metadata.annotations?.[SCALED_BY]);
+  if (!isJsonObject(noted)) return undefined;
+  const { by, generation, to } = noted;
+  const isNew = typeof generation === 'number' && generation > recorded;
+  return typeof by === 'string' && isNew && to === replicasOf(spec)
+    ? shortenedTo(LONGEST_NAME, by)
+    : undefined;
 }
 
 function sizedEntries(state: RecordState, { replicaSets }: RecordedView): readonly RecordEntry[] {

@@ -15,6 +15,7 @@ const FIELDS = [
   ['queue', 'queueShown', 'deployment', 'queues'],
   ['trace', 'trace', undefined, undefined],
   ['ask', 'ask', undefined, undefined],
+  ['hand-over', 'handOver', undefined, undefined],
 ];
 
 /** The part of the state that an address says; what belongs to other tabs is left out. */

@@ -1,5 +1,6 @@
 // The bar at the top: tabs, who leads, whether the page is live; and below it what is wrong with the page itself.
 import { html, nothing } from '/console/lit-html.js';
+import { clusterMenu } from '/console/clusters.js';
 import { ago, clockTime, countdownRing } from '/console/parts.js';
 import { leaseLeftMs } from '/console/replicas.js';
 import { signInNotice, whoFact } from '/console/session.js';
@@ -11,17 +12,22 @@ export const TABS = [
   ['replicas', 'Replicas'],
   ['queues', 'Queues'],
   ['objectives', 'Objectives'],
+  ['clusters', 'Clusters'],
 ];
 
-/** Without the rollouts if no controller watches Deployments. */
+/** Without the rollouts if no controller watches Deployments. The menu leads to the clusters: the bar has no room for all. */
 export function tabsOf(state) {
-  return TABS.filter(([id]) => id !== 'rollouts' || state.watchesDeployments);
+  const isShown = {
+    rollouts: state.watchesDeployments,
+    clusters: state.tab === 'clusters',
+  };
+  return TABS.filter(([id]) => isShown[id] ?? true);
 }
 
 export function topBar(state, actions) {
   return html`<header class="bar">
       <img src="/console/icon.svg" alt="" width="26" height="26" />
-      <h1>Rollkeeper</h1>
+      ${clusterMenu(state, actions)}
       <nav role="tablist" aria-label="Views">
         ${tabsOf(state).map(
           ([id, word]) =>

@@ -3,6 +3,7 @@ import { html, nothing, render } from '/console/lit-html.js';
 import { actActions, actDialog, isAct } from '/console/acts.js';
 import { addressOf, parseAsk, readAddress } from '/console/address.js';
 import { TABS, topBar } from '/console/bar.js';
+import { clusterActions, clustersView, handOverDialog, takeOver } from '/console/clusters.js';
 import { recall, takeInCluster } from '/console/cluster-news.js';
 import { detail } from '/console/detail.js';
 import { dialogKeys, focusSoon } from '/console/dialogs.js';
@@ -20,7 +21,14 @@ import { queueActions, queuesView } from '/console/queues.js';
 import { replicasView } from '/console/replicas.js';
 import { rolloutActions, rolloutDialog } from '/console/rollout.js';
 import { rolloutList, visible } from '/console/rollouts.js';
-import { learnWho, sessionActions, signInByLink, tokenDialog } from '/console/session.js';
+import {
+  learnWays,
+  learnWho,
+  sessionActions,
+  signInByLink,
+  signInByProvider,
+  tokenDialog,
+} from '/console/session.js';
 import { timelineActions } from '/console/timeline.js';
 import { traceActions, traceDialog } from '/console/trace.js';
 
@@ -34,6 +42,8 @@ const state = {
   theme: localStorage.getItem('rollkeeper-theme') ?? '',
   watchesDeployments: true,
   deployments: new Map(),
+  /** Grows with each change of the deployments. */
+  changes: 0,
   listed: false,
   explanation: undefined,
   rollout: undefined,
@@ -42,6 +52,10 @@ const state = {
   viewport: 0,
   cluster: undefined,
   clusterAtMs: 0,
+  clusters: undefined,
+  clustersOpen: false,
+  clusterProblems: {},
+  handOverProblem: undefined,
   queues: undefined,
   history: [],
   shownTrace: undefined,
@@ -60,6 +74,7 @@ const state = {
   notices: noticesNow(),
   caller: undefined,
   who: undefined,
+  ways: undefined,
   queue: undefined,
   connected: false,
   gaveWay: false,
@@ -145,7 +160,7 @@ const actions = {
     void actions.readTimeline();
   },
   tab(id) {
-    page.go({ tab: id });
+    page.go({ tab: id, clustersOpen: false });
     if (id === 'rollouts') selectFirst();
     lookAround();
   },
@@ -176,6 +191,7 @@ for (const more of [
   objectivesActions,
   noticeActions,
   paletteActions,
+  clusterActions,
 ])
   Object.assign(actions, more(page));
 
@@ -192,6 +208,7 @@ function lookAround() {
   void actions.readObject();
   void actions.readTimeline();
   void actions.readObjectives();
+  void actions.lookAtClusters();
 }
 
 function applyTheme() {
@@ -208,12 +225,14 @@ function wholePage() {
         ${state.tab === 'objects' ? objectsView(state, actions) : nothing}
         ${state.tab === 'replicas' ? replicasView(state) : nothing}
         ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+        ${state.tab === 'clusters' ? clustersView(state, actions) : nothing}
         ${state.tab === 'objectives' ? objectivesView(state, actions) : nothing}
       </div>
     </main>
     ${state.asksToken ? nothing : rolloutDialog(state, actions)} ${tokenDialog(state, actions)}
     ${traceDialog(state, actions)} ${placementDialog(state, actions)}
-    ${state.asksToken ? nothing : actDialog(state, actions)} ${palette(state, actions)}
+    ${state.asksToken ? nothing : actDialog(state, actions)}
+    ${state.asksToken ? nothing : handOverDialog(state, actions)} ${palette(state, actions)}
   `;
 }
 
@@ -274,10 +293,12 @@ const HANDLERS = {
     state.watchesDeployments = watchesDeployments;
     if (!watchesDeployments && state.tab === 'rollouts') page.amend({ tab: 'queues' });
     state.deployments = new Map();
+    state.changes++;
     state.listed = false;
     if (state.history.length === 0) void recall(page);
   },
   deployments({ changed, gone }) {
+    state.changes++;
     for (const item of changed) {
       noticeOf(state.deployments.get(item.key), item, page.openRollout);
       state.deployments.set(item.key, item);
@@ -305,7 +326,14 @@ const HANDLERS = {
 applyTheme();
 draw();
 whenSessionEnds(() => actions.sessionEnded());
+void learnWays(page);
 await signInByLink(page);
+const returnTo = await signInByProvider(page);
+if (returnTo !== undefined) {
+  history.replaceState(undefined, '', `/console${returnTo}`);
+  set(readAddress(location, TAB_IDS));
+}
+await takeOver(page);
 void learnWho(page);
 void actions.learnKinds();
 openFromAddress();
@@ -315,10 +343,12 @@ setInterval(() => {
   void actions.lookIntoQueue();
 }, EXPLAIN_EVERY_MS);
 setInterval(() => {
+  void actions.renewSession();
   void actions.lookForProblems();
   void actions.readObject();
   void actions.readTimeline();
   void actions.readObjectives();
+  void actions.lookAtClusters();
 }, LOOK_EVERY_MS);
 // The lease's countdown runs between events of the feed.
 setInterval(draw, 100);

@@ -7,6 +7,14 @@ export const token = {
   set: (value) => sessionStorage.setItem(TOKEN, value),
 };
 
+const RENEWAL = 'rollkeeper-renewal';
+
+/** What a session is renewed with, and when it ends: `{renewal, ends}`. Kept for this tab alone, like the session. */
+export const renewal = {
+  get: () => JSON.parse(sessionStorage.getItem(RENEWAL) ?? 'null'),
+  set: (value) => sessionStorage.setItem(RENEWAL, JSON.stringify(value ?? null)),
+};
+
 const SESSION = /^rkc1\./;
 let onSessionEnd = () => undefined;
 
@@ -19,6 +27,7 @@ export function whenSessionEnds(does) {
 function noteRefusal(status) {
   if (status !== 401 || !SESSION.test(token.get())) return;
   token.set('');
+  renewal.set(undefined);
   onSessionEnd();
 }
 
@@ -28,10 +37,10 @@ function headers(more = {}) {
 }
 
 /** Returns the parsed body; throws an Error with `status` and the server's message. */
-export async function call(method, path, body) {
+export async function call(method, path, body, more = {}) {
   const response = await fetch(path, {
     method,
-    headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
+    headers: headers({ ...more, ...(body && { 'Content-Type': 'application/json' }) }),
     body: body && JSON.stringify(body),
   });
   const answer = await parsed(response).catch(() => ({}));

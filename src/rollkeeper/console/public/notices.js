@@ -5,15 +5,21 @@ const WANTED = 'rollkeeper-notices';
 /** Absent where the browser has none, or the page is not served securely. */
 const { Notification } = globalThis;
 
-/** `on`, `off`, or `refused` by the browser. */
+/**
+ * `on`, `off`, or `refused` by the browser. To read `permission` the page waits for another process of the browser, so this is not for
+ * each change of each rollout.
+ */
 export function noticesNow() {
   if (!Notification || Notification.permission === 'denied') return 'refused';
-  return localStorage.getItem(WANTED) === 'on' && Notification.permission === 'granted' ? 'on' : 'off';
+  return isWanted() && Notification.permission === 'granted' ? 'on' : 'off';
 }
+
+const isWanted = () => localStorage.getItem(WANTED) === 'on';
 
 /** Tells of a rollout that was not stuck before, and is now. @param before its former summary */
 export function noticeOf(before, item, openRollout) {
-  if (noticesNow() !== 'on' || item.state !== 'blocked' || !before || before.state === 'blocked') return;
+  if (item.state !== 'blocked' || !before || before.state === 'blocked') return;
+  if (!isWanted() || noticesNow() !== 'on') return;
   const key = nameOf(item).join('/');
   // One for each rollout: a later notice takes the place of the one before.
   const notice = new Notification(`${key} is stuck`, { body: item.sentence, tag: `rollkeeper ${item.key}` });

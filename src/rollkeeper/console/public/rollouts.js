@@ -20,12 +20,23 @@ export const FILTERS = [
   ['settled', 'Settled', ({ state }) => state === 'complete' || state === 'scaled-to-zero'],
 ];
 
-/** Moving and stuck ones first, then by name; of those that wait, the ones that wait for the same are together. */
-export function visible({ deployments, filter, search }) {
+let listed;
+/**
+ * Moving and stuck ones first, then by name; of those that wait, the ones that wait for the same are together. Worked out once for each
+ * change: the page is drawn ten times a second, and there may be thousands.
+ */
+export function visible({ changes, deployments, filter, search }) {
+  const isKnown = listed?.changes === changes && listed.filter === filter && listed.search === search;
+  if (!isKnown) listed = { changes, filter, search, items: inOrder(deployments, filter, parseFind(search)) };
+  return listed.items;
+}
+
+function inOrder(deployments, filter, terms) {
   const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
-  const terms = parseFind(search);
+  const found = (item) =>
+    terms.length === 0 || fits({ ...item, stateWord: STATES[item.state].word }, terms);
   return [...deployments.values()]
-    .filter((item) => passes(item) && fits({ ...item, stateWord: STATES[item.state].word }, terms))
+    .filter((item) => passes(item) && found(item))
     .sort(
       (a, b) =>
         (filter === 'waiting'
@@ -34,10 +45,22 @@ export function visible({ deployments, filter, search }) {
     );
 }
 
+let counted;
+/** How many each filter shows, by its name; once for each change as well. */
+function countsOf({ changes, deployments }) {
+  if (counted?.changes === changes) return counted.counts;
+  const counts = Object.fromEntries(FILTERS.map(([id]) => [id, 0]));
+  for (const item of deployments.values())
+    for (const [id, , passes] of FILTERS) if (passes(item)) counts[id]++;
+  counted = { changes, counts };
+  return counts;
+}
+
 const waitOf = (item) => `${item.cause} ${shortly(item)}`;
 
 export function rolloutList(state, actions) {
   const items = visible(state);
+  const counts = countsOf(state);
   const height = state.viewport || 800;
   const first = Math.max(0, Math.floor(state.scrollTop / ROW) - SPARE_ROWS);
   const last = Math.min(items.length, Math.ceil((state.scrollTop + height) / ROW) + SPARE_ROWS);
@@ -54,17 +77,16 @@ export function rolloutList(state, actions) {
         @input=${(event) => actions.amend({ search: event.target.value, scrollTop: 0 })}
       />
       <div class="filters" role="group" aria-label="Show">
-        ${FILTERS.map(([id, word, passes]) => {
-          let count = 0;
-          for (const item of state.deployments.values()) if (passes(item)) count++;
-          return html`<button
-            aria-pressed=${state.filter === id}
-            class=${id}
-            @click=${() => actions.amend({ filter: id, scrollTop: 0 })}
-          >
-            ${word} <span>${count}</span>
-          </button>`;
-        })}
+        ${FILTERS.map(
+          ([id, word]) =>
+            html`<button
+              aria-pressed=${state.filter === id}
+              class=${id}
+              @click=${() => actions.amend({ filter: id, scrollTop: 0 })}
+            >
+              ${word} <span>${counts[id]}</span>
+            </button>`,
+        )}
       </div>
     </div>
     <div

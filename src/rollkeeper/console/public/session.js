@@ -1,8 +1,51 @@
-// Who this browser acts as: a link that signs in, a token that is pasted, and the way out.
+// Who this browser acts as: a link that signs in, an identity provider, a token that is pasted, and the way out.
 import { html, nothing } from '/console/lit-html.js';
-import { call, token } from '/console/feed.js';
+import { call, renewal, token } from '/console/feed.js';
 
 const LINK = /^#sign-in=([\w-]+)$/;
+
+/** What this tab needs when the identity provider has sent it back. */
+const PENDING = 'rollkeeper-sign-in';
+const SIGNED_IN_PATH = '/console/signed-in';
+const RENEW_BEFORE_MS = 60_000;
+
+/** Learns how people can sign in here. */
+export async function learnWays({ set }) {
+  const ways = await call('GET', '/console/sign-in-ways').catch(() => ({}));
+  set({ ways });
+}
+
+/**
+ * Takes in what the identity provider has answered, if it has sent this tab back. The answer is taken out of the address
+ * first. Returns the view to go on with.
+ */
+export async function signInByProvider(page) {
+  if (location.pathname !== SIGNED_IN_PATH) return undefined;
+  const answer = location.search.slice(1);
+  const pending = sessionStorage.getItem(PENDING);
+  sessionStorage.removeItem(PENDING);
+  history.replaceState(undefined, '', '/console');
+  if (!pending || answer === '') {
+    page.set({ notSignedIn: 'this tab has not begun to sign in' });
+    return undefined;
+  }
+  try {
+    const { returnTo, ...session } = await call('POST', '/admin/sign-in/oidc/exchange', { pending, answer });
+    keep(session);
+    const problem = await learnWho(page);
+    if (problem) page.set({ notSignedIn: problem });
+    else page.announce(`Signed in: ${page.state.who}`);
+    return returnTo;
+  } catch (error) {
+    page.set({ notSignedIn: error.message });
+    return undefined;
+  }
+}
+
+function keep({ ends, renewal: sealed, session }) {
+  token.set(session);
+  renewal.set(sealed && { renewal: sealed, ends });
+}
 
 /** Exchanges the code of a link for a session. The code is taken out of the address first. */
 export async function signInByLink(page) {
@@ -10,6 +53,7 @@ export async function signInByLink(page) {
   if (code === undefined) return;
   history.replaceState(undefined, '', location.pathname + location.search);
   token.set('');
+  renewal.set(undefined);
   try {
     const { session } = await call('POST', '/admin/sign-in/exchange', { code });
     token.set(session);
@@ -30,13 +74,18 @@ export async function learnWho({ set }) {
     set({ caller: undefined, who: undefined });
     // A wrong one would be refused even where anyone may read.
     if (error.status === 401) token.set('');
-    return error.status === 401 ? error.message : undefined;
+    return error.status === 401 || error.status === 403 ? error.message : undefined;
   }
 }
 
-/** Who one is, with the way out. */
-export function whoFact({ who }, actions) {
-  if (!who) return nothing;
+/** Who one is, with the way out; or the way in, where an identity provider is one. */
+export function whoFact({ who, ways }, actions) {
+  if (!who)
+    return ways?.oidc
+      ? html`<span class="fact who"
+          ><button class="plain" id="sign-in" @click=${() => actions.signIn()}>Sign in</button></span
+        >`
+      : nothing;
   return html`<span class="fact who"
     ><span>${who}</span><button class="plain" @click=${() => actions.signOut()}>Sign out</button></span
   >`;
@@ -68,7 +117,16 @@ export function tokenDialog(state, actions) {
           actions.giveToken(new FormData(event.target).get('token'));
         }}
       >
-        <h2 id="token-title">A token is needed</h2>
+        <h2 id="token-title">${state.ways?.oidc ? 'Sign in' : 'A token is needed'}</h2>
+        ${
+          state.ways?.oidc
+            ? html`<p>
+                <button type="button" id="sign-in-here" @click=${() => actions.signIn()}>
+                  Sign in with ${new URL(state.ways.oidc.issuerUrl).host}
+                </button>
+              </p>`
+            : nothing
+        }
         <p>
           <code>rollkeeper console</code> prints a link that signs this browser in. Or give a token: with
           <code>--admin-auth=delegated</code> your own, otherwise the admin token, which
@@ -89,6 +147,7 @@ export function tokenDialog(state, actions) {
 export function sessionActions(page) {
   const { set, state } = page;
   let pending;
+  let renewing = false;
   return {
     /** Asks for a token, and then does it again. */
     askToken(again) {
@@ -101,12 +160,42 @@ export function sessionActions(page) {
       pending = undefined;
       if (!secret) return set({ asksToken: false, tokenProblem: undefined });
       token.set(secret);
+      renewal.set(undefined);
       const tokenProblem = await learnWho(page);
       set({ asksToken: tokenProblem !== undefined, tokenProblem });
       if (tokenProblem !== undefined) pending = again;
       else void again?.();
     },
+    /** Goes to the identity provider, and comes back to this view. */
+    async signIn() {
+      try {
+        const returnTo = location.search + location.hash;
+        const { address, pending: sealed } = await call('POST', '/admin/sign-in/oidc', { returnTo });
+        sessionStorage.setItem(PENDING, sealed);
+        location.assign(address);
+      } catch (error) {
+        pending = undefined;
+        set({ asksToken: false, notSignedIn: error.message });
+      }
+    },
+    /** Asks for the next session shortly before this one ends. */
+    async renewSession() {
+      const known = renewal.get();
+      if (!known || renewing || Date.parse(known.ends) - state.nowMs > RENEW_BEFORE_MS) return;
+      renewing = true;
+      try {
+        keep(await call('POST', '/admin/sign-in/oidc/renew', { renewal: known.renewal }));
+      } catch (error) {
+        // Without an answer it is tried again; a refused session ends by itself.
+        if (error.status === 401) renewal.set(undefined);
+      } finally {
+        renewing = false;
+      }
+    },
     signOut() {
+      const known = renewal.get();
+      if (known) call('POST', '/admin/sign-in/oidc/end', { renewal: known.renewal }).catch(() => undefined);
+      renewal.set(undefined);
       token.set('');
       set({ caller: undefined, who: undefined, problems: undefined, page: undefined });
       page.refresh();

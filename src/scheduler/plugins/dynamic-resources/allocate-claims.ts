@@ -19,6 +19,7 @@ import { SharedCapacity } from './shared-capacity.js';
 /** What a claim gets on a node. */
 export interface ClaimAllocation {
   readonly claim: ReadableClaim;
+  readonly node: string;
   readonly devices: readonly PickedDevice[];
   /** For each request the alternative that was taken, by its place. */
   readonly taken: readonly number[];
@@ -85,8 +86,10 @@ class Search {
 
   run(): readonly ClaimAllocation[] | undefined {
     if (!this.fromClaim(0)) return undefined;
+    const node = this.input.node.metadata.name;
     return this.claims.map(({ claim, picked, requests, taken }) => ({
       claim,
+      node,
       requests,
       devices: [...picked],
       taken: [...taken],

@@ -7,7 +7,7 @@ type Config = DeviceConfig & { readonly source: 'FromClass' | 'FromClaim' };
 /** `status.allocation` of the claim. @param newShareId for each device that is shared */
 export function allocationOf(found: ClaimAllocation, newShareId: () => string): Allocation {
   const config = configOf(found);
-  const nodeSelector = nodeSelectorOf(found.devices);
+  const nodeSelector = nodeSelectorOf(found);
   return {
     devices: {
       results: found.devices.map((picked) => resultOf(picked, newShareId)),
@@ -63,11 +63,13 @@ function configOf({ claim, requests, taken }: ClaimAllocation): Config[] {
 }
 
 /** Where the devices can be used: on the one node that has one of them, or where all their selectors agree. */
-function nodeSelectorOf(devices: readonly PickedDevice[]): NodeSelector | undefined {
+function nodeSelectorOf({ devices, node }: ClaimAllocation): NodeSelector | undefined {
   const matchFields: NonNullable<NodeSelector['nodeSelectorTerms'][number]['matchFields']>[number][] = [];
   const matchExpressions: typeof matchFields = [];
   for (const { device, slice } of devices) {
-    const { nodeName, nodeSelector } = slice.spec.perDeviceNodeSelection === true ? device : slice.spec;
+    const selection = slice.spec.perDeviceNodeSelection === true ? device : slice.spec;
+    const { nodeSelector } = selection;
+    const nodeName = device.bindsToNode === true ? node : selection.nodeName;
     if (nodeName)
       return {
         nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] }],

@@ -1,5 +1,6 @@
 import { errorMessage } from '@rollkeeper/machinery/errors';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
+import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import type { CompileDeviceSelector, SelectableDevice } from '../../framework/device-selector.js';
 import type { PooledCandidate } from './gather-pools.js';
 import type { DeviceClass, DeviceToleration, ReadableClaim, WantedDevices } from './resource-api.js';
@@ -14,26 +15,26 @@ export class DeviceMatcher {
 
   /** @throws Error where an expression cannot be compiled, or fails on the device */
   matches(
-    { device, pool }: PooledCandidate,
+    candidate: PooledCandidate,
     { deviceClass, wanted }: { readonly deviceClass: DeviceClass; readonly wanted: WantedDevices },
     claim: ReadableClaim,
   ): boolean {
+    const { device } = candidate;
     let answers = this.known.get(device);
     if (!answers) this.known.set(device, (answers = new Map<WantedDevices, boolean>()));
     let answer = answers.get(wanted);
     if (answer === undefined) {
-      const selectable: SelectableDevice = {
-        driver: pool.driver,
-        attributes: device.attributes ?? {},
-        capacity: device.capacity ?? {},
-        allowMultipleAllocations: device.allowMultipleAllocations === true,
-      };
       answer =
-        this.areMet(deviceClass.spec.selectors, selectable, `class ${deviceClass.metadata.name}`) &&
-        this.areMet(wanted.selectors, selectable, `claim ${keyOf(claim.metadata)}`);
+        this.isOfClass(candidate, deviceClass) &&
+        this.areMet(wanted.selectors, selectable(candidate), `claim ${keyOf(claim.metadata)}`);
       answers.set(wanted, answer);
     }
     return answer;
+  }
+
+  /** @throws Error where an expression cannot be compiled, or fails on the device */
+  isOfClass(candidate: PooledCandidate, { metadata, spec }: DeepReadonly<DeviceClass>): boolean {
+    return this.areMet(spec.selectors, selectable(candidate), `class ${metadata.name}`);
   }
 
   private areMet(selectors: Selectors, device: SelectableDevice, where: string): boolean {
@@ -47,6 +48,15 @@ export class DeviceMatcher {
       }
     });
   }
+}
+
+function selectable({ device, pool }: PooledCandidate): SelectableDevice {
+  return {
+    driver: pool.driver,
+    attributes: device.attributes ?? {},
+    capacity: device.capacity ?? {},
+    allowMultipleAllocations: device.allowMultipleAllocations === true,
+  };
 }
 
 /** Whether a taint of the device keeps the request away from it. */

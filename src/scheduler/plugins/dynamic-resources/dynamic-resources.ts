@@ -1,7 +1,7 @@
 import { compileNodeTerms } from '@rollkeeper/machinery/kubernetes';
 import type { NodeMatcher } from '@rollkeeper/machinery/kubernetes';
 import type { CompileDeviceSelector } from '../../framework/device-selector.js';
-import type { ReadableNode } from '../../framework/node-info.js';
+import type { NodeInfo } from '../../framework/node-info.js';
 import type {
   PluginFactory,
   PostFilterContext,
@@ -12,11 +12,15 @@ import type {
 import type { Status } from '../../framework/status.js';
 import { SKIP, unresolvable, unschedulable } from '../../framework/status.js';
 import { inProportion } from '../normalize.js';
+import { compileArgs, dynamicResourcesArgs } from '../plugin-args.js';
 import type { ClaimAllocation } from './allocate-claims.js';
 import { allocateClaims } from './allocate-claims.js';
 import { allocatedDevices } from './allocated-devices.js';
+import { bindingStateOf, isBindingOverdue } from './binding-conditions.js';
 import { DeviceMatcher } from './device-matcher.js';
 import { claimEvents } from './claim-events.js';
+import type { ExtendedClaim } from './extended-claim.js';
+import { extendedClaimFor, leftExtendedClaim, wantsDeviceResources } from './extended-claim.js';
 import { claimsOf, isFreeFor, isInUse } from './pod-claims.js';
 import type { DeviceClass, ReadableClaim, ResourceSlice } from './resource-api.js';
 
@@ -24,6 +28,7 @@ const NAME = 'DynamicResources';
 const NOT_HERE = 'resourceclaim not available on the node';
 const ELSEWHERE = unresolvable(NOT_HERE);
 const CANNOT_ALLOCATE = unresolvable('cannot allocate all claims');
+const LEFT_OVER = unresolvable('cannot schedule extended resource claim');
 /** The more alternatives a request could have fallen back on and did not, the better. */
 const MOST_ALTERNATIVES = 8;
 
@@ -31,18 +36,39 @@ export interface ClaimsState {
   readonly claims: readonly ReadableClaim[];
   /** Where the claims that are allocated can be used. */
   readonly places: readonly { readonly claim: ReadableClaim; readonly isReachable: NodeMatcher }[];
-  /** What the others would get on a node; worked out once. */
-  readonly allocationOn: (node: ReadableNode) => readonly ClaimAllocation[] | undefined;
+  /** The pod asks for extended resources that device classes provide. */
+  readonly wantsResources: boolean;
+  /** The claim that an earlier attempt made for these. What it was given may be of no use any more. */
+  readonly left?: ReadableClaim;
+  /** What a node has for the pod, or why it has not; worked out once. */
+  readonly offerOn: (node: NodeInfo) => DeviceOffer | Status;
 }
 
-/** PreFilter came to this plug-in, and there was nothing to allocate. */
-const NO_CLAIMS: ClaimsState = { claims: [], places: [], allocationOn: () => [] };
+/** What the claims that are not allocated would get on a node. */
+export interface DeviceOffer {
+  readonly allocations: readonly ClaimAllocation[];
+  /** The claim of the pod's extended resources, if devices serve any on the node: the last of the allocations is its. */
+  readonly extended?: ExtendedClaim;
+}
 
-/** Keeps pods to nodes where their resource claims have devices, or can get them. */
+const NOTHING: DeviceOffer = { allocations: [] };
+/** PreFilter came to this plug-in, and there was nothing to allocate. */
+const NO_CLAIMS: ClaimsState = { claims: [], places: [], wantsResources: false, offerOn: () => NOTHING };
+
+export function isOffer(found: DeviceOffer | Status): found is DeviceOffer {
+  return 'allocations' in found;
+}
+
+/** Keeps pods to nodes where their resource claims have devices, or can get them; so too for extended resources that devices serve. */
 export const dynamicResources: PluginFactory = (
-  _args,
-  { compileDeviceSelector = withoutSelectors, view },
+  args,
+  { compileDeviceSelector = withoutSelectors, now = () => 0, view },
 ) => {
+  const { bindingTimeout } = compileArgs(dynamicResourcesArgs, args);
+  const isUnusable = (claim: ReadableClaim): boolean =>
+    claim.status?.allocation !== undefined &&
+    (bindingStateOf(claim).is === 'failed' ||
+      (bindingStateOf(claim).is === 'waiting' && isBindingOverdue(claim, now(), bindingTimeout)));
   const plugin: SchedulerPlugin<ClaimsState, ClaimsState> = {
     name: NAME,
     eventsToRegister: claimEvents(view),
@@ -53,19 +79,23 @@ export const dynamicResources: PluginFactory = (
     preFilter(context) {
       const claims = claimsOf(context.pod.pod, context.view);
       if (typeof claims === 'string') return { status: unresolvable(claims), state: NO_CLAIMS };
-      if (claims.length === 0) return { status: SKIP, state: NO_CLAIMS };
+      const wantsResources = wantsDeviceResources(context.pod, context.view);
+      if (claims.length === 0 && !wantsResources) return { status: SKIP, state: NO_CLAIMS };
       const obstacle = obstacleOf(claims, context);
       if (obstacle !== undefined) return { status: unresolvable(obstacle), state: NO_CLAIMS };
-      return { state: stateOf(claims, context, compileDeviceSelector) };
+      const parts = { claims, wantsResources, isUnusable };
+      return { state: stateOf(parts, context, compileDeviceSelector) };
     },
-    filter({ node }, _context, { allocationOn, places }) {
-      if (!allocationOn(node)) return CANNOT_ALLOCATE;
-      return places.every(({ isReachable }) => isReachable(node)) ? undefined : ELSEWHERE;
+    filter(node, _context, { offerOn, places }) {
+      const offer = offerOn(node);
+      if (!isOffer(offer)) return offer;
+      return places.every(({ isReachable }) => isReachable(node.node)) ? undefined : ELSEWHERE;
     },
     postFilter: (context, state) => postFilter(context, state),
     preScore: (_context, _feasible, state) => ({ state: state ?? NO_CLAIMS }),
-    score({ node }, _context, { allocationOn }) {
-      return (allocationOn(node) ?? []).reduce((sum, allocation) => sum + scoreOf(allocation), 0);
+    score(node, _context, { offerOn }) {
+      const offer = offerOn(node);
+      return isOffer(offer) ? offer.allocations.reduce((sum, allocation) => sum + scoreOf(allocation), 0) : 0;
     },
     normalizeScores: inProportion,
   };
@@ -94,29 +124,45 @@ function obstacleOf(claims: readonly ReadableClaim[], { pod, view }: SchedulingC
   return undefined;
 }
 
+interface StateParts {
+  readonly claims: readonly ReadableClaim[];
+  readonly wantsResources: boolean;
+  /** The devices of the claim could not be prepared. */
+  readonly isUnusable: (claim: ReadableClaim) => boolean;
+}
+
 function stateOf(
-  claims: readonly ReadableClaim[],
-  { view }: SchedulingContext,
+  { claims, isUnusable, wantsResources }: StateParts,
+  { pod, view }: SchedulingContext,
   compile: CompileDeviceSelector,
 ): ClaimsState {
   const places = claims.flatMap((claim) => {
+    if (isUnusable(claim)) return [{ claim, isReachable: () => false }];
     const selector = claim.status?.allocation?.nodeSelector;
     return selector ? [{ claim, isReachable: compileNodeTerms(selector) }] : [];
   });
+  const state = { claims, places, wantsResources };
+  const left = wantsResources ? leftExtendedClaim(pod.pod, view) : undefined;
+  if (left) return { ...state, left, offerOn: () => LEFT_OVER };
   const pending = claims.filter(({ status }) => !status?.allocation);
-  if (pending.length === 0) return { claims, places, allocationOn: () => [] };
+  if (pending.length === 0 && !wantsResources) return { ...state, offerOn: () => NOTHING };
   const slices = view.list<ResourceSlice>('resource.k8s.io/resourceslices');
-  const allocated = allocatedDevices(view);
-  const matcher = new DeviceMatcher(compile);
-  const known = new Map<string, readonly ClaimAllocation[] | undefined>();
+  const shared = { slices, allocated: allocatedDevices(view), matcher: new DeviceMatcher(compile), view };
+  const work = (node: NodeInfo): DeviceOffer | Status => {
+    const extended = wantsResources ? extendedClaimFor(pod, node, view) : undefined;
+    if (extended && 'code' in extended) return extended;
+    const wanted = extended ? [...pending, extended.claim] : pending;
+    if (wanted.length === 0) return NOTHING;
+    const allocations = allocateClaims({ ...shared, claims: wanted, node: node.node });
+    return allocations ? { allocations, ...(extended && { extended }) } : CANNOT_ALLOCATE;
+  };
+  const known = new Map<string, DeviceOffer | Status>();
   return {
-    claims,
-    places,
-    allocationOn(node) {
-      const { name } = node.metadata;
-      if (!known.has(name))
-        known.set(name, allocateClaims({ claims: pending, node, slices, allocated, matcher, view }));
-      return known.get(name);
+    ...state,
+    offerOn(node) {
+      const offer = known.get(node.name) ?? work(node);
+      known.set(node.name, offer);
+      return offer;
     },
   };
 }
@@ -133,7 +179,8 @@ function scoreOf({ requests, taken }: ClaimAllocation): number {
 function postFilter(context: PostFilterContext, state: ClaimsState | undefined): PostFilterResult {
   // A plug-in before this one ended PreFilter: kube-scheduler fails here, and tries no preemption.
   if (!state) return { status: { code: 'Error', reasons: ['not found'] } };
-  if (state.claims.length === 0) return { status: unschedulable('no new claims to deallocate') };
+  if (state.claims.length === 0 && !state.wantsResources)
+    return { status: unschedulable('no new claims to deallocate') };
   const { pod, random } = context;
   const isElsewhere = (status: Status | undefined): boolean =>
     status?.plugin === NAME && status.reasons.includes(NOT_HERE);
@@ -142,9 +189,18 @@ function postFilter(context: PostFilterContext, state: ClaimsState | undefined):
     ({ claim, isReachable }) => isFreeFor(claim, pod.pod) && nodes.some(({ node }) => !isReachable(node)),
   );
   const chosen = free[Math.floor(random.next() * free.length)];
-  if (!chosen) return { status: unschedulable('still not schedulable') };
+  if (chosen)
+    return {
+      status: unschedulable('deallocation of ResourceClaim completed'),
+      deallocate: { ...refOf(chosen.claim), isDeleted: false },
+    };
+  if (!state.left) return { status: unschedulable('still not schedulable') };
   return {
-    status: unschedulable('deallocation of ResourceClaim completed'),
-    deallocate: { namespace: chosen.claim.metadata.namespace ?? '', name: chosen.claim.metadata.name },
+    status: unschedulable('deletion of ResourceClaim completed'),
+    deallocate: { ...refOf(state.left), isDeleted: true },
   };
+}
+
+function refOf({ metadata: { name, namespace = '' } }: ReadableClaim) {
+  return { namespace, name };
 }

@@ -25,7 +25,10 @@ export interface PooledCandidate extends PooledDevice {
   readonly pool: Pool;
 }
 
-/** The pools that have devices for the node. Slices of older generations do not count. */
+/**
+ * The pools that have devices for the node: those whose devices are ready at once before those that have to be prepared. Slices of older
+ * generations do not count.
+ */
 export function gatherPools(slices: readonly ReadableSlice[], node: ReadableNode): Pool[] {
   const byPool = new Map<string, ReadableSlice[]>();
   for (const slice of slices) {
@@ -34,7 +37,12 @@ export function gatherPools(slices: readonly ReadableSlice[], node: ReadableNode
     if (known) known.push(slice);
     else byPool.set(key, [slice]);
   }
-  return [...byPool.values()].flatMap((ofPool) => poolOf(ofPool, node) ?? []);
+  const pools = [...byPool.values()].flatMap((ofPool) => poolOf(ofPool, node) ?? []);
+  return [...pools.filter((pool) => !isPrepared(pool)), ...pools.filter(isPrepared)];
+}
+
+function isPrepared({ devices }: Pool): boolean {
+  return devices.some(({ device }) => (device.bindingConditions ?? []).length > 0);
 }
 
 function poolOf(all: readonly ReadableSlice[], node: ReadableNode): Pool | undefined {

@@ -72,6 +72,20 @@ export interface Allocation {
     readonly config?: readonly (DeviceConfig & { readonly source: 'FromClass' | 'FromClaim' })[];
   };
   readonly nodeSelector?: NodeSelector;
+  readonly allocationTimestamp?: string;
+}
+
+/** What a driver reports of a device that a claim has. */
+interface DeviceStatus {
+  readonly driver: string;
+  readonly pool: string;
+  readonly device: string;
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason?: string;
+    readonly message?: string;
+  }[];
 }
 
 interface ClaimParts {
@@ -84,6 +98,7 @@ interface ClaimParts {
   };
   readonly status?: {
     readonly allocation?: Allocation;
+    readonly devices?: readonly DeviceStatus[];
     readonly reservedFor?: readonly {
       readonly resource: string;
       readonly name: string;
@@ -96,7 +111,11 @@ export type ResourceClaim = KubernetesObject & ClaimParts;
 export type ReadableClaim = DeepReadonly<KubernetesObject> & ClaimParts;
 
 export type DeviceClass = KubernetesObject & {
-  readonly spec: { readonly selectors?: readonly CelSelector[]; readonly config?: readonly DeviceConfig[] };
+  readonly spec: {
+    readonly selectors?: readonly CelSelector[];
+    readonly config?: readonly DeviceConfig[];
+    readonly extendedResourceName?: string;
+  };
 };
 
 export interface DeviceAttribute {

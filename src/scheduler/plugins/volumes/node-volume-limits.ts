@@ -4,13 +4,11 @@ import type { ClusterView } from '../../framework/cluster-view.js';
 import type { NodeInfo, ReadablePod } from '../../framework/node-info.js';
 import type { PluginFactory, Verdict } from '../../framework/plugin.js';
 import { SKIP, unresolvable, unschedulable } from '../../framework/status.js';
+import type { CsiNode, CsiSource } from './csi-migration.js';
+import { CsiMigration, mayBeMigrated } from './csi-migration.js';
 import type { Claim } from './pod-claims.js';
 import { isOnNode, on, onObjects, onPods } from '../hints.js';
 import { claimNotFound, claimedVolumesOf, isClaimOf, volumeNamed } from './pod-claims.js';
-
-interface CsiNode extends KubernetesObject {
-  spec?: { drivers?: { name: string; allocatable?: { count?: number } }[] };
-}
 
 interface VolumeAttachment extends KubernetesObject {
   spec?: { nodeName?: string; source?: { persistentVolumeName?: string } };
@@ -31,7 +29,8 @@ export const nodeVolumeLimits: PluginFactory = (_args, { view }) => ({
     ),
     onPods(
       ['delete'],
-      (_pod, before) => (isOnNode(before) || Boolean(before?.status?.nominatedNodeName)) && hasClaims(before),
+      (_pod, before) =>
+        (isOnNode(before) || Boolean(before?.status?.nominatedNodeName)) && hasVolumes(before),
     ),
     onObjects('persistentvolumeclaims', ['add'], (pod, _before, after) => isClaimOf(pod, after)),
     onObjects<VolumeAttachment>('storage.k8s.io/volumeattachments', ['delete'], (pod, before) =>
@@ -40,13 +39,14 @@ export const nodeVolumeLimits: PluginFactory = (_args, { view }) => ({
       ),
     ),
   ],
-  preFilter: ({ pod }) => (hasClaims(pod.pod) ? {} : { status: SKIP }),
+  preFilter: ({ pod }) => (hasVolumes(pod.pod) ? {} : { status: SKIP }),
   filter: (node, context) => filterByLimits(node, context.pod.pod, context.view),
 });
 
-function hasClaims(pod: ReadablePod | undefined): boolean {
+/** Whether a driver may have to attach any volume of the pod. */
+function hasVolumes(pod: ReadablePod | undefined): boolean {
   const volumes = pod?.spec.volumes ?? [];
-  return volumes.some(({ ephemeral, persistentVolumeClaim }) => ephemeral ?? persistentVolumeClaim);
+  return volumes.some((volume) => volume.ephemeral ?? volume.persistentVolumeClaim ?? mayBeMigrated(volume));
 }
 
 function isAnyLimitRaised(
@@ -63,13 +63,15 @@ function filterByLimits(node: NodeInfo, pod: ReadablePod, view: ClusterView): Ve
     return unresolvable(
       `looking up PVC ${pod.metadata.namespace}/${missing.name}: ${claimNotFound(missing.name)}`,
     );
+  const csiNode = view.get<CsiNode>('storage.k8s.io/csinodes', { name: node.name });
+  const counting: Counting = { view, migration: new CsiMigration(csiNode) };
   const wanted: Attached = new Map();
-  attach(wanted, pod, view);
-  const limits = limitsIn(view.get<CsiNode>('storage.k8s.io/csinodes', { name: node.name }));
+  attach(wanted, pod, counting);
+  const limits = limitsIn(csiNode);
   if (wanted.size === 0 || limits.size === 0) return undefined;
   const attached: Attached = new Map();
-  for (const other of node.pods) attach(attached, other.pod, view);
-  attachByAttachments(attached, node.name, view);
+  for (const other of node.pods) attach(attached, other.pod, counting);
+  attachByAttachments(attached, node.name, counting);
   for (const volume of attached.keys()) wanted.delete(volume);
   const held = countByDriver(attached);
   for (const [driver, count] of countByDriver(wanted)) {
@@ -87,45 +89,43 @@ function limitsIn(csiNode: DeepReadonly<CsiNode> | undefined): ReadonlyMap<strin
   return limits;
 }
 
-function attach(attached: Attached, pod: ReadablePod, view: ClusterView): void {
+/** What tells which volumes of a node count. */
+interface Counting {
+  readonly view: ClusterView;
+  readonly migration: CsiMigration;
+}
+
+function attach(attached: Attached, pod: ReadablePod, counting: Counting): void {
   if (!pod.spec.volumes) return;
-  for (const { claim } of claimedVolumesOf(pod, view)) {
-    const found = claim && (ofVolume(claim.spec.volumeName, view) ?? toBeProvisioned(claim, view));
-    if (found) attached.set(found.handle, found.driver);
-  }
+  for (const volume of pod.spec.volumes) count(attached, counting.migration.inlineSourceOf(volume));
+  for (const { claim } of claimedVolumesOf(pod, counting.view))
+    if (claim) count(attached, ofVolume(claim.spec.volumeName, counting) ?? toBeProvisioned(claim, counting));
+}
+
+function count(attached: Attached, source: CsiSource | undefined): void {
+  if (source) attached.set(`${source.driver}/${source.volumeHandle}`, source.driver);
 }
 
 /** What is attached though no pod of the node uses it any more counts too. */
-function attachByAttachments(attached: Attached, node: string, view: ClusterView): void {
-  for (const { spec } of view.list<VolumeAttachment>('storage.k8s.io/volumeattachments')) {
-    const found = spec?.nodeName === node ? ofVolume(spec.source?.persistentVolumeName, view) : undefined;
-    if (found) attached.set(found.handle, found.driver);
-  }
-}
-
-interface AttachedVolume {
-  readonly driver: string;
-  /** Unique among all drivers. */
-  readonly handle: string;
+function attachByAttachments(attached: Attached, node: string, counting: Counting): void {
+  for (const { spec } of counting.view.list<VolumeAttachment>('storage.k8s.io/volumeattachments'))
+    if (spec?.nodeName === node) count(attached, ofVolume(spec.source?.persistentVolumeName, counting));
 }
 
 /** @returns undefined where the volume is not there, or belongs to no CSI driver */
-function ofVolume(name: string | undefined, view: ClusterView): AttachedVolume | undefined {
-  const csi = name ? volumeNamed(name, view)?.spec.csi : undefined;
-  return csi && { driver: csi.driver, handle: `${csi.driver}/${csi.volumeHandle}` };
+function ofVolume(name: string | undefined, { migration, view }: Counting): CsiSource | undefined {
+  const volume = name ? volumeNamed(name, view) : undefined;
+  return volume && migration.sourceOf(volume);
 }
 
 /** A claim that is not bound will become a volume of its class's provisioner. */
-function toBeProvisioned(claim: Claim, view: ClusterView): AttachedVolume | undefined {
+function toBeProvisioned(claim: Claim, { migration, view }: Counting): CsiSource | undefined {
   if (claim.spec.volumeName && volumeNamed(claim.spec.volumeName, view)) return undefined;
   const name = storageClassNameOf(claim);
-  const driver = name
-    ? view.get<DeepReadonly<StorageClass> & KubernetesObject>('storage.k8s.io/storageclasses', { name })
-        ?.provisioner
-    : undefined;
-  return driver
-    ? { driver, handle: `${driver}/claim ${claim.metadata.namespace}/${claim.metadata.name}` }
-    : undefined;
+  const found = name ? view.get<StorageClass>('storage.k8s.io/storageclasses', { name }) : undefined;
+  const driver = found?.provisioner ? migration.driverOf(found.provisioner) : undefined;
+  const { name: claimName, namespace } = claim.metadata;
+  return driver ? { driver, volumeHandle: `claim ${namespace}/${claimName}` } : undefined;
 }
 
 function countByDriver(attached: Attached): ReadonlyMap<string, number> {

@@ -10,6 +10,8 @@ import {
 import type { DeepReadonly, PersistentVolume, StorageClass } from '@rollkeeper/machinery/kubernetes';
 import type { ClusterView } from '../../framework/cluster-view.js';
 import type { ReadableNode } from '../../framework/node-info.js';
+import type { CsiNode } from './csi-migration.js';
+import { CsiMigration } from './csi-migration.js';
 import type { Claim, Volume } from './pod-claims.js';
 import { volumeNamed } from './pod-claims.js';
 import type { SortedClaims } from './sort-claims.js';
@@ -53,10 +55,13 @@ function obstacleOfBound(
   node: ReadableNode,
   view: ClusterView,
 ): string | undefined {
+  if (claims.length === 0) return undefined;
+  const csiNode = view.get<CsiNode>('storage.k8s.io/csinodes', { name: node.metadata.name });
+  const migration = new CsiMigration(csiNode);
   for (const { spec } of claims) {
     const volume = volumeNamed(spec.volumeName ?? '', view);
     if (!volume) return NO_VOLUME;
-    if (!isWithinReach(volume, node)) return OUT_OF_REACH;
+    if (!isWithinReach(migration.placed(volume), node)) return OUT_OF_REACH;
   }
   return undefined;
 }

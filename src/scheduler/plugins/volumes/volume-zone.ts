@@ -8,18 +8,15 @@ import { SKIP, unresolvable } from '../../framework/status.js';
 import type { Volume } from './pod-claims.js';
 import { on, onObjects } from '../hints.js';
 import { claimNotFound, claimedVolumesOf, isClaimOf, volumeNamed } from './pod-claims.js';
+import { BETA_REGION, BETA_ZONE, REGION, ZONE, zonesIn } from './zone-labels.js';
 
-const ZONE = 'topology.kubernetes.io/zone';
-const REGION = 'topology.kubernetes.io/region';
 /** The labels of volumes and nodes, with what they are called today. */
 const TOPOLOGY_LABELS: ReadonlyMap<string, string> = new Map([
-  ['failure-domain.beta.kubernetes.io/zone', ZONE],
-  ['failure-domain.beta.kubernetes.io/region', REGION],
+  [BETA_ZONE, ZONE],
+  [BETA_REGION, REGION],
   [ZONE, ZONE],
   [REGION, REGION],
 ]);
-/** Separates the zones of a volume that is in several. */
-const SEPARATOR = '__';
 
 interface VolumeTopology {
   readonly key: string;
@@ -104,7 +101,7 @@ function topologiesOfVolume({ metadata: { labels } }: Volume): readonly VolumeTo
   for (const key of TOPOLOGY_LABELS.keys()) {
     const value = ownField(labels, key);
     if (value === undefined) continue;
-    const values = value.split(SEPARATOR).map((zone) => zone.trim());
+    const values = zonesIn(value);
     if (values.every((zone) => zone !== '')) topologies.push({ key, values: new Set(values) });
   }
   return topologies;

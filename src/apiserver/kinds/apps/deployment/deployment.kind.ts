@@ -37,6 +37,7 @@ function deploymentRow({ metadata, spec, status }: DecodedObject<Deployment>, no
 export const DEPLOYMENT_KIND = defineKind<DecodedObject<Deployment>>({
   type: DEPLOYMENTS,
   ownershipFrom: 'creation',
+  keptWithStatus: ['labels'],
   schema: 'io.k8s.api.apps.v1.Deployment',
   shortNames: ['deploy'],
   categories: ['all'],

@@ -35,7 +35,7 @@ export function validateEvent(
   const { eventTime, involvedObject, metadata } = event;
   const own = metadata.namespace ?? '';
   const about = involvedObject?.namespace ?? '';
-  const isNew = eventTime !== undefined;
+  const isNew = Boolean(eventTime);
   const fits = isNew
     ? about !== '' || isClusterWide(own, 'kube-system')
     : about === own || isOldDefault(about, own);
@@ -70,12 +70,12 @@ export function validateEventCreation(event: Readonly<Event>, errors: FieldError
   validateEvent(event, errors, 'reportingController');
   validateSeries(event.series, errors);
   const { count = 0, eventTime, firstTimestamp, lastTimestamp, source, type } = event;
-  if (eventTime === undefined) errors.push(required('eventTime'));
+  if (!eventTime) errors.push(required('eventTime'));
   if (type !== 'Normal' && type !== 'Warning')
     errors.push(invalid('type', '', `has invalid value: ${type ?? ''}`));
   const given = {
-    firstTimestamp: firstTimestamp !== undefined,
-    lastTimestamp: lastTimestamp !== undefined,
+    firstTimestamp: Boolean(firstTimestamp),
+    lastTimestamp: Boolean(lastTimestamp),
     count: count !== 0,
     source: Boolean(source?.component) || Boolean(source?.host),
   };
@@ -86,7 +86,7 @@ export function validateEventCreation(event: Readonly<Event>, errors: FieldError
 function validateSeries(series: Decoded<IEvent>['series'], errors: FieldError[]): void {
   if (!series) return;
   if ((series.count ?? 0) < 2) errors.push(invalid('series.count', '', 'should be at least 2'));
-  if (series.lastObservedTime === undefined) errors.push(required('series.lastObservedTime'));
+  if (!series.lastObservedTime) errors.push(required('series.lastObservedTime'));
 }
 
 const FIXED = [

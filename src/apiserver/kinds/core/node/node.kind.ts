@@ -2,7 +2,7 @@ import { NODES } from '@rollkeeper/machinery/kubernetes';
 import type { DecodedObject, Node } from '@rollkeeper/machinery/kubernetes';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { NODE_COLUMNS, nodeRow } from './node.columns.js';
-import { validateNode, validateNodeUpdate } from './node.validation.js';
+import { validateNode, validateNodeStatus, validateNodeUpdate } from './node.validation.js';
 
 /** Source: pkg/registry/core/node/strategy.go. A node may bring its status when it registers. */
 export const NODE_KIND = defineKind<DecodedObject<Node>>({
@@ -25,6 +25,7 @@ export const NODE_KIND = defineKind<DecodedObject<Node>>({
   validate: (object, errors) => validateNode(object, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '') validateNodeUpdate(object, old, errors);
+    else if (subresource === 'status') validateNodeStatus(object, errors);
   },
   selectableFields: (object) => ({
     'spec.unschedulable': String(object.spec?.unschedulable ?? false),

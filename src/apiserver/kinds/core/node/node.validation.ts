@@ -3,6 +3,8 @@ import { checkLabelValue, checkQualifiedName, semanticEqual } from '@rollkeeper/
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { internalForm } from '../../validation/internal-form.js';
+import { validateResourceAmount } from '../../validation/resource-names.js';
 import { validateSyntax } from '../../validation/words.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -10,18 +12,40 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 type NodeSpec = NonNullable<DecodedObject<Node>['spec']>;
 
 /** Source: ValidateNode in pkg/apis/core/validation/validation.go. */
-export function validateNode({ spec }: DecodedObject<Node>, errors: FieldError[]): void {
+export function validateNode({ spec, status }: DecodedObject<Node>, errors: FieldError[]): void {
   validateTaints(spec?.taints, errors);
+  validateAmounts(status ?? {}, errors);
   const networks = spec?.podCIDRs ?? [];
   networks.forEach((network, index) => {
     for (const problem of checkCidr(network))
-      errors.push(invalid(`spec.podCIDRs[${index}]`, networks, problem));
+      errors.push(invalid(`spec.podCIDRs[${index}]`, network, problem));
   });
   if (networks.length > 2)
     errors.push(invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family'));
   const families = networks.map((network) => parseCidr(network)?.family);
   if (networks.length === 2 && families[0] !== undefined && families[0] === families[1])
     errors.push(invalid('spec.podCIDRs', networks, 'may specify no more than one CIDR for each IP family'));
+}
+
+type NodeStatus = NonNullable<DecodedObject<Node>['status']>;
+
+/** Source: ValidateNodeResources. */
+function validateAmounts(status: NodeStatus, errors: FieldError[]): void {
+  for (const field of ['capacity', 'allocatable'] as const)
+    for (const [name, amount] of Object.entries(status[field] ?? {}))
+      validateResourceAmount(name, amount, `status.${field}.${name}`, errors);
+}
+
+/** What a kubelet may say of its node. Source: ValidateNodeUpdate, as far as it is about the status. */
+export function validateNodeStatus({ status = {} }: DecodedObject<Node>, errors: FieldError[]): void {
+  validateAmounts(status, errors);
+  const seen = new Set<string>();
+  status.addresses?.forEach((address, index) => {
+    const identity = `${address.type} ${address.address}`;
+    if (seen.has(identity))
+      errors.push(duplicate(`status.addresses[${index}]`, internalForm('core.NodeAddress', address)));
+    seen.add(identity);
+  });
 }
 
 function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void {
@@ -35,7 +59,7 @@ function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void 
     else if (!EFFECTS.includes(taint.effect))
       errors.push(notSupported(`${path}.effect`, taint.effect, EFFECTS));
     const identity = `${taint.key}:${taint.effect}`;
-    if (seen.has(identity)) errors.push(duplicate(path, taint));
+    if (seen.has(identity)) errors.push(duplicate(path, internalForm('core.Taint', taint)));
     seen.add(identity);
   });
 }

@@ -4,6 +4,7 @@ import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js
 import { defineKind } from '../../define-kind.js';
 import { accessModesText } from '../../volumes/claim-spec.js';
 import { defaultSourceOf } from '@rollkeeper/machinery/defaults';
+import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { validateVolume, validateVolumeUpdate } from './persistent-volume.validation.js';
 
 type Volume = DecodedObject<PersistentVolume>;
@@ -51,8 +52,22 @@ export const PERSISTENT_VOLUME_KIND = defineKind<Volume>({
     const since = creationTimestamp === undefined ? {} : { lastPhaseTransitionTime: creationTimestamp };
     object.status = { phase: 'Pending', ...since };
   },
+  prepareForUpdate(object, old, subresource, nowMs) {
+    if (subresource === 'status') keepPhaseTime((object.status ??= {}), old.status ?? {}, nowMs);
+  },
   validate: ({ spec }, errors) => validateVolume(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '') validateVolumeUpdate(object.spec ?? {}, old.spec ?? {}, errors);
   },
 });
+
+type Status = NonNullable<Volume['status']>;
+
+/** Since when a volume has been in its phase, unless its writer says so. Source: PrepareForUpdate of its status. */
+function keepPhaseTime(status: Status, old: Status, nowMs: number): void {
+  const { lastPhaseTransitionTime: time } = status;
+  const before = old.lastPhaseTransitionTime;
+  if (status.phase === old.phase) {
+    if (time === undefined && before !== undefined) status.lastPhaseTransitionTime = before;
+  } else if (time === undefined || time === before) status.lastPhaseTransitionTime = toRfc3339(nowMs);
+}

@@ -1,12 +1,18 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
-import { checkDns1123Subdomain, FIELD_IMMUTABLE, semanticEqual } from '@rollkeeper/machinery/kubernetes';
-import type { PersistentVolumeSpec } from '@rollkeeper/machinery/types/core-v1';
+import {
+  checkDns1123Label,
+  checkDns1123Subdomain,
+  FIELD_IMMUTABLE,
+  semanticEqual,
+} from '@rollkeeper/machinery/kubernetes';
+import type { PersistentVolumeSpec, SecretReference } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { sortedMap } from '../../validation/labels.js';
 import { internalNodeSelector, validateNodeSelector } from '../../validation/node-selectors.js';
 import { validateNoBacksteps } from '../../validation/paths.js';
-import { validatePositiveAmount } from '../../validation/quantities.js';
-import { validateQualifiedResourceName } from '../../validation/resource-names.js';
+import { validateBasicAmount, validatePositiveAmount } from '../../validation/quantities.js';
+import { internalDiff } from '../../validation/unified-diff.js';
 import { validateSyntax } from '../../validation/words.js';
 import { VOLUME_MODES, validateAccessModes } from '../../volumes/claim-spec.js';
 import {
@@ -80,30 +86,33 @@ const SOURCE_RULES: { readonly [K in keyof Sources]-?: SourceRule<NonNullable<So
     if (!csi.volumeHandle) errors.push(required(`${path}.volumeHandle`));
     for (const field of [
       'controllerPublishSecretRef',
-      'nodePublishSecretRef',
       'controllerExpandSecretRef',
-      'nodeStageSecretRef',
+      'nodePublishSecretRef',
       'nodeExpandSecretRef',
     ] as const)
-      if (csi[field]) requireFields(csi[field], ['name', 'namespace'], `${path}.${field}`, errors);
+      if (csi[field]) validateSecretReference(csi[field], `${path}.${field}`, errors);
   },
 };
+
+function validateSecretReference(
+  { name, namespace }: Decoded<SecretReference>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!name) errors.push(required(`${path}.name`));
+  else validateSyntax(name, checkDns1123Subdomain, `${path}.name`, errors);
+  if (!namespace) errors.push(required(`${path}.namespace`));
+  else validateSyntax(namespace, checkDns1123Label, `${path}.namespace`, errors);
+}
 
 const POLICIES = ['Delete', 'Recycle', 'Retain'];
 
 /** Source: ValidatePersistentVolumeSpec in pkg/apis/core/validation/validation.go. */
 export function validateVolume(spec: Spec, errors: FieldError[]): void {
-  const { accessModes = [], capacity = {}, persistentVolumeReclaimPolicy: policy } = spec;
+  const { accessModes = [], persistentVolumeReclaimPolicy: policy } = spec;
   if (accessModes.length === 0) errors.push(required('spec.accessModes'));
   validateAccessModes(accessModes, 'spec.accessModes', errors);
-  const names = Object.keys(capacity);
-  if (names.length === 0) errors.push(required('spec.capacity'));
-  if (names.length !== 1 || names[0] !== 'storage')
-    errors.push(notSupported('spec.capacity', capacity, ['storage']));
-  for (const name of names) {
-    validateQualifiedResourceName(name, `spec.capacity[${name}]`, errors);
-    validatePositiveAmount(capacity[name], `spec.capacity[${name}]`, errors);
-  }
+  validateCapacity(spec.capacity, errors);
   if (policy && !POLICIES.includes(policy))
     errors.push(notSupported('spec.persistentVolumeReclaimPolicy', policy, POLICIES));
   validateNodeAffinity(spec, errors);
@@ -118,9 +127,18 @@ export function validateVolume(spec: Spec, errors: FieldError[]): void {
     errors.push(notSupported('spec.volumeMode', spec.volumeMode, VOLUME_MODES));
 }
 
-function validateNodeAffinity({ nodeAffinity, local }: Spec, errors: FieldError[]): void {
-  if (local && !nodeAffinity)
-    errors.push(required('metadata.annotations', 'Local volume requires node affinity'));
+function validateCapacity(capacity: Spec['capacity'], errors: FieldError[]): void {
+  const names = Object.keys(capacity ?? {});
+  if (names.length === 0) errors.push(required('spec.capacity'));
+  if (names.length !== 1 || names[0] !== 'storage')
+    errors.push(notSupported('spec.capacity', sortedMap(capacity), ['storage']));
+  for (const name of names) {
+    validateBasicAmount(capacity?.[name], `spec.capacity[${name}]`, errors);
+    validatePositiveAmount(capacity?.[name], `spec.capacity[${name}]`, errors);
+  }
+}
+
+function validateNodeAffinity({ nodeAffinity }: Spec, errors: FieldError[]): void {
   if (!nodeAffinity) return;
   const path = 'spec.nodeAffinity.required';
   if (!nodeAffinity.required) errors.push(required(path, 'must specify required node constraints'));
@@ -140,20 +158,29 @@ function validateSources(spec: Spec, errors: FieldError[]): void {
       return;
     }
     (SOURCE_RULES[name] as SourceRule<unknown>)(spec[name], `spec.${name}`, errors);
+    if (name === 'local' && !spec.nodeAffinity)
+      errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'));
   });
 }
 
 /** Source: ValidatePersistentVolumeUpdate. */
 export function validateVolumeUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
   validateVolume(spec, errors);
-  const source = (one: Spec): object => Object.fromEntries(sourcesOf(one).map((name) => [name, one[name]]));
-  if (!semanticEqual(withoutSecrets(source(spec)), withoutSecrets(source(old))))
+  const source = withoutNewSecret(sourceOf(spec), old.csi);
+  const before = sourceOf(old);
+  if (!semanticEqual(source, before))
     errors.push(
-      forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation'),
+      forbidden(
+        'spec.persistentvolumesource',
+        `spec.persistentvolumesource is immutable after creation\n${internalDiff('core.PersistentVolumeSource', before, source)}`,
+      ),
     );
   if (spec.volumeMode !== old.volumeMode)
     errors.push(invalid('volumeMode', spec.volumeMode ?? null, FIELD_IMMUTABLE));
-  if (old.nodeAffinity && !semanticEqual(spec.nodeAffinity, old.nodeAffinity))
+  if (
+    old.nodeAffinity &&
+    !semanticEqual(spec.nodeAffinity, withStableKeys(old.nodeAffinity, spec.nodeAffinity))
+  )
     errors.push(
       invalid(
         'nodeAffinity',
@@ -168,10 +195,37 @@ function internalAffinity({ required: selector }: NonNullable<Spec['nodeAffinity
   return { Required: selector ? internalNodeSelector(selector) : null };
 }
 
-/** The secrets with which a CSI volume grows may come later. */
-function withoutSecrets(source: object): object {
-  const { csi } = source as { csi?: object };
-  return csi
-    ? { ...source, csi: { ...csi, controllerExpandSecretRef: undefined, nodeExpandSecretRef: undefined } }
-    : source;
+function sourceOf(spec: Spec): Sources {
+  return Object.fromEntries(sourcesOf(spec).map((name) => [name, spec[name]]));
+}
+
+/** The secret with which a CSI volume grows may come later. */
+function withoutNewSecret(source: Sources, before: Spec['csi']): Sources {
+  if (!source.csi || !before || before.controllerExpandSecretRef) return source;
+  return { ...source, csi: { ...source.csi, controllerExpandSecretRef: undefined } };
+}
+
+const STABLE_KEYS: ReadonlyMap<string, string> = new Map([
+  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
+  ['beta.kubernetes.io/os', 'kubernetes.io/os'],
+  ['beta.kubernetes.io/arch', 'kubernetes.io/arch'],
+  ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
+]);
+
+type Affinity = NonNullable<Spec['nodeAffinity']>;
+
+/** As it was, with the keys of now where those may replace their forerunners. An empty one may replace any key without a successor. */
+function withStableKeys(old: Affinity, now: Affinity | undefined): Affinity {
+  const { nodeSelectorTerms = [] } = old.required ?? {};
+  const terms = nodeSelectorTerms.map(({ matchExpressions, ...term }, index) => ({
+    ...term,
+    ...(matchExpressions && {
+      matchExpressions: matchExpressions.map((expression, at) => {
+        const key = now?.required?.nodeSelectorTerms?.[index]?.matchExpressions?.[at]?.key ?? '';
+        return key === (STABLE_KEYS.get(expression.key ?? '') ?? '') ? { ...expression, key } : expression;
+      }),
+    }),
+  }));
+  return { ...old, ...(old.required && { required: { ...old.required, nodeSelectorTerms: terms } }) };
 }

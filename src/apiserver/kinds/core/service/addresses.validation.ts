@@ -2,7 +2,7 @@ import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ServiceSpec } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../../kind-definition.js';
 import { checkIp, containsAddress, familyOf, parseCidr } from '../../validation/addresses.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { duplicate, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { hasClusterIp } from './service.defaults.js';
 import { SERVICE_NETWORKS } from './service.reservations.js';
 
@@ -10,26 +10,40 @@ const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 const FAMILIES = ['IPv4', 'IPv6'];
 const PATH = 'spec.clusterIPs';
 
-/** Source: ValidateServiceClusterIPsRelatedFields in pkg/apis/core/validation/validation.go. */
-export function validateAddresses(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
+/**
+ * What the addresses are chosen by, which is looked at before anything else: nothing more is said of a service that has it wrong.
+ * Source: ValidateServiceClusterIPsRelatedFields in pkg/apis/core/validation/validation.go, initIPFamilyFields in
+ * pkg/registry/core/service/storage.
+ */
+export function addressProblems(spec: Decoded<ServiceSpec>): FieldError[] {
+  if (spec.type === 'ExternalName') return [];
+  const errors: FieldError[] = [];
+  validateAddresses(spec, errors);
+  if (errors.length === 0) validateStack(spec, errors);
+  if (errors.length === 0) validateRange(spec.clusterIPs ?? [], errors);
+  return errors;
+}
+
+function validateAddresses(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
-  if (spec.type === 'ExternalName') {
-    for (const field of ['clusterIPs', 'ipFamilies'] as const)
-      if (spec[field]?.length)
-        errors.push(forbidden(`spec.${field}`, 'may not be set for ExternalName services'));
-    if (ipFamilyPolicy)
-      errors.push(forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services'));
-    return;
-  }
   if (clusterIP === '' && clusterIPs.length > 0)
     errors.push(invalid(PATH, clusterIPs, 'must be empty when `clusterIP` is not specified'));
   if (clusterIP !== '' && clusterIPs.length === 0) errors.push(required(PATH));
   if (clusterIP !== '' && clusterIPs.length > 0 && clusterIPs[0] !== clusterIP)
     errors.push(invalid(PATH, clusterIPs, 'first value must match `clusterIP`'));
+  validateFamilies(ipFamilies, errors);
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy))
     errors.push(notSupported('spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES));
-  validateFamilies(ipFamilies, errors);
-  validateList(clusterIPs, ipFamilies, errors);
+  const { length } = errors;
+  validateList(clusterIPs, errors);
+  if (clusterIPs.length > 2) errors.push(invalid(PATH, clusterIPs, 'may only hold up to 2 values'));
+  if (errors.length === length) validateFamiliesOf(clusterIPs, ipFamilies, errors);
+}
+
+function validateStack(
+  { clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Decoded<ServiceSpec>,
+  errors: FieldError[],
+): void {
   if (ipFamilyPolicy === 'SingleStack' && (clusterIPs.length > 1 || ipFamilies.length > 1))
     errors.push(
       invalid(
@@ -50,52 +64,53 @@ function validateFamilies(families: readonly string[], errors: FieldError[]): vo
   });
 }
 
-function validateList(addresses: readonly string[], families: readonly string[], errors: FieldError[]): void {
-  if (addresses.length > 2) errors.push(invalid(PATH, addresses, 'may only hold up to 2 values'));
-  const seen = new Set<string>();
+function validateList(addresses: readonly string[], errors: FieldError[]): void {
   addresses.forEach((address, index) => {
-    const field = `${PATH}[${index}]`;
-    if (seen.has(address)) errors.push(duplicate(field, address));
-    seen.add(address);
-    if (address === 'None') {
-      if (addresses.length > 1 && index === 0)
+    if (index === 0 && address === 'None') {
+      if (addresses.length > 1)
         errors.push(invalid(PATH, addresses, "'None' must be the first and only value"));
       return;
     }
-    if (address === '') return;
-    const problems = checkIp(address);
-    for (const problem of problems) errors.push(invalid(field, address, problem));
-    if (problems.length > 0) return;
-    const family = familyOf(address);
-    if (families[index] !== undefined && families[index] !== family)
+    for (const problem of checkIp(address)) errors.push(invalid(`${PATH}[${index}]`, address, problem));
+  });
+}
+
+function validateFamiliesOf(
+  addresses: readonly string[],
+  families: readonly string[],
+  errors: FieldError[],
+): void {
+  if (addresses[0] === 'None') return;
+  const [first, second] = addresses.map(familyOf);
+  if (second !== undefined && first === second)
+    errors.push(invalid(PATH, addresses, 'may specify no more than one IP for each IP family'));
+  addresses.forEach((address, index) => {
+    const family = families[index];
+    if (family !== undefined && FAMILIES.includes(family) && family !== familyOf(address))
       errors.push(
         invalid(
-          field,
+          `${PATH}[${index}]`,
           address,
-          `expected an ${families[index]} value as indicated by \`ipFamilies[${index}]\``,
+          `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
         ),
       );
-    const network = SERVICE_NETWORKS[family];
+  });
+}
+
+function validateRange(addresses: readonly string[], errors: FieldError[]): void {
+  addresses.forEach((address, index) => {
+    if (address === 'None') return;
+    const network = SERVICE_NETWORKS[familyOf(address)];
     const cidr = parseCidr(network);
     if (cidr && !containsAddress(cidr, address))
       errors.push(
         invalid(
-          field,
+          `${PATH}[${index}]`,
           addresses,
           `failed to allocate IP ${address}: the provided IP (${address}) is not in the valid range. The range of valid IPs is ${network}`,
         ),
       );
   });
-  if (addresses.length === 2 && addresses.every((address) => checkIp(address).length === 0)) {
-    if (familyOf(addresses[0] ?? '') === familyOf(addresses[1] ?? ''))
-      errors.push(
-        invalid(
-          PATH,
-          addresses,
-          'may specify no more than one IP for each IP family, i.e 192.168.0.1 and 2001:db8::1',
-        ),
-      );
-  }
 }
 
 /** Addresses and families stay what they are; a second may come or go. Source: validateUpgradeDowngradeClusterIPs. */

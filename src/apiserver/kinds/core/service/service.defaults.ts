@@ -38,7 +38,7 @@ function defaultPort(port: Decoded<ServicePort>): void {
 export function withPlainAddresses(spec: Decoded<ServiceSpec>): void {
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
   if (!hasClusterIp(spec)) return;
-  if (!spec.ipFamilyPolicy) {
+  if (spec.ipFamilyPolicy === undefined) {
     const isDual = (spec.ipFamilies?.length ?? 0) > 1 || (spec.clusterIPs?.length ?? 0) > 1;
     spec.ipFamilyPolicy = isDual ? 'RequireDualStack' : 'SingleStack';
   }

@@ -33,7 +33,12 @@ export const SERVICE_KIND = defineKind<Service>({
     AGE,
     wide('Selector', ({ spec }) => labelsText(spec?.selector)),
   ),
-  applyDefaults: (object) => defaultService((object.spec ??= {})),
+  applyDefaults(object) {
+    const spec = (object.spec ??= {});
+    defaultService(spec);
+    if (spec.type === 'LoadBalancer')
+      for (const place of object.status?.loadBalancer?.ingress ?? []) if (place.ip) place.ipMode ??= 'VIP';
+  },
   prepareForCreate(object) {
     withPlainAddresses(object.spec ?? {});
     withLoadBalancerStatus(object);

@@ -10,17 +10,22 @@ import type { Service, ServicePort, ServiceSpec } from '@rollkeeper/machinery/ty
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, checkIp } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { internalForm } from '../../validation/internal-form.js';
 import { validateLabels } from '../../validation/labels.js';
 import { validateLoadBalancerStatus } from '../../common/load-balancer-status.js';
 import { validateSyntax, validateWords } from '../../validation/words.js';
 import type { WordRule } from '../../validation/words.js';
-import { validateAddresses, validateAddressesUpdate } from './addresses.validation.js';
+import { addressProblems, validateAddressesUpdate } from './addresses.validation.js';
 import { isExternal, wantsHealthPort } from './service.defaults.js';
 import { NODE_PORTS } from './service.reservations.js';
 
-const WORDS: readonly WordRule[] = [
-  { field: 'sessionAffinity', words: ['ClientIP', 'None'], isRequired: true },
-  { field: 'type', words: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], isRequired: true },
+const AFFINITY: WordRule = { field: 'sessionAffinity', words: ['ClientIP', 'None'], isRequired: true };
+const TYPE: WordRule = {
+  field: 'type',
+  words: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
+  isRequired: true,
+};
+const TRAFFIC: readonly WordRule[] = [
   { field: 'internalTrafficPolicy', words: ['Cluster', 'Local'] },
   {
     field: 'trafficDistribution',
@@ -30,43 +35,44 @@ const WORDS: readonly WordRule[] = [
 const PROTOCOLS: readonly WordRule[] = [
   { field: 'protocol', words: ['SCTP', 'TCP', 'UDP'], isRequired: true },
 ];
-const KUBELET_PORT = 10_250;
 const MAX_AFFINITY_SECONDS = 86_400;
 
 /** Source: ValidateService in pkg/apis/core/validation/validation.go. */
 export function validateService(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
+  const early = addressProblems(spec);
+  if (early.length === 0) validateNodePortRange(spec, early);
+  errors.push(...early);
+  if (early.length === 0) validateRest(spec, errors);
+}
+
+function validateRest(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isHeadless = spec.clusterIP === 'None';
   if (!spec.ports?.length && !isHeadless && spec.type !== 'ExternalName') errors.push(required('spec.ports'));
   validateType(spec, errors);
-  validatePorts(spec, errors);
+  const names = new Set<string>();
+  spec.ports?.forEach((port, index, { length }) =>
+    validatePort(port, { needsName: length > 1, names, path: `spec.ports[${index}]` }, errors),
+  );
   validateLabels(spec.selector, 'spec.selector', errors);
-  validateWords(spec, WORDS, 'spec', errors);
   validateAffinity(spec, errors);
-  validateAddresses(spec, errors);
   spec.externalIPs?.forEach((address, index) => {
     const field = `spec.externalIPs[${index}]`;
     const problems = checkIp(address);
     if (problems.length > 0) validateSyntax(address, () => problems, field, errors);
     else validateOrdinaryAddress(address, field, errors);
   });
-  validateTraffic(spec, errors);
+  validateWords(spec, [TYPE], 'spec', errors);
+  validateNodePorts(spec, errors);
+  validateDistinctPorts(spec.ports ?? [], errors);
   validateBalancer(spec, errors);
+  validateTraffic(spec, errors);
+  validateWords(spec, TRAFFIC, 'spec', errors);
 }
 
 function validateType(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   const isHeadless = spec.clusterIP === 'None';
   switch (spec.type) {
     case 'LoadBalancer':
-      spec.ports?.forEach(({ port }, index) => {
-        if (port === KUBELET_PORT)
-          errors.push(
-            invalid(
-              `spec.ports[${index}]`,
-              port,
-              `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`,
-            ),
-          );
-      });
       if (isHeadless)
         errors.push(
           invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services"),
@@ -77,6 +83,11 @@ function validateType(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
         errors.push(invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services"));
       break;
     case 'ExternalName':
+      for (const field of ['clusterIPs', 'ipFamilies'] as const)
+        if (spec[field]?.length)
+          errors.push(forbidden(`spec.${field}`, 'may not be set for ExternalName services'));
+      if (spec.ipFamilyPolicy !== undefined)
+        errors.push(forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services'));
       // The final dot is allowed, and no part of the name.
       if (spec.externalName)
         validateSyntax(
@@ -89,33 +100,41 @@ function validateType(spec: Decoded<ServiceSpec>, errors: FieldError[]): void {
   }
 }
 
-function validatePorts({ ports = [], type }: Decoded<ServiceSpec>, errors: FieldError[]): void {
-  const names = new Set<string>();
-  const places = new Set<string>();
-  const nodePorts = new Set<string>();
-  ports.forEach((port, index) => {
-    const path = `spec.ports[${index}]`;
-    validatePort(port, { needsName: ports.length > 1, names, path }, errors);
-    const place = `${port.protocol}/${port.port}`;
-    if (places.has(place)) errors.push(duplicate(path, { protocol: port.protocol, port: port.port }));
-    places.add(place);
-    if (!port.nodePort) return;
-    const field = `${path}.nodePort`;
-    if (type === 'ClusterIP') {
-      errors.push(forbidden(field, "may not be used when `type` is 'ClusterIP'"));
-      return;
-    }
-    if (port.nodePort < NODE_PORTS.first || port.nodePort > NODE_PORTS.last)
+/** What is chosen for a service comes from this range, and is looked at before the rest of it. */
+function validateNodePortRange({ ports = [] }: Decoded<ServiceSpec>, errors: FieldError[]): void {
+  ports.forEach(({ nodePort }, index) => {
+    if (nodePort && (nodePort < NODE_PORTS.first || nodePort > NODE_PORTS.last))
       errors.push(
         invalid(
-          field,
-          port.nodePort,
+          `spec.ports[${index}].nodePort`,
+          nodePort,
           `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}`,
         ),
       );
-    const nodePlace = `${port.protocol}/${port.nodePort}`;
-    if (nodePorts.has(nodePlace)) errors.push(duplicate(field, port.nodePort));
-    nodePorts.add(nodePlace);
+  });
+}
+
+function validateNodePorts({ ports = [], type }: Decoded<ServiceSpec>, errors: FieldError[]): void {
+  ports.forEach(({ nodePort }, index) => {
+    if (type === 'ClusterIP' && nodePort)
+      errors.push(forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+  });
+  const seen = new Set<string>();
+  ports.forEach(({ nodePort, protocol }, index) => {
+    if (!nodePort) return;
+    const place = `${protocol}/${nodePort}`;
+    if (seen.has(place)) errors.push(duplicate(`spec.ports[${index}].nodePort`, nodePort));
+    seen.add(place);
+  });
+}
+
+function validateDistinctPorts(ports: readonly Decoded<ServicePort>[], errors: FieldError[]): void {
+  const seen = new Set<string>();
+  ports.forEach(({ port, protocol }, index) => {
+    const place = `${protocol}/${port}`;
+    if (seen.has(place))
+      errors.push(duplicate(`spec.ports[${index}]`, internalForm('core.ServicePort', { port, protocol })));
+    seen.add(place);
   });
 }
 
@@ -144,6 +163,7 @@ function validateAffinity(
   errors: FieldError[],
 ): void {
   const field = 'spec.sessionAffinityConfig';
+  validateWords({ sessionAffinity }, [AFFINITY], 'spec', errors);
   if (sessionAffinity === 'None' && sessionAffinityConfig) {
     errors.push(forbidden(field, 'must not be set when session affinity is None'));
   }
@@ -223,6 +243,11 @@ export function validateServiceUpdate(
   old: Decoded<ServiceSpec>,
   errors: FieldError[],
 ): void {
+  const early = addressProblems(spec);
+  if (early.length > 0) {
+    errors.push(...early);
+    return;
+  }
   validateAddressesUpdate(spec, old, errors);
   if (
     old.type === 'LoadBalancer' &&
@@ -230,6 +255,12 @@ export function validateServiceUpdate(
     spec.loadBalancerClass !== old.loadBalancerClass
   )
     errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set'));
+  if (
+    wantsHealthPort(spec) &&
+    wantsHealthPort(old) &&
+    (spec.healthCheckNodePort ?? 0) !== (old.healthCheckNodePort ?? 0)
+  )
+    errors.push(forbidden('spec.healthCheckNodePort', 'field is immutable'));
   validateService(spec, errors);
 }
 

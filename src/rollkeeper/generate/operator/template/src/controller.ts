@@ -17,7 +17,8 @@ export const websites = defineController({
   // What `npm run generate` makes the roles of the chart from.
   writes: [
     { kind: Website, verbs: [], subresources: ['status', 'finalizers'] },
-    { kind: Deployment, verbs: ['patch', 'delete'] },
+    // To apply what is not there yet is to create it.
+    { kind: Deployment, verbs: ['create', 'patch', 'delete'] },
   ],
   async reconcile({ name }, context) {
     const { client, object, owned } = context;

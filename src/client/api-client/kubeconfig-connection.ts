@@ -1,0 +1,110 @@
+import { delimiter } from 'node:path';
+import { InvalidOptionError } from '@rollkeeper/machinery/errors';
+import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
+import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
+import { mergeKubeconfigs, readKubeconfigFile } from './kubeconfig-file.js';
+import { userCredentials } from './kubeconfig-user.js';
+import type { LoadKubeconfigOptions } from './load-kubeconfig.options.js';
+import { parseProxyUrl, proxyFromEnvironment } from './proxy.js';
+import type { PemSource } from './tls-files.js';
+import { TlsFiles } from './tls-files.js';
+
+type Compiled = LoadKubeconfigOptions & Required<Pick<LoadKubeconfigOptions, 'env' | 'logger'>>;
+
+/** The connection that kubeconfig files describe. @throws InvalidOptionError, UnsupportedError: see {@link loadKubeconfig} */
+export function kubeconfigConnection(
+  paths: readonly string[],
+  options: Compiled,
+): Promise<ClusterConnection> {
+  const config = mergeKubeconfigs(paths.map(readKubeconfigFile));
+  return connectionOf(config, options, `kubeconfig ${paths.join(delimiter)}`);
+}
+
+async function connectionOf(
+  config: Kubeconfig,
+  options: Compiled,
+  source: string,
+): Promise<ClusterConnection> {
+  const contextName = options.context ?? config.currentContext;
+  if (!contextName) throw new InvalidOptionError(source, 'current-context is not set');
+  const context = config.contexts.get(contextName);
+  if (!context) throw new InvalidOptionError(source, `there is no context "${contextName}"`);
+  const cluster = config.clusters.get(context.cluster);
+  if (!cluster) throw new InvalidOptionError(source, `there is no cluster "${context.cluster}"`);
+  const userName = context.user ?? '';
+  const user = userName ? config.users.get(userName) : undefined;
+  if (userName && !user) throw new InvalidOptionError(source, `there is no user "${userName}"`);
+
+  const fields = {
+    cluster: `${source}: clusters "${context.cluster}"`,
+    user: `${source}: users "${userName}"`,
+  };
+  const { clock, env, isTerminal = process.stdin.isTTY, logger } = options;
+  const files = tlsFiles(fields, cluster, user, options);
+  const ca = files.current.ca as Buffer | undefined;
+  const { credentials, plugin } = userCredentials(fields.user, user, {
+    ...{ userName, cluster, ca, isTerminal, env, clock, logger },
+  });
+  // Report a plugin that does not work at startup.
+  if (plugin) await credentials.headers();
+  const both = memoizedMerge();
+  const serverUrl = cluster.server.replace(/\/+$/, '');
+  return {
+    serverUrl,
+    get tls(): TlsMaterial {
+      return both(files.current, plugin?.certificate);
+    },
+    credentials,
+    proxyUrl: cluster['proxy-url']
+      ? parseProxyUrl(cluster['proxy-url'], `${fields.cluster}: proxy-url`)
+      : proxyFromEnvironment(serverUrl, env),
+    namespace: context.namespace ?? undefined,
+    source: `${source} (context ${contextName})`,
+  };
+}
+
+function tlsFiles(
+  fields: { readonly cluster: string; readonly user: string },
+  cluster: KubeconfigCluster,
+  user: KubeconfigUser | undefined,
+  { clock, logger }: Compiled,
+): TlsFiles {
+  const ca = pemSource(cluster, 'certificate-authority');
+  const cert = user && pemSource(user, 'client-certificate');
+  const key = user && pemSource(user, 'client-key');
+  const insecureSkipVerify = cluster['insecure-skip-tls-verify'] ?? false;
+  if (ca && insecureSkipVerify)
+    throw new InvalidOptionError(
+      fields.cluster,
+      'insecure-skip-tls-verify leaves certificate-authority without use',
+    );
+  if (cert && !key) throw new InvalidOptionError(fields.user, 'client-certificate without client-key');
+  if (key && !cert) throw new InvalidOptionError(fields.user, 'client-key without client-certificate');
+  const names = {
+    ca: `${fields.cluster}: certificate-authority`,
+    cert: `${fields.user}: client-certificate`,
+    key: `${fields.user}: client-key`,
+  };
+  const fixed = { serverName: cluster['tls-server-name'] ?? undefined, insecureSkipVerify };
+  return new TlsFiles({ sources: { ca, cert, key }, names, fixed, clock, logger });
+}
+
+/** Inline data overrides the file, as in client-go's `rest.Config`. */
+function pemSource<Name extends string>(
+  from: { [F in Name | `${Name}-data`]?: string | null },
+  name: Name,
+): PemSource | undefined {
+  const data = from[`${name}-data`];
+  if (data) return { data: Buffer.from(data, 'base64') };
+  const path = from[name];
+  return path ? { path } : undefined;
+}
+
+/** Returns the same object for the same inputs, because a new object means new connections. */
+function memoizedMerge(): (a: TlsMaterial, b: Partial<TlsMaterial> | undefined) => TlsMaterial {
+  let last: { a: TlsMaterial; b: Partial<TlsMaterial> | undefined; both: TlsMaterial } | undefined;
+  return (a, b) => {
+    if (last?.a !== a || last.b !== b) last = { a, b, both: b ? { ...a, ...b } : a };
+    return last.both;
+  };
+}

@@ -1,0 +1,17 @@
+import type { Clock } from '@rollkeeper/machinery/clock';
+import type { Logger } from '@rollkeeper/machinery/logging';
+
+/** Of {@link loadKubeconfig}. */
+export interface LoadKubeconfigOptions {
+  /** @default the files in `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
+  path?: string;
+  /** @default the file's current-context */
+  context?: string;
+  clock: Clock;
+  /** @default silent */
+  logger?: Logger;
+  /** @default process.env */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Whether credential plugins may prompt on standard input. @default whether it is a terminal */
+  isTerminal?: boolean;
+}

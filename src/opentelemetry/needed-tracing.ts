@@ -1,0 +1,12 @@
+import type { Tracing } from '@rollkeeper/runtime/telemetry';
+import { sendsSpans } from './sends-spans.js';
+import type { TracingOptions } from './tracing.js';
+import { untraced } from './untraced.js';
+
+/** As `startTracing`, whose SDK is loaded only if there is something to trace for. */
+export async function startNeededTracing(options: TracingOptions): Promise<Tracing> {
+  const { env, processors = [] } = options;
+  if (!sendsSpans(env) && processors.length === 0) return untraced();
+  const { startTracing } = await import('./tracing.js');
+  return startTracing(options);
+}

@@ -1,0 +1,1 @@
+export { interfaceKinds } from './interface-kinds.js';
