@@ -21,6 +21,7 @@ const SHOWN = {
     'Taint',
   ],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
+  storage: ['VolumeAttachmentSpec'],
 };
 
 /** Texts and numbers in Go, and what JSON writes of an empty one. */

@@ -119,7 +119,7 @@ function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: 
   const field = (name: string): Shape | undefined =>
     (own.kind === 'struct' ? own.field(name) : undefined) ??
     (rest.kind === 'struct' ? rest.field(name) : undefined);
-  return { kind: 'struct', field };
+  return { kind: 'struct', field, always: { metadata: {} } };
 }
 
 function structuralShape(schema: StructuralSchema): Shape {
@@ -141,7 +141,8 @@ function structuralShape(schema: StructuralSchema): Shape {
   }
   if (typeof additionalProperties === 'object')
     return { kind: 'map', item: structuralShape(additionalProperties) };
-  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
+  if (properties)
+    return { ...structShape(structuralShape, properties, isOpen ? DEDUCED : undefined), always: {} } as Shape;
   if (isOpen || additionalProperties === true) return DEDUCED;
   return ATOMIC;
 }

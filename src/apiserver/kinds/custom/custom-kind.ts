@@ -25,6 +25,7 @@ import { invalid } from '../validation/field-errors.js';
 import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
+import { deprecationOf } from './deprecated-version.js';
 import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
@@ -103,6 +104,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     finalizerNames: 'any',
     warnings: finalizerWarnings,
     ...(refusesCreation && { refusesCreation }),
+    ...(version.deprecated && { deprecation: deprecationOf(version, spec) }),
     ...customColumns(version.additionalPrinterColumns),
     ...(scale && { scale: customScale(scale) }),
     ...(needsView && { view: storedView(spec, version.name, withDefaults ? structural : undefined) }),
