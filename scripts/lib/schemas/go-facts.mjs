@@ -207,15 +207,6 @@ export const POINTER_TEXTS = {
   'io.k8s.api.storage.v1.CSIDriverSpec': ['fsGroupPolicy'],
   'io.k8s.api.storage.v1.StorageClass': ['reclaimPolicy', 'volumeBindingMode'],
   'io.k8s.api.storage.v1.VolumeAttachmentSource': ['persistentVolumeName'],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': [
-    'deprecationWarning',
-  ],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale': [
-    'labelSelectorPath',
-  ],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference': ['path'],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule': ['reason'],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig': ['url'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions': ['propagationPolicy'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions': ['resourceVersion'],
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': [

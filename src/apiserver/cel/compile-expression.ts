@@ -48,6 +48,8 @@ export type CelOutcome =
 
 const MAX_LENGTH = 100_000;
 const MAX_SHOWN = 100;
+/** Each problem repeats its line. */
+const MAX_SHOWN_LENGTH = 55_000;
 
 /** Checks an expression against the types of its variables, once for all evaluations. */
 export function compileExpression(
@@ -105,7 +107,14 @@ function sizeProblem(expression: string): string | undefined {
 function syntaxProblem(expression: string): string | undefined {
   const problems = syntaxProblems(expression);
   if (problems.length === 0) return undefined;
-  const shown = problems.slice(0, MAX_SHOWN).map(({ at, message }) => placedProblem(expression, at, message));
+  const shown: string[] = [];
+  let length = 0;
+  for (const { at, message } of problems) {
+    if (shown.length === MAX_SHOWN || length >= MAX_SHOWN_LENGTH) break;
+    const text = placedProblem(expression, at, message);
+    shown.push(text);
+    length += text.length;
+  }
   const more = problems.length - shown.length;
   return [...shown, ...(more > 0 ? [`${more} more errors were truncated`] : [])].join('\n');
 }

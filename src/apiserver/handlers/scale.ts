@@ -1,14 +1,16 @@
 import type { UnstructuredObject } from '@rollkeeper/machinery/kubernetes';
-import { apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
-import { conflict, invalid, unknownPath } from '../errors/index.js';
+import { NON_NEGATIVE, apiVersionOf, cloneJson } from '@rollkeeper/machinery/kubernetes';
+import { StatusError, badRequest, conflict, invalid, unknownPath } from '../errors/index.js';
 import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { isDefinedByUsers } from '../kinds/index.js';
+import { SHOWN_SCALE, invalidField, isDefinedByUsers } from '../kinds/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { DecodeError } from '../schema/index.js';
+import { presentObject } from '../table.js';
 import { patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
 import { checkAppliedVersion } from './apply.js';
@@ -20,13 +22,7 @@ import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
-const SCALE_TYPE = {
-  group: 'autoscaling',
-  version: 'v1',
-  resource: 'scales',
-  kind: 'Scale',
-  namespaced: true,
-};
+const SCALE_TYPE = SHOWN_SCALE.type;
 const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
 const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 
@@ -34,7 +30,8 @@ const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { scale } = call.kind;
   if (!scale) throw unknownPath();
-  if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
+  if (call.request.method === 'GET')
+    return shown(context, call, (await getState(context, call)).object, scale);
   const { change, options } = await writeOf(context, call, scale);
   const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
     const oldObject = toScale(current, scale);
@@ -54,7 +51,16 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
       admission: { subresource: 'scale', sent: SCALE, of: (object) => toScale(object, scale) },
     },
   );
-  return ok(toScale(updated.object, scale));
+  return shown(context, call, updated.object, scale);
+}
+
+function shown(
+  { clock }: RegistryContext,
+  call: ResourceCall,
+  object: Readonly<UnstructuredObject>,
+  mapping: ScaleMapping,
+): ApiResponse {
+  return ok(presentObject(toScale(object, mapping), SHOWN_SCALE, call, clock.now()));
 }
 
 interface ChangedScale {
@@ -85,18 +91,40 @@ async function readScale(
   body: Buffer,
   checkVersion: (apiVersion: string | undefined) => void = () => undefined,
 ): Promise<UnstructuredObject> {
+  const object = await decodedScale(context, call, body, checkVersion);
+  checkNamespace(object, call);
+  checkName(object, call.name);
+  return object;
+}
+
+/** Of a custom resource, a genuine server cannot say what is wrong with a Scale: it looks for its type in the wrong place. */
+const UNSAID =
+  'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"';
+
+async function decodedScale(
+  context: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  checkVersion: (apiVersion: string | undefined) => void,
+): Promise<UnstructuredObject> {
+  const isUnsaid = isDefinedByUsers(call.kind) && call.request.method === 'PUT';
   const { object, warnings } = await decodeBody(body, {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: SCALE_SCHEMA,
     kind: SCALE_TYPE,
     fieldValidation: checkWriteOptions(call.request),
+  }).catch((error: unknown) => {
+    const isUnread = error instanceof StatusError && error.cause instanceof DecodeError;
+    throw isUnsaid && isUnread ? badRequest(UNSAID, error) : error;
   });
   for (const warning of warnings) call.request.warn(warning);
   checkVersion(object.apiVersion);
-  checkType(object, SCALE_TYPE, isKnownType(context));
-  checkNamespace(object, call);
-  checkName(object, call.name);
+  try {
+    checkType(object, SCALE_TYPE, isKnownType(context));
+  } catch (error) {
+    throw isUnsaid ? badRequest(UNSAID, error) : error;
+  }
   return object;
 }
 
@@ -146,15 +174,8 @@ function scaled(
   checkPreconditions(scale, current, call);
   const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
   // A custom object is judged with its new number.
-  if (replicas < 0 && !isDefinedByUsers(call.kind)) {
-    throw invalid(SCALE_TYPE, call.name, [
-      {
-        type: 'FieldValueInvalid',
-        field: 'spec.replicas',
-        message: `Invalid value: ${replicas}: must be greater than or equal to 0`,
-      },
-    ]);
-  }
+  if (replicas < 0 && !isDefinedByUsers(call.kind))
+    throw invalid(SCALE_TYPE, call.name, [invalidField('spec.replicas', replicas, NON_NEGATIVE)]);
   const candidate = cloneJson(current) as UnstructuredObject;
   const isReplaced = call.request.method === 'PUT';
   candidate.metadata.resourceVersion = isReplaced ? scale.metadata.resourceVersion : undefined;

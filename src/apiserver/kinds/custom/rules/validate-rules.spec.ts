@@ -68,6 +68,11 @@ describe('rules of a schema', () => {
       { message: 'no', reason: 'FieldValueForbidden' },
       'FieldValueForbidden spec: Forbidden: no',
     ],
+    [
+      'nothing of what it calls a duplicate',
+      { reason: 'FieldValueDuplicate' },
+      'FieldValueDuplicate spec: Duplicate value',
+    ],
     ['the field it names', { message: 'no', fieldPath: '.max' }, 'spec.max: Invalid value: no'],
   ])('complain with %s', (_name, rule, complaint) => {
     const schema = schemaWith(ruled([{ rule: 'self.min <= self.max', ...rule }]));
