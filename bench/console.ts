@@ -170,7 +170,7 @@ async function measureMemory(client: HttpApiClient, page: Page): Promise<void> {
     const { heap, listeners, nodes } = await memoryOfPage(session);
     rows.push(heap);
     console.log(
-      `  minute ${String(minute).padStart(3)}: heap ${heap.toFixed(1)} MiB, ${nodes} nodes, ${listeners} listeners`,
+      `  minute ${String(minute).padStart(3)}: heap ${heap.toFixed(1)} MiB, ${nodes} nodes, ${listeners} listeners; controller ${memoryOf(set.pidOf('controller')).resident.toFixed(0)} MiB`,
     );
   }
   const seconds = (await processorSeconds(session)) - cpuBefore;

@@ -1,6 +1,7 @@
 // `npm run bench`: rolls Deployments out on a whole set of processes of its own and prints what it took.
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
 // `npm run bench -- --scheduler`: how many pods a second the scheduler decides, in memory.
+// `npm run bench -- --scheduling`: how many pods a second the scheduler binds through the embedded API server.
 // `npm run bench -- --slo`: how soon changes are answered, and what rollouts take beside their pods' own time.
 // `npm run bench -- --replica-cost`: what three replicas cost beside one, in CPU, writes and commands.
 // `npm run bench -- --delays`: what each wait before a sync is worth, in writes, syncs and time.
@@ -39,6 +40,7 @@ const scripts = {
   '--replica-cost': 'replica-cost.ts',
   '--scale-out': 'scale-out.ts',
   '--scheduler': 'scheduler.ts',
+  '--scheduling': 'scheduling.ts',
   '--slo': 'slo.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',

@@ -55,6 +55,11 @@ export class ApiServers {
     }
   }
 
+  /** A file for whoever is started beside the API server. */
+  get kubeconfig(): string {
+    return join(this.dataDir, 'kubeconfig');
+  }
+
   /** The process behind a target. */
   pidOf(target: HttpTarget): number {
     return target === this.floor ? this.floorPid : this.apiPid;
@@ -89,7 +94,8 @@ export class ApiServers {
       this.children.push(child);
       return child;
     };
-    const server = start(MAIN, ['apiserver', '--port', '0', '--data-dir', dataDir], execArgv);
+    const args = ['--port', '0', '--data-dir', dataDir, '--kubeconfig', this.kubeconfig];
+    const server = start(MAIN, ['apiserver', ...args], execArgv);
     const { url } = await ready(server);
     const [token, ca] = ['token', 'ca.crt'].map((name) => readFileSync(join(dataDir, name), 'utf8').trim());
     this.apiPid = server.pid ?? 0;

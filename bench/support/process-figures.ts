@@ -14,7 +14,19 @@ export function cpuSecondsOfTree(pid: number): number {
   const children = readdirSync('/proc').filter(
     (name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid,
   );
-  return children.reduce((seconds, child) => seconds + cpuSecondsOfTree(Number(child)), cpuSeconds(pid));
+  return children.reduce(
+    (seconds, child) => seconds + cpuSecondsOfTree(Number(child)),
+    cpuSecondsIfRuns(pid),
+  );
+}
+
+/** 0 of one that has ended meanwhile. */
+function cpuSecondsIfRuns(pid: number): number {
+  try {
+    return cpuSeconds(pid);
+  } catch {
+    return 0;
+  }
 }
 
 /** `undefined` for one that has ended meanwhile. */

@@ -8,10 +8,12 @@ const TICKS_PER_SECOND = 100;
  * something only where this is small.
  */
 export class OthersShare {
-  private readonly before = this.read();
+  private readonly before: { readonly busy: number; readonly all: number; readonly own: number };
 
   /** @param ownSeconds CPU seconds of the processes that are measured, and of the benchmark itself: now, since any moment */
-  constructor(private readonly ownSeconds: () => number) {}
+  constructor(private readonly ownSeconds: () => number) {
+    this.before = this.read();
+  }
 
   /** 0 to 1, since the construction. */
   now(): number {

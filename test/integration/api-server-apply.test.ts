@@ -271,7 +271,7 @@ describe('server-side apply', () => {
       config('x', { foo: 1 }),
       'fieldManager=me&fieldValidation=Strict',
       500,
-      /^failed to create typed patch object \(default\/x; apps\/v1, Kind=Deployment\): \.spec\.foo: field not declared in schema$/,
+      /^failed to create typed patch object \(\/x; apps\/v1, Kind=Deployment\): \.spec\.foo: field not declared in schema$/,
     ],
     ['no YAML', 'x', '{a: [', 'fieldManager=me', 400, /yaml/],
   ])('refuses %s', async (_what, name, body, query, status, message) => {

@@ -172,14 +172,15 @@ it('Policies whose expressions are none are refused, as are webhooks with such c
   expect(refused.status).toBe(422);
   const causes = refused.body.details.causes as { field: string; message: string }[];
   expect(causes.map(({ field }) => field)).toEqual([
+    'spec.matchConditions[0].expression',
     'spec.validations[0].expression',
     'spec.validations[1].expression',
-    'spec.matchConditions[0].expression',
   ]);
-  expect(causes[0]?.message).toContain(
+  expect(causes[0]?.message).toContain("<input>:1:8: Syntax error: no viable alternative at input '.'");
+  expect(causes[1]?.message).toContain(
     "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody'",
   );
-  expect(causes[1]?.message).toContain('must evaluate to bool');
+  expect(causes[2]?.message).toContain('must evaluate to bool but got int');
 });
 
 it('Policies say in their status what the types have against them', async () => {

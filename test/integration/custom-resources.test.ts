@@ -206,13 +206,13 @@ describe('custom resources', () => {
     );
     const many = await server.call('POST', path, aCronTab(group, 'a', { replicas: 5 }));
     expect(many.body.message).toBe(
-      'CronTab.ruled.example.com "a" is invalid: spec: Invalid value: "object": five need a zone',
+      'CronTab.ruled.example.com "a" is invalid: spec: Invalid value: five need a zone',
     );
     const created = await server.call('POST', path, aCronTab(group, 'a', { replicas: 4 }));
     expect(created.body.spec.zone).toBe('');
     const moved = await server.call('PATCH', `${path}/a`, { spec: { cronSpec: '1 2 3 4 5' } }, MERGE);
     expect(moved.body.details.causes).toEqual([
-      { reason: 'FieldValueInvalid', field: 'spec.cronSpec', message: 'Invalid value: "object": fixed' },
+      { reason: 'FieldValueInvalid', field: 'spec.cronSpec', message: 'Invalid value: fixed' },
     ]);
     const scaled = await server.call('PATCH', `${path}/a/scale`, { spec: { replicas: 5 } }, MERGE);
     expect(scaled.status).toBe(422);

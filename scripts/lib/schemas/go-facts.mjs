@@ -218,4 +218,18 @@ export const POINTER_TEXTS = {
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig': ['url'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions': ['propagationPolicy'],
   'io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions': ['resourceVersion'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': [
+    'deprecationWarning',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale': [
+    'labelSelectorPath',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps': [
+    '$ref',
+    'x-kubernetes-list-type',
+    'x-kubernetes-map-type',
+  ],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference': ['path'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule': ['reason'],
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig': ['url'],
 };

@@ -65,13 +65,19 @@ export class GoPackages {
     }
     const [, key, value] = /^map\[([\w.]+)\](.+)$/.exec(plain) ?? [];
     if (value !== undefined) {
-      const item = this.namedType(read, value);
-      return item && `map[${this.namedType(read, key) ?? key}]${item}`;
+      const named = this.namedType(read, key);
+      const item = this.namedType(read, value) ?? (named && this.structType(read, value));
+      return item && `map[${named ?? key}]${item}`;
     }
     if (BASIC.test(plain)) return undefined;
     const { owner, local } = this.resolve(read, plain);
     const found = owner?.types.get(local);
     return found && !found.fields ? `${owner.name}.${local}` : undefined;
+  }
+
+  structType(read, type) {
+    const { owner, local } = this.resolve(read, type);
+    return owner?.types.get(local)?.fields && `${owner.name}.${local}`;
   }
 
   emptyOf(read, type, omits) {

@@ -3,7 +3,12 @@ import path from 'node:path';
 
 /** The types that messages about invalid values show in their internal form, by the package that has them. */
 const SHOWN = {
-  apiextensions: ['CustomResourceDefinitionVersion', 'JSONSchemaProps', 'JSONSchemaPropsOrArray', 'ValidationRule'],
+  apiextensions: [
+    'CustomResourceDefinitionVersion',
+    'JSONSchemaProps',
+    'JSONSchemaPropsOrArray',
+    'ValidationRule',
+  ],
   apps: ['DaemonSetUpdateStrategy', 'DeploymentStrategy', 'StatefulSetUpdateStrategy'],
   batch: ['PodFailurePolicy', 'SuccessPolicy'],
   core: [
@@ -16,6 +21,7 @@ const SHOWN = {
     'Taint',
   ],
   resource: ['ResourceClaimSpec', 'ResourceClaimTemplateSpec'],
+  storage: ['VolumeAttachmentSpec'],
 };
 
 /** Texts and numbers in Go, and what JSON writes of an empty one. */
@@ -81,14 +87,22 @@ const EXTENSIONS = 'apiextensions-apiserver/pkg/apis/apiextensions';
 function readTypes(sources, name) {
   const files =
     name === 'apiextensions'
-      ? ['types.go', 'types_jsonschema.go'].map((file) => [path.join(EXTENSIONS, file), path.join(EXTENSIONS, 'v1', file)])
+      ? ['types.go', 'types_jsonschema.go'].map((file) => [
+          path.join(EXTENSIONS, file),
+          path.join(EXTENSIONS, 'v1', file),
+        ])
       : [[path.join('kubernetes/pkg/apis', name, 'types.go'), path.join('api', name, 'v1', 'types.go')]];
-  const [internal, versioned] = [0, 1].map((side) => structsIn(files.map((pair) => path.join(sources, pair[side]))));
+  const [internal, versioned] = [0, 1].map((side) =>
+    structsIn(files.map((pair) => path.join(sources, pair[side]))),
+  );
   return { internal: internal.structs, named: internal.named, versioned: versioned.structs };
 }
 
 function structsIn(files) {
-  const text = files.map((file) => readFileSync(file, 'utf8')).join('\n').replace(/\/\/.*$/gm, '');
+  const text = files
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+    .replace(/\/\/.*$/gm, '');
   const structs = new Map();
   const named = new Map();
   for (const [, name, body] of text.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm))

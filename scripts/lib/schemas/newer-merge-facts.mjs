@@ -69,6 +69,9 @@ export const NEWER_MERGE_FACTS = {
   'io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus': {
     containers: SET,
   },
+  'io.k8s.api.core.v1.PersistentVolumeSpec': {
+    claimRef: { mapType: 'granular' },
+  },
   'io.k8s.api.core.v1.PodSpec': {
     resourceClaims: { ...mergedBy('name'), patchStrategy: 'merge,retainKeys' },
     schedulingGates: mergedBy('name'),

@@ -31,6 +31,7 @@ const DISCOVERY = 'discovery.k8s.io';
 /** Where Deployments and others were before they had groups of their own. */
 const EXTENSIONS = 'extensions';
 const NETWORKING = 'networking.k8s.io';
+const DEVICES = 'resource.k8s.io';
 const RBAC = 'rbac.authorization.k8s.io';
 const STORAGE = 'storage.k8s.io';
 
@@ -81,6 +82,8 @@ const VIEW_RULES: readonly PolicyRule[] = [
   ),
   may(READ, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
   may(READ, NETWORKING, 'ingresses ingresses/status networkpolicies'),
+  may(READ, DEVICES, 'resourceclaims resourceclaims/status resourceclaimtemplates'),
+  may(READ, 'events.k8s.io', 'events'),
 ];
 
 const EDIT_RULES: readonly PolicyRule[] = [
@@ -109,6 +112,8 @@ const EDIT_RULES: readonly PolicyRule[] = [
   may(WRITE, 'policy', 'poddisruptionbudgets'),
   may(WRITE, NETWORKING, 'ingresses networkpolicies'),
   may(`${READ} ${WRITE}`, COORDINATION, 'leases'),
+  may(WRITE, DEVICES, 'resourceclaims resourceclaimtemplates'),
+  may(WRITE, 'events.k8s.io', 'events'),
 ];
 
 const ADMIN_RULES: readonly PolicyRule[] = [
@@ -131,7 +136,7 @@ export const NODE_RULES: readonly PolicyRule[] = [
   may(`create ${READ}`, CORE, 'nodes'),
   may('patch update', CORE, 'nodes/status'),
   may('patch update', CORE, 'nodes'),
-  may('create patch update', CORE, 'events'),
+  EVENTS,
   may(READ, CORE, 'pods'),
   may('create delete', CORE, 'pods'),
   may('patch update', CORE, 'pods/status'),
@@ -151,7 +156,7 @@ export const NODE_RULES: readonly PolicyRule[] = [
 
 /**
  * The ClusterRoles that every cluster has, but for those of add-ons and of most controllers. Source: the policy that
- * kube-apiserver 1.32 makes at its start (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
+ * kube-apiserver 1.36 makes at its start (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
 export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
   { name: 'cluster-admin', rules: [may('*', '*', '*'), { nonResourceURLs: ['*'], verbs: ['*'] }] },
@@ -198,6 +203,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       ),
       mayGet('/flagz'),
       mayGet('/statusz'),
+      may('get', CORE, 'nodes/metrics'),
     ],
   },
   {
@@ -234,10 +240,12 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
     rules: [
       EVENTS,
       may('create', COORDINATION, 'leases'),
-      mayNamed('get update', COORDINATION, 'leases', 'kube-scheduler'),
+      mayNamed(`${READ} update`, COORDINATION, 'leases', 'kube-scheduler'),
+      may(`${READ} ${WRITE}`, COORDINATION, 'leasecandidates'),
       may(READ, CORE, 'nodes'),
       may(`delete ${READ}`, CORE, 'pods'),
       may('create', CORE, 'bindings pods/binding'),
+      may('update', CORE, 'pods/finalizers'),
       may('patch update', CORE, 'pods/status'),
       may(READ, CORE, 'replicationcontrollers services'),
       may(READ, [APPS, EXTENSIONS], 'replicasets'),
@@ -250,6 +258,11 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       may(READ, CORE, 'namespaces'),
       may(READ, STORAGE, 'csidrivers'),
       may(READ, STORAGE, 'csistoragecapacities'),
+      may(READ, STORAGE, 'volumeattachments'),
+      may(READ, DEVICES, 'deviceclasses resourceslices'),
+      may(`${READ} patch update`, DEVICES, 'resourceclaims resourceclaims/status'),
+      may('create delete', DEVICES, 'resourceclaims'),
+      may('patch update', DEVICES, 'resourceclaims/binding'),
     ],
   },
   {
@@ -275,12 +288,21 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
     rules: [
       may(READ, CORE, 'nodes'),
       may('proxy', CORE, 'nodes'),
-      may('*', CORE, 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+      may(
+        '*',
+        CORE,
+        'nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats',
+      ),
     ],
   },
   {
     name: 'system:node',
-    rules: NODE_RULES,
+    rules: [
+      ...NODE_RULES,
+      may('get', CORE, 'serviceaccounts'),
+      may('get', DEVICES, 'resourceclaims'),
+      may('deletecollection', DEVICES, 'resourceslices'),
+    ],
   },
   {
     name: 'system:node-bootstrapper',
@@ -297,6 +319,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
       may(READ, CORE, 'nodes'),
       EVENTS,
       may('list watch', DISCOVERY, 'endpointslices'),
+      may('list watch', NETWORKING, 'servicecidrs'),
     ],
   },
   {
@@ -329,7 +352,7 @@ export const DEFAULT_CLUSTER_ROLES: readonly DefaultRole[] = [
     rules: [
       may(`delete ${READ}`, CORE, 'namespaces'),
       may('update', CORE, 'namespaces/finalize namespaces/status'),
-      may('delete deletecollection get list', '*', '*'),
+      may(`delete deletecollection ${READ}`, '*', '*'),
     ],
   },
 ];
@@ -379,6 +402,10 @@ export const DEFAULT_CLUSTER_ROLE_BINDINGS: readonly {
   { role: 'system:controller:namespace-controller', subjects: [account('namespace-controller')] },
 ];
 
+const MAY_ELECT: readonly PolicyRule[] = [
+  may(`create ${READ} update`, COORDINATION, 'leasecandidates leases'),
+];
+
 /** Roles of `kube-system`, with who has them there from the beginning. */
 export const DEFAULT_SYSTEM_ROLES: readonly (DefaultRole & {
   readonly subjects?: readonly DefaultSubject[];
@@ -390,15 +417,16 @@ export const DEFAULT_SYSTEM_ROLES: readonly (DefaultRole & {
   },
   {
     name: 'system::leader-locking-kube-controller-manager',
-    rules: [
-      may('watch', CORE, 'configmaps'),
-      mayNamed('get update', CORE, 'configmaps', 'kube-controller-manager'),
+    rules: MAY_ELECT,
+    subjects: [
+      user('system:kube-controller-manager'),
+      account('kube-controller-manager'),
+      account('leader-election-controller'),
     ],
-    subjects: [user('system:kube-controller-manager'), account('kube-controller-manager')],
   },
   {
     name: 'system::leader-locking-kube-scheduler',
-    rules: [may('watch', CORE, 'configmaps'), mayNamed('get update', CORE, 'configmaps', 'kube-scheduler')],
+    rules: MAY_ELECT,
     subjects: [user('system:kube-scheduler'), account('kube-scheduler')],
   },
 ];

@@ -101,7 +101,7 @@ describe('expressions', () => {
     ['nobody == 1', "undeclared reference to 'nobody' (in container '')"],
     ['self.names.all(n, n > 1)', "found no matching overload for '_>_' applied to '(string, int)'"],
     ['self.first == 1', "applied to '(container, int)'"],
-    ['"a".matches("(")', 'missing'],
+    ['"a".matches("(")', 'invalid matches argument'],
     ['has(self)', 'invalid argument to has() macro'],
     ['has(self.first.nope)', "undefined field 'nope'"],
     ['self.replicas >', 'ERROR: <input>:1:'],
@@ -169,5 +169,74 @@ describe('expressions that cost too much', () => {
   it('are not begun once the budget is used up', () => {
     const { program } = compileExpression('1 == 1', { variables: {} });
     expect(program?.evaluate({}, new CostBudget(0))).toMatchObject({ type: 'exceeded' });
+  });
+});
+
+describe('expressions of thousands of parts', () => {
+  const linked = (text: string, by: string): string => Array(4542).fill(text).join(by);
+  it.each([
+    [linked('true', ' && '), true],
+    [linked('false', ' || '), false],
+    [`${'!'.repeat(4541)}true`, false],
+    [`${'- '.repeat(4541)}1 == -1`, true],
+    [`size([${linked('1', ', ')}]) == 4542`, true],
+  ])('are evaluated if their syntax is taken: %.20s', (expression, value) => {
+    expect(outcomeOf(expression)).toEqual({ type: 'value', value });
+  });
+
+  it('are refused if they are too deep', () => {
+    const { problem } = compileExpression(`${linked('1', ' + ')} == 1`, { variables: {} });
+    expect(problem).toBe('ERROR: <input>:-1:0: max recursion depth exceeded');
+  });
+});
+
+describe('the words and the place of what is wrong with the types', () => {
+  const self = objectOf('object', {
+    n: 'int',
+    s: 'string',
+    l: listOf('int'),
+    m: mapOf('string'),
+  });
+  // What a genuine server answers.
+  it.each([
+    ['1u == 1', '1:4', "found no matching overload for '_==_' applied to '(uint, int)'"],
+    ['self.n + "a" == 1', '1:8', "found no matching overload for '_+_' applied to '(int, string)'"],
+    ['"a" in self.l', '1:5', "found no matching overload for '@in' applied to '(string, list(int))'"],
+    ['!self.n', '1:1', "found no matching overload for '!_' applied to '(int)'"],
+    ['self.n && true', '1:5', "expected type 'bool' but found 'int'"],
+    ['true && self.n', '1:13', "expected type 'bool' but found 'int'"],
+    ['self.nope == 1', '1:5', "undefined field 'nope'"],
+    ['self.n.nope', '1:7', "type 'int' does not support field selection"],
+    ['self.l.nope', '1:7', "type 'list(int)' does not support field selection"],
+    ['self.l["a"]', '1:7', "found no matching overload for '_[_]' applied to '(list(int), string)'"],
+    ['size()', '1:5', "found no matching overload for 'size' applied to '()'"],
+    ['self.s.size(1)', '1:12', "found no matching overload for 'size' applied to 'string.(int)'"],
+    ['self.s.nope()', '1:12', "undeclared reference to 'nope' (in container '')"],
+    ['nope(self)', '1:5', "undeclared reference to 'nope' (in container '')"],
+    ['self.s.matches(1)', '1:15', "found no matching overload for 'matches' applied to 'string.(int)'"],
+    ['self.s.matches("[")', '1:16', 'invalid matches argument'],
+    ['self.l.all(x, x)', '1:15', "expected type 'bool' but found 'int'"],
+    ['self.l.all(1, true)', '1:12', 'argument must be a simple name'],
+    [
+      'self.n.all(x, true)',
+      '1:5',
+      "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)",
+    ],
+    ['has(self.nope)', '1:4', "undefined field 'nope'"],
+    ['has(self.l[0])', '1:11', 'invalid argument to has() macro'],
+    ['has()', '1:4', "undeclared reference to 'has' (in container '')"],
+    [
+      'self.l == self.m',
+      '1:8',
+      "found no matching overload for '_==_' applied to '(list(int), map(string, string))'",
+    ],
+    [
+      'optional.of(1) == 1',
+      '1:16',
+      "found no matching overload for '_==_' applied to '(optional_type(int), int)'",
+    ],
+  ])('are those of cel-go: %s', (expression, place, words) => {
+    const { problem } = compileExpression(expression, { variables: { self } });
+    expect(problem?.split('\n')[0]).toBe(`ERROR: <input>:${place}: ${words}`);
   });
 });

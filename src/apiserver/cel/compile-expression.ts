@@ -4,12 +4,14 @@ import { TypeDeclarations } from './cel-values.js';
 import type { CostBudget, ExpressionNode } from './cost.js';
 import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from './cost.js';
 import { kubernetesEnvironment } from './environment.js';
+import { flattenChains } from './flat-chains.js';
 import { estimateCost } from './estimate/estimate-cost.js';
 import type { DeclaredSizes } from './estimate/size.js';
 import { registerObjectLiterals, withObjectLiterals } from './library/object-literals.js';
 import { withOwnMacros } from './library/macros.js';
-import { describeFailure, describeProblem, describeSyntax } from './problems.js';
-import { syntaxProblemsOf } from './syntax-problems.js';
+import { describeFailure, describeProblem, placedProblem } from './problems.js';
+import { syntaxProblems } from './syntax/check-syntax.js';
+import { withoutRepeatedSigns } from './syntax/repeated-signs.js';
 
 export interface CelDeclarations {
   /** The variables that the expression may use, by their names. */
@@ -45,19 +47,25 @@ export type CelOutcome =
   | { readonly type: 'exceeded'; readonly message: string };
 
 const MAX_LENGTH = 100_000;
+const MAX_SHOWN = 100;
 
 /** Checks an expression against the types of its variables, once for all evaluations. */
 export function compileExpression(
   expression: string,
   { hasLiterals = false, variables }: CelDeclarations,
 ): Compiled {
-  if (expression.length > MAX_LENGTH)
-    return { problem: `ERROR: <input>:-1:0: expression code point size exceeds limit: limit: ${MAX_LENGTH}` };
+  const problem = sizeProblem(expression) ?? syntaxProblem(expression);
+  if (problem !== undefined) return { problem };
   const environment = kubernetesEnvironment();
   const declarations = new TypeDeclarations(environment, namesIn(expression));
   const declared = new Map<string, DeclaredType>();
   if (hasLiterals) registerObjectLiterals(environment);
-  const text = hasLiterals ? withObjectLiterals(expression) : expression;
+  const plain = withoutRepeatedSigns(expression);
+  const text = hasLiterals ? withObjectLiterals(plain) : plain;
+  const isFunction = (name: string): boolean =>
+    environment.getDefinitions().functions.some((known) => known.name === name);
+  const describe = (error: unknown): string =>
+    describeProblem(expression, error, declarations.shownNames, isFunction);
   try {
     for (const [name, type] of Object.entries(variables)) {
       const known = declarations.declare(type);
@@ -65,8 +73,9 @@ export function compileExpression(
       environment.registerVariable(name, known.name);
     }
     const parsed = environment.parse(withOwnMacros(text));
+    flattenChains(parsed.ast as unknown as ExpressionNode);
     const { valid, type, error } = parsed.check();
-    if (!valid) return { problem: describeProblem(expression, error, declarations.shownNames) };
+    if (!valid) return { problem: describe(error) };
     const root = parsed.ast as unknown as ExpressionNode;
     const used = new Set(identifiersIn(root));
     meterExpression(root);
@@ -82,14 +91,23 @@ export function compileExpression(
       },
     };
   } catch (error) {
-    const syntax = syntaxProblemsOf(text, error, (changed) => environment.parse(withOwnMacros(changed)));
-    return {
-      problem:
-        syntax.length > 0
-          ? describeSyntax(expression, syntax)
-          : describeProblem(expression, error, declarations.shownNames),
-    };
+    return { problem: describe(error) };
   }
+}
+
+function sizeProblem(expression: string): string | undefined {
+  const size = expression.length > MAX_LENGTH ? [...expression].length : 0;
+  if (size <= MAX_LENGTH) return undefined;
+  const message = `expression code point size exceeds limit: size: ${size}, limit ${MAX_LENGTH}`;
+  return placedProblem(expression, undefined, message);
+}
+
+function syntaxProblem(expression: string): string | undefined {
+  const problems = syntaxProblems(expression);
+  if (problems.length === 0) return undefined;
+  const shown = problems.slice(0, MAX_SHOWN).map(({ at, message }) => placedProblem(expression, at, message));
+  const more = problems.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more errors were truncated`] : [])].join('\n');
 }
 
 /** All words of an expression: the fields that it asks for are among them. */

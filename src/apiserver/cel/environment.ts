@@ -22,7 +22,8 @@ function createBase(): Environment {
     enableOptionalTypes: true,
     // The values of `format` may differ in their types.
     homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: 20_000, maxDepth: 250 },
+    // How deeply expressions are nested is judged before; what the parts of one may be, by the number of all.
+    limits: { maxAstNodes: 20_000, maxDepth: 1_000, maxListElements: 20_000, maxMapEntries: 20_000 },
   });
   registerMacros(environment);
   registerTexts(environment);

@@ -1,20 +1,26 @@
-import type { SyntaxProblem } from './syntax-problems.js';
+import { OWN_HAS } from './library/macros.js';
+import type { PlacedNode } from './node-places.js';
+import { placeOf, typeNameOf } from './node-places.js';
 
 /** What the library says of an error, as far as it is used here. */
 interface LibraryError extends Error {
   readonly code?: string;
   readonly summary?: string;
   readonly range?: { readonly start: number };
+  readonly node?: PlacedNode;
+  /** The call of `has` whose field is not there. */
+  readonly call?: PlacedNode;
 }
 
 /** Of what names something, the rest after the library's own words; `$1` is what was in the brackets. */
 const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
-  [/^Reserved identifier: (.*)$/, 'reserved identifier: $1'],
   [/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')"],
+  [/^no such overload: (.*) in (.*)$/, "found no matching overload for '@in' applied to '($1, $2)'"],
   [
-    /^no such overload: (.*) ([=!<>+\-*/%in]+) (.*)$/,
+    /^no such overload: (.*) ([=!<>+\-*/%]+) (.*)$/,
     "found no matching overload for '_$2_' applied to '($1, $3)'",
   ],
+  [/^no such overload: ([!-])(.*)$/, "found no matching overload for '$1_' applied to '($2)'"],
   [
     /^found no matching overload for '(.*)\.(\w+)\((.*)\)'$/,
     "found no matching overload for '$2' applied to '$1.($3)'",
@@ -23,6 +29,13 @@ const WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
     /^found no matching overload for '(\w+)\((.*)\)'$/,
     "found no matching overload for '$1' applied to '($2)'",
   ],
+  [/^Logical operator requires bool operands, got '(.*)'$/, "expected type 'bool' but found '$1'"],
+  [
+    /^(?:all|exists)\(var, predicate\) predicate must return bool, got '(.*)'$/,
+    "expected type 'bool' but found '$1'",
+  ],
+  [/^.* invalid predicate iteration variable$/, 'argument must be a simple name'],
+  [/^Expression (of type .* cannot be range of a comprehension \(.*\))\.$/, 'expression $1'],
 ];
 
 const RUNTIME_WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = [
@@ -38,40 +51,82 @@ const RUNTIME_WORDS: readonly (readonly [pattern: RegExp, genuine: string])[] = 
 /**
  * Why an expression cannot be compiled, in the form that cel-go gives it: the place, the words, the line and a mark below.
  * @param shownNames how messages call the declared objects
+ * @param isFunction whether there is a function of a name
  */
 export function describeProblem(
   expression: string,
   error: unknown,
   shownNames: ReadonlyMap<string, string>,
+  isFunction: (name: string) => boolean,
 ): string {
-  const { summary, message, range, code } = error as LibraryError;
-  const said = summary ?? message;
-  const isMissingField = code === 'no_such_key';
-  const words = isMissingField
-    ? said.replace(/^No such key: (.*)$/, "undefined field '$1'")
-    : genuine(said, WORDS);
-  const shown = words.replace(/\bObject\d+\b/g, (name) => shownNames.get(name) ?? name);
-  const start = isMissingField ? pointBefore(expression, range?.start ?? 0) : (range?.start ?? 0);
-  return placed(expression, start, shown);
+  const { summary, message, range, node, code, call } = error as LibraryError;
+  const said = (node && accessProblem(node, code)) ?? genuine(summary ?? message, WORDS);
+  const shown = typesIn(said).replaceAll(/\bObject\d+\b/g, (name) => shownNames.get(name) ?? name);
+  const called = /^found no matching overload for '(\w+)' applied to/.exec(shown)?.[1];
+  const isKnown = called === undefined || (called !== OWN_HAS && isFunction(called));
+  const words = isKnown
+    ? shown
+    : `undeclared reference to '${called === OWN_HAS ? 'has' : called}' (in container '')`;
+  const at = node ? placeOf(call ?? wrongPart(node, code), expression) : (range?.start ?? 0);
+  return placedProblem(expression, at, words);
 }
 
-/** What is wrong at several places of a text. */
-export function describeSyntax(expression: string, problems: readonly SyntaxProblem[]): string {
-  return problems.map(({ start, words }) => placed(expression, start, words)).join('\n');
+/** What cannot be selected from a value, or not in this way. */
+function accessProblem({ op, args }: PlacedNode, code: string | undefined): string | undefined {
+  const isSelection = op === '.' || op === '.?';
+  if (!isSelection && op !== '[]' && op !== '[?]') return undefined;
+  const [owner, key] = args as [PlacedNode, unknown];
+  const type = typeNameOf(owner) ?? '';
+  if (code === 'no_such_key')
+    return isSelection ? `undefined field '${String(key)}'` : overload(op, type, key);
+  if (code !== 'invalid_index_type' && code !== 'cannot_index_type') return undefined;
+  return isSelection ? `type '${type}' does not support field selection` : overload(op, type, key);
 }
 
-/** The marks below the line are wide where its characters are no ASCII. */
-function placed(expression: string, start: number, words: string): string {
-  const before = expression.slice(0, start).split('\n');
-  const head = [...before.at(-1)!];
-  const line = expression.split('\n')[before.length - 1] ?? '';
-  const [at = ''] = line.slice(before.at(-1)!.length);
-  const marks = head.map((char) => (isWide(char) ? '．' : '.')).join('') + (isWide(at) ? '＾' : '^');
-  return `ERROR: <input>:${before.length}:${head.length + 1}: ${words}\n | ${line}\n | ${marks}`;
+function overload(op: string, type: string, key: unknown): string {
+  const name = op === '[]' ? '_[_]' : '_[?_]';
+  return `found no matching overload for '${name}' applied to '(${type}, ${typeNameOf(key) ?? 'dyn'})'`;
 }
 
-function isWide(char: string): boolean {
-  return char > '\u007f';
+/** Of a conjunction, the operand that is none. */
+function wrongPart(node: PlacedNode, code: string | undefined): PlacedNode {
+  if (code !== 'invalid_logical_operand') return node;
+  const operands = node.args as readonly PlacedNode[];
+  return operands.find((operand) => !['bool', 'dyn'].includes(typeNameOf(operand) ?? '')) ?? node;
+}
+
+const PARAMETERS: Readonly<Record<string, string>> = { list: 'list', map: 'map', optional: 'optional_type' };
+
+/** Types as cel-go writes them: `list(int)`. */
+function typesIn(text: string): string {
+  const next = text.replaceAll(
+    /\b(list|map|optional)<([^<>]*)>/g,
+    (_whole, name: string, inner: string) => `${PARAMETERS[name]!}(${inner})`,
+  );
+  return next === text ? text : typesIn(next);
+}
+
+/** More bytes of a line are not shown. */
+const MAX_LINE = 16_384;
+
+/**
+ * A problem with its place, the line and a mark below, which is wide below a wide character. Source: common/error.go of cel-go.
+ * @param at undefined for one of the whole expression
+ */
+export function placedProblem(expression: string, at: number | undefined, message: string): string {
+  if (at === undefined) return `ERROR: <input>:-1:0: ${message}`;
+  const before = expression.slice(0, at).split('\n');
+  const column = [...before.at(-1)!].length;
+  const line = (expression.split('\n')[before.length - 1] ?? '').replaceAll('\t', ' ');
+  const text = `ERROR: <input>:${before.length}:${column + 1}: ${message}`;
+  if (Buffer.byteLength(line) > MAX_LINE) return text;
+  const letters = [...line];
+  const dots = letters.slice(0, column).map((letter) => (isWide(letter) ? '\uFF0E' : '.'));
+  return `${text}\n | ${line}\n | ${dots.join('')}${isWide(letters[column] ?? '') ? '\uFF3E' : '^'}`;
+}
+
+function isWide(letter: string): boolean {
+  return Buffer.byteLength(letter) > 1;
 }
 
 /** Why an evaluation failed. */
@@ -83,10 +138,4 @@ export function describeFailure(error: unknown): string {
 function genuine(said: string, words: typeof WORDS): string {
   for (const [pattern, text] of words) if (pattern.test(said)) return said.replace(pattern, text);
   return said;
-}
-
-/** The mark is below the dot before the field. */
-function pointBefore(expression: string, start: number): number {
-  const point = expression.lastIndexOf('.', start);
-  return point < 0 ? start : point;
 }

@@ -34,7 +34,7 @@ export async function decodeApplied(
     const problems = typedProblems(document, schemas, schema);
     if (problems.length > 0)
       throw unexpected(
-        `failed to create typed patch object ${subject(options)}: ${typedProblemText(problems)}`,
+        `failed to create typed patch object ${subject({ ...options, namespace: namespaceIn(document) })}: ${typedProblemText(problems)}`,
       );
   };
   try {
@@ -76,6 +76,12 @@ function textOf(value: unknown): string {
 /** `(namespace/name; apps/v1, Kind=Deployment)` */
 function subject({ kind, name, namespace }: DecodeAppliedOptions): string {
   return `(${namespace}/${name}; ${gvk(kind)})`;
+}
+
+/** The namespace that a configuration gives itself, which it may leave to the path. */
+function namespaceIn({ metadata }: Readonly<Record<string, unknown>>): string {
+  const named = (metadata as { readonly namespace?: unknown } | null | undefined)?.namespace;
+  return typeof named === 'string' ? named : '';
 }
 
 function gvk({ group, kind, version }: ResourceType): string {

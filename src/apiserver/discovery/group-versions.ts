@@ -1,4 +1,5 @@
 import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { compareVersions } from '../kinds/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { COMPONENT_STATUSES } from '../component-statuses/component-statuses.js';
 import { METRICS_TYPES } from '../resource-metrics/metrics-kinds.js';
@@ -124,18 +125,4 @@ export function isBuiltInGroup(group: string): boolean {
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
-const STABILITY = ['alpha', 'beta', undefined];
-
-/** `v2`, `v1`, `v1beta1`, then all others. Source: CompareKubeAwareVersionStrings of apimachinery. */
-function compareVersions(a: string, b: string): number {
-  const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
-  if (!one || !other) return one ? -1 : other ? 1 : compareTexts(a, b);
-  return (
-    STABILITY.indexOf(other[2]) - STABILITY.indexOf(one[2]) ||
-    Number(other[1]) - Number(one[1]) ||
-    Number(other[3] ?? 0) - Number(one[3] ?? 0)
-  );
 }

@@ -1,3 +1,4 @@
+import { isDefinedByUsers } from '../kinds/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
 /** Verbs of every kind's own resource. */
@@ -12,8 +13,21 @@ export const RESOURCE_VERBS = [
   'watch',
 ] as const;
 
+/** The same of a custom resource, in the order of apiextensions-apiserver. */
+const CUSTOM_VERBS = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+] as const;
+
 /** Namespaces are only deleted by name: they have no deletecollection. */
 export function verbsOf(kind: KindDefinition): readonly string[] {
+  if (isDefinedByUsers(kind)) return CUSTOM_VERBS;
   return kind.type.kind === 'Namespace'
     ? RESOURCE_VERBS.filter((verb) => verb !== 'deletecollection')
     : RESOURCE_VERBS;

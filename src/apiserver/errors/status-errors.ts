@@ -170,7 +170,7 @@ export function unsupportedMediaType(accepted: readonly string[], what = ''): St
 
 /** No patch at all has this media type. */
 export function unknownPatchType(): StatusError {
-  return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type');
+  return new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
 }
 
 export function expired(message: string, continueToken?: string): StatusError {

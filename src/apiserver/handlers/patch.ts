@@ -20,6 +20,7 @@ import {
 } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 import { handleApply } from './apply.js';
+import { wrongType } from './custom-type.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
 import { checkPatchedIdentity } from './read-object.js';
@@ -84,10 +85,11 @@ export function patchedObject(context: RegistryContext, patching: Patching): Pat
   // Refusals show what was made of the object, and of strategic merges the patch.
   const made = type === 'strategic' ? undefined : stringifyJson(object);
   const refuse = (problem: string): StatusError => invalidPatch(made ?? goValue(readPatch(patch)), problem);
-  checkPatchedType(object, current, refuse, kind);
+  const isCustom = schemas.get(schema)?.structural !== undefined;
+  checkPatchedType(object, current, refuse, { type: kind, isCustom });
   try {
     const found = normalizeObject(object, schemas, schema);
-    const findings = found.length < 2 ? found : inOrder(found, schemas.get(schema)?.structural !== undefined);
+    const findings = found.length < 2 ? found : inOrder(found, isCustom);
     return { object, findings, refuse };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -106,7 +108,7 @@ function checkPatchedType(
   patched: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
   refuse: (problem: string) => StatusError,
-  { group }: ResourceType,
+  { type, isCustom }: { type: ResourceType; isCustom: boolean },
 ): void {
   const unreadable = typeFieldProblem(patched);
   if (unreadable !== undefined) throw refuse(unreadable);
@@ -114,8 +116,10 @@ function checkPatchedType(
   const named: { readonly [Field in keyof NamedType]?: string | null } = patched;
   const apiVersion = named.apiVersion ?? current.apiVersion;
   const kind = named.kind ?? current.kind;
-  if (apiVersion !== current.apiVersion || kind !== current.kind)
-    throw refuse(notRegistered({ apiVersion, kind }, group));
+  if (apiVersion === current.apiVersion && kind === current.kind) return;
+  throw isCustom
+    ? wrongType({ ...current, apiVersion, kind }, type)
+    : refuse(notRegistered({ apiVersion, kind }, type.group));
 }
 
 function checkFindings({ findings, refuse }: PatchedObject, level: FieldValidation): string[] {

@@ -3,7 +3,7 @@ import type { Pod } from '../../machinery/kubernetes/index.js';
 import { addedText, decideContainer, decideLog, logOptionsOf } from './pod-log.js';
 
 const RUNNING = { running: { startedAt: '2026-01-02T03:04:05Z' } };
-const ALL = logOptionsOf(new URLSearchParams());
+const ALL = logOptionsOf(new URLSearchParams(), 'p');
 
 function pod(change: { log?: string; state?: object; lastState?: object; spec?: object } = {}): Pod {
   return {
@@ -20,7 +20,8 @@ function pod(change: { log?: string; state?: object; lastState?: object; spec?: 
   } as unknown as Pod;
 }
 
-const logOf = (of: Pod, query = ''): string => decideLog(of, 'web', logOptionsOf(new URLSearchParams(query)));
+const logOf = (of: Pod, query = ''): string =>
+  decideLog(of, 'web', logOptionsOf(new URLSearchParams(query), 'p'));
 
 describe('the log of a container', () => {
   it.each([
@@ -43,8 +44,23 @@ describe('the log of a container', () => {
     expect(logOf(of)).toBe('web\n');
   });
 
-  it.each(['tailLines=-1', 'tailLines=x', 'limitBytes=0'])('is refused for %s', (query) => {
-    expect(() => logOptionsOf(new URLSearchParams(query))).toThrow(/Invalid value/);
+  it.each([
+    ['tailLines=-1', 'tailLines: Invalid value: -1: must be greater than or equal to 0'],
+    ['limitBytes=0', 'limitBytes: Invalid value: 0: must be greater than 0'],
+    ['sinceSeconds=0', 'sinceSeconds: Invalid value: 0: must be greater than 0'],
+    [
+      'sinceSeconds=1&sinceTime=x',
+      '[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    ],
+    ['stream=Stdout', 'stream: Forbidden: may not be specified'],
+  ])('is refused for %s', (query, problem) => {
+    const read = () => logOptionsOf(new URLSearchParams(query), 'p');
+    expect(read).toThrow(`PodLogOptions "p" is invalid: ${problem}`);
+  });
+
+  it('is refused for a number that is none', () => {
+    const read = () => logOptionsOf(new URLSearchParams('tailLines=x'), 'p');
+    expect(read).toThrow('strconv.ParseInt: parsing "x": invalid syntax');
   });
 
   it('cannot be had without the annotation, as of a node that does not answer', () => {

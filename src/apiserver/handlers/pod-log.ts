@@ -1,7 +1,9 @@
-import { containerAnnotation, isPodFinished, ownField } from '@rollkeeper/machinery/kubernetes';
+import { containerAnnotation, goQuote, isPodFinished, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { DeepReadonly, Pod } from '@rollkeeper/machinery/kubernetes';
 import type { StorageEvent } from '../storage/index.js';
-import { badRequest, kubeletUnreachable, notFound } from '../errors/index.js';
+import { badRequest, invalid, kubeletUnreachable, notFound } from '../errors/index.js';
+import { forbiddenField, invalidField } from '../kinds/index.js';
+import type { FieldError } from '../kinds/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { storageKeyOf, translateStorageError } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -27,8 +29,8 @@ export interface LogOptions {
 
 /** `GET` of a pod's `log`: what its annotation says that the container has written. Nothing is run that could write. */
 export async function handlePodLog(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const options = logOptionsOf(call.request.query, call.name);
   const { pod, revision } = await readPod(context, call);
-  const options = logOptionsOf(call.request.query);
   const container = decideContainer(pod, options.container);
   if (!pod.spec.nodeName) return text('');
   const log = decideLog(pod, container, options);
@@ -52,24 +54,47 @@ async function readPod(
   return { pod: stored.object as Pod, revision: stored.revision };
 }
 
-export function logOptionsOf(query: URLSearchParams): LogOptions {
+/** @throws StatusError 400 for what cannot be read, 422 for what makes no sense. Source: ValidatePodLogOptions. */
+export function logOptionsOf(query: URLSearchParams, pod: string): LogOptions {
   const flag = (name: string): boolean => query.get(name) === 'true' || query.get(name) === '1';
+  const tailLines = readCount(query, 'tailLines');
+  const limitBytes = readCount(query, 'limitBytes');
+  const errors = logOptionErrors(
+    { tailLines, limitBytes, sinceSeconds: readCount(query, 'sinceSeconds') },
+    query,
+  );
+  if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, pod, errors);
   return {
     container: query.get('container') ?? undefined,
     previous: flag('previous'),
     timestamps: flag('timestamps'),
-    tailLines: readCount(query, 'tailLines', 0),
-    limitBytes: readCount(query, 'limitBytes', 1),
+    tailLines,
+    limitBytes,
   };
 }
 
-function readCount(query: URLSearchParams, name: string, least: number): number | undefined {
+function logOptionErrors(
+  counts: Readonly<Record<string, number | undefined>>,
+  query: URLSearchParams,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const { limitBytes = 1, sinceSeconds, tailLines = 0 } = counts;
+  if (tailLines < 0) errors.push(invalidField('tailLines', tailLines, 'must be greater than or equal to 0'));
+  if (limitBytes < 1) errors.push(invalidField('limitBytes', limitBytes, 'must be greater than 0'));
+  if (sinceSeconds !== undefined && query.get('sinceTime'))
+    errors.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+  else if (sinceSeconds !== undefined && sinceSeconds < 1)
+    errors.push(invalidField('sinceSeconds', sinceSeconds, 'must be greater than 0'));
+  if (query.get('stream')) errors.push(forbiddenField('stream', 'may not be specified'));
+  return errors;
+}
+
+function readCount(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null || value === '') return undefined;
-  const count = /^-?\d{1,15}$/.test(value) ? Number(value) : undefined;
-  if (count === undefined || count < least)
-    throw badRequest(`${name}: Invalid value: ${JSON.stringify(value)}: must be an integer from ${least} on`);
-  return count;
+  if (!/^[+-]?\d{1,15}$/.test(value))
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: invalid syntax`);
+  return Number(value);
 }
 
 /**

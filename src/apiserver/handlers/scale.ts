@@ -4,12 +4,11 @@ import { conflict, invalid, unknownPath } from '../errors/index.js';
 import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { SHOWN_SCALE } from '../kinds/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { presentObject } from '../table.js';
 import { patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
 import { checkAppliedVersion } from './apply.js';
@@ -21,7 +20,13 @@ import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
-const SCALE_TYPE = SHOWN_SCALE.type;
+const SCALE_TYPE = {
+  group: 'autoscaling',
+  version: 'v1',
+  resource: 'scales',
+  kind: 'Scale',
+  namespaced: true,
+};
 const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
 const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 
@@ -29,8 +34,7 @@ const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { scale } = call.kind;
   if (!scale) throw unknownPath();
-  if (call.request.method === 'GET')
-    return shown(context, call, (await getState(context, call)).object, scale);
+  if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
   const { change, options } = await writeOf(context, call, scale);
   const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
     const oldObject = toScale(current, scale);
@@ -50,16 +54,7 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
       admission: { subresource: 'scale', sent: SCALE, of: (object) => toScale(object, scale) },
     },
   );
-  return shown(context, call, updated.object, scale);
-}
-
-function shown(
-  { clock }: RegistryContext,
-  call: ResourceCall,
-  object: Readonly<UnstructuredObject>,
-  mapping: ScaleMapping,
-): ApiResponse {
-  return ok(presentObject(toScale(object, mapping), SHOWN_SCALE, call, clock.now()));
+  return ok(toScale(updated.object, scale));
 }
 
 interface ChangedScale {
@@ -150,7 +145,8 @@ function scaled(
 ): UnstructuredObject {
   checkPreconditions(scale, current, call);
   const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
-  if (replicas < 0) {
+  // A custom object is judged with its new number.
+  if (replicas < 0 && !isDefinedByUsers(call.kind)) {
     throw invalid(SCALE_TYPE, call.name, [
       {
         type: 'FieldValueInvalid',

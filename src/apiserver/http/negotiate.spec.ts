@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { negotiate } from './negotiate.js';
+import { checkRepresentable, negotiate } from './negotiate.js';
 
 describe('negotiate', () => {
   it.each([
@@ -23,7 +23,30 @@ describe('negotiate', () => {
     expect(negotiate(accept)).toEqual(expected);
   });
 
-  it.each(['application/vnd.kubernetes.protobuf', 'text/html'])('refuses %s', (accept) => {
+  it.each([
+    'application/vnd.kubernetes.protobuf',
+    'text/html',
+    'application/json;v=v2',
+    'application/json;as=Table;g=meta.k8s.io',
+    'application/json;as=Table;g=meta.k8s.io;v=v2',
+    'application/json;as=Table;v=v1',
+  ])('refuses %s', (accept) => {
     expect(() => negotiate(accept)).toThrow(/only the following media types are accepted/);
+  });
+});
+
+describe('what a built-in kind is written as', () => {
+  it.each([undefined, 'text/html, */*', 'application/yaml;q=1'])('may be asked for as %s', (accept) => {
+    expect(() => checkRepresentable(accept, { hasStreams: false })).not.toThrow();
+  });
+
+  it('is named to those who ask for something else', () => {
+    const written = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    const ask = (hasStreams: boolean) => () =>
+      checkRepresentable('application/*', { hasStreams, first: ['text/plain'] });
+    expect(ask(false)).toThrow(`406: Not Acceptable\n\nAvailable representations: text/plain, ${written}`);
+    expect(ask(true)).toThrow(
+      /protobuf, application\/json;stream=watch, application\/vnd.kubernetes.protobuf;stream=watch$/,
+    );
   });
 });

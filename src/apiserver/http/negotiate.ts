@@ -1,4 +1,4 @@
-import { notAcceptable } from '../errors/index.js';
+import { notAcceptable, pageNotAcceptable } from '../errors/index.js';
 import { PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
@@ -40,6 +40,25 @@ export function negotiate(accept: string | undefined, offer: Offer = {}): Negoti
   return found;
 }
 
+const REPRESENTATIONS = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
+const STREAMS = ['application/json', PROTOBUF_MEDIA_TYPE].map((type) => `${type};stream=watch`);
+
+/**
+ * Refuses what no handler of a built-in kind writes, before it is asked. Groups of types but all are none that it knows.
+ * @param first what is written beside objects
+ * @throws StatusError 406
+ */
+export function checkRepresentable(
+  accept: string | undefined,
+  { first = [], hasStreams }: { readonly first?: readonly string[]; readonly hasStreams: boolean },
+): void {
+  if (!accept) return;
+  const known = [...first, ...REPRESENTATIONS];
+  const asked = accept.split(',').map((clause) => clause.split(';', 1)[0]?.trim() ?? '');
+  if (asked.some((type) => type === '*/*' || known.includes(type))) return;
+  throw pageNotAcceptable([...known, ...(hasStreams ? STREAMS : [])].join(', '));
+}
+
 function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
   for (const clause of accept.split(',')) {
     const [type = '', ...rest] = clause.split(';').map((part) => part.trim());
@@ -47,12 +66,13 @@ function firstAcceptable(accept: string, offer: Offer): Negotiated | undefined {
     if (!format) continue;
     const parameters = new Map(rest.map((part) => part.split('=', 2) as [string, string]));
     const as = parameters.get('as');
-    const metaVersion = parameters.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
-    if (as === undefined) {
+    const [group, version] = [parameters.get('g'), parameters.get('v')];
+    const metaVersion = version === 'v1beta1' ? 'v1beta1' : 'v1';
+    if (as === undefined && group === undefined && version === undefined) {
       if (format === 'protobuf' && !offer.hasProtobuf) continue;
       return { format, metaVersion };
     }
-    if (isOffered(as, format) && parameters.get('g') === 'meta.k8s.io') {
+    if (as !== undefined && isOffered(as, format) && group === 'meta.k8s.io' && metaVersion === version) {
       return { format, as: as as NonNullable<Negotiated['as']>, metaVersion };
     }
   }

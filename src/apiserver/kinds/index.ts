@@ -27,7 +27,9 @@ export { createKindRegistry } from './kind-registry.js';
 export { NAME_COLUMN, column } from './common/columns.js';
 export { humanDuration } from './common/human-duration.js';
 export { SHOWN_SCALE } from './common/scale.js';
+export { compareVersions } from './common/version-order.js';
 export {
+  forbidden as forbiddenField,
   invalid as invalidField,
   notSupported as notSupportedField,
   required as requiredField,

@@ -47,13 +47,22 @@ export function applyConfig(applied: AppliedConfig): ApplyOutcome {
   const object = isEmptySet(before)
     ? merged
     : (pruneReleased(merged, before, union(allOwned(renewed), said), shape) ?? {});
-  const found = compare(live, object, shape);
+  const found = ofPart(compare(live, object, shape), manager.subresource);
   // What changes no value changes no time: a manager that comes to own what is there already has none.
   const changed = isUnchanged(found) ? renewed : withOwner(renewed, manager, fields, time);
   return {
     object,
     owners: takeAway(changed, found, manager),
     conflicts: conflictsOf(renewed, found, manager),
+  };
+}
+
+/** What has no effect is no change, and so no conflict. */
+function ofPart({ added, modified, removed }: Comparison, subresource: string): Comparison {
+  return {
+    added: withoutOtherPart(added, subresource),
+    modified: withoutOtherPart(modified, subresource),
+    removed: withoutOtherPart(removed, subresource),
   };
 }
 

@@ -12,7 +12,13 @@ export type Shape =
     }
   /** `deduced`: not declared as a map, so a value that is none counts as a whole. */
   | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
-  | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
+  | {
+      readonly kind: 'list';
+      readonly keys: readonly string[];
+      readonly item: Shape;
+      /** Keys that items may leave out. @default those of the published types */
+      readonly defaults?: Readonly<Record<string, unknown>>;
+    }
   | { readonly kind: 'set' };
 
 const ATOMIC: Shape = { kind: 'atomic' };
@@ -113,7 +119,7 @@ function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: 
   const field = (name: string): Shape | undefined =>
     (own.kind === 'struct' ? own.field(name) : undefined) ??
     (rest.kind === 'struct' ? rest.field(name) : undefined);
-  return { kind: 'struct', field };
+  return { kind: 'struct', field, always: { metadata: {} } };
 }
 
 function structuralShape(schema: StructuralSchema): Shape {
@@ -125,14 +131,33 @@ function structuralShape(schema: StructuralSchema): Shape {
     if (listType === 'set') return { kind: 'set' };
     const keys = schema['x-kubernetes-list-map-keys'];
     return listType === 'map' && keys && items
-      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items) }
+      ? {
+          kind: 'list',
+          keys: [...keys].sort(),
+          item: structuralShape(items),
+          defaults: structuralKeyDefaults(items, keys),
+        }
       : ATOMIC;
   }
   if (typeof additionalProperties === 'object')
     return { kind: 'map', item: structuralShape(additionalProperties) };
-  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
+  if (properties)
+    return { ...structShape(structuralShape, properties, isOpen ? DEDUCED : undefined), always: {} } as Shape;
   if (isOpen || additionalProperties === true) return DEDUCED;
   return ATOMIC;
+}
+
+/** Of the keys of list items, those that have defaults. */
+export function structuralKeyDefaults(
+  items: StructuralSchema,
+  keys: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const defaults: Record<string, unknown> = {};
+  for (const key of keys) {
+    const value: unknown = ownField(items.properties, key)?.default;
+    if (value !== undefined) setField(defaults, key, value);
+  }
+  return defaults;
 }
 
 /** The path element of a list's item. */
@@ -141,7 +166,7 @@ export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 
   const fields = isJsonObject(item) ? item : {};
   const keys: Record<string, unknown> = {};
   for (const name of shape.keys) {
-    const value = ownField(fields, name) ?? ownField(KEY_DEFAULTS, name);
+    const value = ownField(fields, name) ?? ownField(shape.defaults ?? KEY_DEFAULTS, name);
     if (value !== undefined) setField(keys, name, value);
   }
   return `k:${stringifyJson(keys)}`;

@@ -1,5 +1,6 @@
 import { goQuote, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
+import { structuralKeyDefaults } from './shape.js';
 
 /**
  * What a configuration has that its type has not, or otherwise: unknown fields, values of another kind, and items of which
@@ -166,11 +167,7 @@ class TypedWalk {
     const seen = new Set<string>();
     (value as readonly unknown[]).forEach((item, index) => {
       const element =
-        listType === 'set'
-          ? `[=${keyText(item)}]`
-          : listType === 'map'
-            ? userKey(item, schema['x-kubernetes-list-map-keys'])
-            : '';
+        listType === 'set' ? `[=${keyText(item)}]` : listType === 'map' ? userKey(item, schema) : '';
       if (element !== '' && seen.has(element)) this.fail(path, `duplicate entries for key ${element}`);
       seen.add(element);
       if (typeof schema.items === 'object')
@@ -181,11 +178,13 @@ class TypedWalk {
 
 const ANYTHING: ObjectSchema = { type: 'any' };
 
-function userKey(item: unknown, keys: readonly string[] = []): string {
+function userKey(item: unknown, schema: StructuralSchema): string {
   const fields = isJsonObject(item) ? item : {};
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const defaults = schema.items ? structuralKeyDefaults(schema.items, keys) : {};
   return `[${[...keys]
     .sort()
-    .map((key) => `${key}=${keyText(ownField(fields, key))}`)
+    .map((key) => `${key}=${keyText(ownField(fields, key) ?? ownField(defaults, key))}`)
     .join(',')}]`;
 }
 

@@ -69,6 +69,10 @@ export class OpenApiDocuments {
 
   private version3(found: ServedDocument, request: ApiRequest): ApiResponse {
     const { etag, packed } = this.known3(found);
+    const hash = request.query.get('hash');
+    const right = etag.replaceAll('"', '');
+    if (hash !== null && hash !== '' && hash !== right)
+      return movedTo(`${ROOT_V3}/${found.path}?hash=${right}`);
     return unlessKnownAs(etag, 'application/json', () => packed?.unpack() ?? this.make3(found), request);
   }
 
@@ -97,6 +101,11 @@ export class OpenApiDocuments {
     const { etag, make } = (isProtobuf ? this.protobuf : this.json).document();
     return unlessKnownAs(etag, contentType, make, request);
   }
+}
+
+/** To a document of another hash, which caches may keep for long. */
+function movedTo(location: string): ApiResponse {
+  return { status: 301, raw: '', contentType: 'application/json', headers: { location } };
 }
 
 function sameKinds(some: readonly KindDefinition[], others: readonly KindDefinition[]): boolean {

@@ -58,7 +58,7 @@ export async function createObject(
   await context.admission.mutate({ ...attributes, shownAs: prefixOfGenerated(object.metadata) });
   identifyNew(target, object, { clock: context.clock, dryRun: options.dryRun });
   // Fields added by admission and the server have no owner: another manager may set them without a conflict.
-  if (managedFields) object.metadata.managedFields = managedFields;
+  if (managedFields && managedFields.length > 0) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
   const generated = !object.metadata.name && !!object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {

@@ -56,6 +56,46 @@ describe('a review', () => {
     expect(await decide('SubjectAccessReview', master)).toEqual({ allowed: true });
   });
 
+  const listing = (selectors: object) => ({
+    spec: { user: 'eve', resourceAttributes: { verb: 'list', resource: 'pods', ...selectors } },
+  });
+
+  it.each([
+    [{ labelSelector: {} }, 'requirements or rawSelector is required'],
+    [
+      { labelSelector: { requirements: [{ key: 'a', operator: 'In' }] } },
+      'must be specified when `operator` is',
+    ],
+    [{ labelSelector: { requirements: [{ key: 'a b', operator: 'Exists' }] } }, 'name part must consist of'],
+    [{ fieldSelector: { requirements: [{ operator: 'Exists' }] } }, 'key: Required value: must be specified'],
+    [
+      { fieldSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'Exists' }] } },
+      'may not specified at the same time as requirements',
+    ],
+  ])('with a selector that is none is refused: %j', async (selectors, problem) => {
+    await expect(decide('SubjectAccessReview', listing(selectors))).rejects.toThrow(problem);
+  });
+
+  it.each([
+    [{ labelSelector: { requirements: [{ key: 'a', operator: 'Later' }] } }, 'labelSelector ignored'],
+    [{ labelSelector: { rawSelector: 'a in (' } }, 'labelSelector ignored'],
+    [
+      {
+        fieldSelector: {
+          requirements: [
+            { key: 'a', operator: 'Exists' },
+            { key: 'b', operator: 'In', values: ['c'] },
+          ],
+        },
+      },
+      'fieldSelector partially ignored',
+    ],
+  ])('says which selector it could not read: %j', async (selectors, words) => {
+    expect(await decide('SubjectAccessReview', listing(selectors))).toMatchObject({
+      evaluationError: `spec.resourceAttributes.${words} due to parse error`,
+    });
+  });
+
   it('without anything in it is refused', async () => {
     await expect(decide('TokenReview', {})).rejects.toThrow('token is required');
     await expect(decide('SubjectAccessReview', {})).rejects.toThrow('exactly one of');

@@ -5,6 +5,7 @@ import { apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import { decodeBody, checkWriteOptions, typeProblem } from '../decoding/index.js';
 import { badRequest, invalid, methodNotAllowed, notAcceptable, unknownPath } from '../errors/index.js';
 import { invalidField } from '../kinds/index.js';
+import type { KindRegistry } from '../kinds/index.js';
 import { created, negotiate } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -20,8 +21,9 @@ export interface ReviewCall {
   readonly name: string;
 }
 
-interface ReviewParts {
+export interface ReviewContext {
   readonly clock: Pick<Clock, 'now'>;
+  readonly kinds: KindRegistry;
   readonly reviewer: Reviewer;
   readonly schemas: SchemaRegistry;
 }
@@ -29,7 +31,7 @@ interface ReviewParts {
 /** `POST` of a review: its answer is its status. Nothing is stored. */
 export async function handleReview(
   { name, namespace, request, type }: ReviewCall,
-  { clock, reviewer, schemas }: ReviewParts,
+  { clock, kinds, reviewer, schemas }: ReviewContext,
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
@@ -45,7 +47,7 @@ export async function handleReview(
   for (const warning of warnings) request.warn(warning);
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
-  checkReviewType(object, type);
+  checkReviewType(object, type, kinds);
   if (kind.endsWith('SubjectAccessReview')) refuseMetadata(type, object);
   const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
@@ -55,14 +57,16 @@ export async function handleReview(
   return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status });
 }
 
-function checkReviewType(sent: Partial<UnstructuredObject>, type: ReviewType): void {
+function checkReviewType(sent: Partial<UnstructuredObject>, type: ReviewType, kinds: KindRegistry): void {
   const { kind } = type;
   const apiVersion = apiVersionOf(type);
   if ((sent.kind || kind) === kind && (sent.apiVersion || apiVersion) === apiVersion) return;
+  const named = { apiVersion: sent.apiVersion || apiVersion, kind: sent.kind || kind };
   const isReview = REVIEW_TYPES.some(
-    (other) => other.kind === sent.kind && apiVersionOf(other) === (sent.apiVersion || apiVersion),
+    (other) => other.kind === named.kind && apiVersionOf(other) === named.apiVersion,
   );
-  throw badRequest(typeProblem(sent, type, isReview));
+  const isKnown = isReview || kinds.findByKind(named.apiVersion, named.kind) !== undefined;
+  throw badRequest(typeProblem(named, type, isKnown));
 }
 
 /** A question has no name and no labels; a local one a namespace. */

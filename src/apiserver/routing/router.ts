@@ -19,11 +19,20 @@ import {
   serviceUnavailable,
   unknownPath,
 } from '../errors/index.js';
-import { METRICS_TYPE, negotiate, ok, plainText, tagged, unlessKnown } from '../http/index.js';
+import {
+  METRICS_TYPE,
+  checkRepresentable,
+  negotiate,
+  ok,
+  plainText,
+  tagged,
+  unlessKnown,
+} from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
 import { handleComponentStatuses } from '../component-statuses/component-statuses.js';
 import { handleBinding } from '../handlers/binding.js';
-import type { KindRegistry } from '../kinds/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/openapi-documents.js';
 import { patchTypeOf } from '../patch/index.js';
 import type { ProtobufAnswers } from '../protobuf/protobuf-answers.js';
@@ -141,8 +150,11 @@ export class Router {
     const isWatch = path.prefix === 'watch';
     const review = isWatch ? undefined : findReviewType(path);
     if (review) {
-      const { clock, schemas } = this.context;
-      return handleReview({ ...path, type: review, request }, { clock, reviewer: this.reviewer, schemas });
+      const { clock, kinds, schemas } = this.context;
+      return handleReview(
+        { ...path, type: review, request },
+        { clock, kinds, reviewer: this.reviewer, schemas },
+      );
     }
     const hasMetrics = !isWatch && this.context.kinds.hasMetrics !== false;
     if (hasMetrics && isCustomMetrics(path)) return handleCustomMetrics(this.context, { ...path, request });
@@ -158,6 +170,7 @@ export class Router {
     if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;
     const { protobuf } = this.answers;
+    checkForm(request, kind, path);
     const accept = negotiate(request.headers.accept, { hasProtobuf: protobuf.has(kind) });
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept, protobuf, rest: path.rest };
@@ -248,6 +261,21 @@ function isCore({ group, version, resource }: ResourcePath, wanted: string): boo
 /** The genuine server's own groups have handlers that answer for what is not there. */
 function nothingBelow(group: string): StatusError {
   return isBuiltInGroup(group) ? unknownPath() : pageNotFound();
+}
+
+/** What is said in a form of its own. */
+const FREE_FORM = new Set(['attach', 'exec', 'portforward', 'proxy']);
+
+/** @throws StatusError 406 */
+function checkForm(
+  { headers: { accept }, method }: ApiRequest,
+  kind: KindDefinition,
+  { name, subresource }: Pick<ResourcePath, 'name' | 'subresource'>,
+): void {
+  const isServed = subresource === '' || kind.subresources.includes(subresource);
+  if (isDefinedByUsers(kind) || FREE_FORM.has(subresource) || !isServed) return;
+  const first = subresource === 'log' ? ['text/plain'] : [];
+  checkRepresentable(accept, { first, hasStreams: method === 'GET' && name === '' });
 }
 
 /**

@@ -190,9 +190,17 @@ class Coercer implements CoerceResult {
   /** Such a type decodes itself, and Go then finds nothing unknown in it. */
   private union(value: unknown, field: FieldDecoder): unknown {
     const { length } = this.unknown;
-    const coerced = this.value(value, alternativeFor(value, field) ?? this.mismatch(value, field));
+    const alternative = alternativeFor(value, field);
+    if (!alternative) return this.none(field);
+    const coerced = this.value(value, alternative);
     this.unknown.length = length;
     return coerced;
+  }
+
+  /** Of a schema or a list, anything else counts as an empty one. */
+  private none({ anyOf = [] }: FieldDecoder): readonly unknown[] {
+    if (anyOf.some(({ kind }) => kind === 'array')) return [];
+    throw new FieldTypeError('boolean or JSON schema expected');
   }
 
   private list(list: unknown[], field: FieldDecoder): unknown[] {

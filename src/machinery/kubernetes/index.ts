@@ -132,6 +132,7 @@ export {
   checkPathSegment,
   checkLabelValue,
   checkQualifiedName,
+  checkSubdomainWithUnderscores,
   checkEnvName,
   checkPercent,
   checkPortNumber,

@@ -4,6 +4,8 @@ import { DNS_1035_LABEL, DNS_1123_LABEL } from './names.js';
  * The syntax of names, labels and ports, in the words of k8s.io/apimachinery/pkg/util/validation. Each check
  * returns what is wrong; an empty list means that the text is right.
  */
+const LABEL_WITH_UNDERSCORES = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const WITH_UNDERSCORES = `${LABEL_WITH_UNDERSCORES}(\\.${LABEL_WITH_UNDERSCORES})*`;
 const SUBDOMAIN = `${DNS_1123_LABEL}(\\.${DNS_1123_LABEL})*`;
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE = `(${QUALIFIED})?`;
@@ -12,6 +14,7 @@ const PERCENT = '[0-9]+%';
 
 const LABEL_PATTERN = whole(DNS_1123_LABEL);
 const SUBDOMAIN_PATTERN = whole(SUBDOMAIN);
+const UNDERSCORE_PATTERN = whole(WITH_UNDERSCORES);
 const QUALIFIED_PATTERN = whole(QUALIFIED);
 const LABEL_VALUE_PATTERN = whole(LABEL_VALUE);
 const LABEL_1035_PATTERN = whole(DNS_1035_LABEL);
@@ -27,6 +30,11 @@ const LABEL_PROBLEM = syntaxProblem(
   DNS_1123_LABEL,
   'my-name',
   '123-abc',
+);
+const UNDERSCORE_PROBLEM = syntaxProblem(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  WITH_UNDERSCORES,
+  'example.com',
 );
 const SUBDOMAIN_PROBLEM = syntaxProblem(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
@@ -90,6 +98,11 @@ export function checkDns1123Subdomain(text: string): readonly string[] {
   return checkPattern(text, SUBDOMAIN_PATTERN, SUBDOMAIN_PROBLEM, 253);
 }
 
+/** A subdomain whose labels may have underscores, but not end with one. */
+export function checkSubdomainWithUnderscores(text: string): readonly string[] {
+  return checkPattern(text, UNDERSCORE_PATTERN, UNDERSCORE_PROBLEM, 253);
+}
+
 export function checkDns1035Label(text: string): readonly string[] {
   return checkPattern(text, LABEL_1035_PATTERN, LABEL_1035_PROBLEM, 63);
 }
@@ -146,7 +159,9 @@ export function checkQualifiedName(text: string): readonly string[] {
 
 function checkPrefix(prefix: string): string[] {
   if (prefix === '') return ['prefix part must be non-empty'];
-  return checkDns1123Subdomain(prefix).map((problem) => `prefix part ${problem}`);
+  return checkDns1123Subdomain(prefix).map(
+    (problem) => `prefix part ${problem.replace(/^(must be no more than \d+) characters$/, '$1 bytes')}`,
+  );
 }
 
 export function checkEnvName(text: string): readonly string[] {

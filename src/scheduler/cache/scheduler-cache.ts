@@ -111,6 +111,11 @@ export class SchedulerCache {
     return this.pods.get(key)?.isAssumed ?? false;
   }
 
+  /** Whether the pod is known to be on a node, though its informer may not have said so yet. */
+  isPlaced(key: string): boolean {
+    return this.pods.get(key)?.isAssumed === false;
+  }
+
   /** Takes the place of an earlier nomination of this pod. */
   nominate(pod: PodInfo, node: string): void {
     this.nominator.nominate(pod, node);

@@ -41,8 +41,9 @@ export async function awaitDevices(
   for (;;) {
     signal.throwIfAborted();
     if (awaited.every((claim) => isReady(claim, view))) return;
-    if (clock.monotonicNow() >= deadlineMs) throw new TerminalError('device binding timeout');
-    await changes.next(POLL_MS, signal);
+    const leftMs = deadlineMs - clock.monotonicNow();
+    if (leftMs <= 0) throw new TerminalError('device binding timeout: context deadline exceeded');
+    await changes.next(Math.min(POLL_MS, leftMs), signal);
   }
 }
 
@@ -51,6 +52,6 @@ function isReady({ metadata }: ReadableClaim, view: ClusterView): boolean {
   // One that was created a moment ago may not be seen yet.
   if (!claim) return false;
   const state = bindingStateOf(claim);
-  if (state.is === 'failed') throw new TerminalError(state.why);
+  if (state.is === 'failed') throw new TerminalError(`device binding failed: ${state.why}`);
   return state.is === 'ready';
 }

@@ -54,7 +54,7 @@ function statesOf<T>(event: ResourceEvent<T>): States<T> {
 function followPod(event: ResourceEvent<Pod>, follower: ClusterFollower): void {
   const { after, before } = statesOf<Pod>(event);
   const [was, is] = [placeOf(before, follower), placeOf(after, follower)];
-  if (was === 'waiting' && is !== 'waiting' && before) leaveQueue(before, follower);
+  if (was === 'waiting' && is !== 'waiting' && before) leaveQueue(before, is, follower);
   if (is === 'on-a-node' && after) onAssigned(was === 'on-a-node' ? before : undefined, after, follower);
   else if (was === 'on-a-node' && before) onReleased(before, follower);
   if (is === 'waiting' && after) onWaiting(was === 'waiting' ? before : undefined, after, follower);
@@ -90,24 +90,30 @@ function onWaiting(
 ): void {
   // Forgets another pod of that name, should it have been on a node.
   cache.setPod(after);
+  const key = keyOf(after.metadata);
+  // What it was like before it was bound, told late: by our own change of its status, for one.
+  if (cache.isPlaced(key)) return;
   const [had, has] = [before?.status?.nominatedNodeName, after.status?.nominatedNodeName];
-  if (has) cache.nominate(podInfoOf(after), has);
+  if (has && !cache.isAssumed(key)) cache.nominate(podInfoOf(after), has);
   // Without either, we may have nominated it a moment ago.
-  else if (had) cache.clearNomination(keyOf(after.metadata));
+  else if (had && !has) cache.clearNomination(key);
   if (before) queue.update(before, after);
   else queue.add(after);
 }
 
-function leaveQueue(pod: ReadablePod, { cache, onGone, queue }: ClusterFollower): void {
+function leaveQueue(pod: ReadablePod, is: Place, { cache, onGone, queue }: ClusterFollower): void {
   const key = keyOf(pod.metadata);
+  const isPlaced = cache.isPlaced(key);
   const isNominated = cache.nominated
     .on(pod.status?.nominatedNodeName ?? '')
     .some((each) => each.key === key);
   queue.delete(pod);
-  cache.clearNomination(key);
+  // A list after a gap shows a pod that was bound meanwhile as gone, and never on its node.
+  if (is === 'nowhere') cache.removePod(key);
+  else cache.clearNomination(key);
   onGone(pod);
-  // The room that was kept for it is free.
-  if (isNominated) queue.move(changeOf('pods', pod, undefined));
+  // The room that was kept for it, or that it had, is free.
+  if (isNominated || (isPlaced && is === 'nowhere')) queue.move(changeOf('pods', pod, undefined));
 }
 
 /** What of a pod on a node counts for others: not what its kubelet reports all the time. */

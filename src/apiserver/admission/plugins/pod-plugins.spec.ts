@@ -5,6 +5,8 @@ import { addDefaultTolerations } from './default-tolerations.js';
 import { admitPodPriority, checkDefaultClass } from './priority.js';
 import type { PriorityClass } from './priority.js';
 import { admitServiceAccount } from './service-account.js';
+import { admitRuntimeClass } from './runtime-class.js';
+import type { RuntimeClass } from './runtime-class.js';
 import type { ServiceAccount } from './service-account.js';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -218,5 +220,30 @@ describe('DefaultTolerationSeconds', () => {
     const tolerant = aPod({ tolerations: [{ operator: 'Exists' }] });
     addDefaultTolerations(tolerant);
     expect(tolerant.spec.tolerations).toHaveLength(1);
+  });
+});
+
+describe('RuntimeClass', () => {
+  const own = [
+    { key: 'a', operator: 'Exists' as const },
+    { key: 'b', operator: 'Equal' as const, value: '1', effect: 'NoSchedule' as const },
+  ];
+  it.each([
+    ['after its own', [{ key: 'c' }], [...own, { key: 'c' }]],
+    ['but for those that its own include', [{ key: 'a', value: 'x' }], own],
+    [
+      'instead of those that they include',
+      [{ key: 'b', operator: 'Exists' }],
+      [own[0], { key: 'b', operator: 'Exists' }],
+    ],
+  ])('gives a pod its tolerations %s', async (_name, tolerations, expected) => {
+    const pod = aPod({ runtimeClassName: 'r', tolerations: own });
+    const runtimeClass = {
+      ...{ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'r' }, handler: 'h' },
+      scheduling: { tolerations },
+    } as RuntimeClass;
+    const { followed } = await followedOf('runtimeclasses.node.k8s.io', runtimeClass as never);
+    await admitRuntimeClass(creationOf(pod), followed);
+    expect(pod.spec.tolerations).toEqual(expected);
   });
 });

@@ -65,8 +65,14 @@ function has({ ast, args }: Pick<MacroCall, 'ast' | 'args'>): object {
     async: false,
     typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
       if (field.op !== '.')
-        throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', ast);
-      checker.check(field, context);
+        throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', field);
+      checker.check((field.args as [ExpressionNode])[0], context);
+      try {
+        checker.check(field, context);
+      } catch (error) {
+        // Messages place it at the call.
+        throw Object.assign(error as Error, { call: ast });
+      }
       return checker.getType('bool');
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): boolean {
@@ -113,7 +119,7 @@ function checkPattern(source: string, checker: Checker, node: ExpressionNode): v
     linearPattern(source);
   } catch (error) {
     if (!(error instanceof PatternSyntaxError)) throw error;
-    throw checker.createError('invalid_pattern', error.message, node);
+    throw checker.createError('invalid_pattern', 'invalid matches argument', node);
   }
 }
 

@@ -5,11 +5,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '@rollkeeper/machinery/types/apiextensions-v1';
-import {
-  checkDns1035Label,
-  checkDns1123Subdomain,
-  FIELD_IMMUTABLE,
-} from '@rollkeeper/machinery/kubernetes';
+import { checkDns1035Label, checkDns1123Subdomain, FIELD_IMMUTABLE } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded, DecodedObject } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
@@ -90,9 +86,7 @@ function validateUnchanged(
 }
 
 function isEstablishedIn(status: Definition['status']): boolean {
-  return (
-    status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
-  );
+  return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false;
 }
 
 /** Source: ValidateCustomResourceDefinitionStoredVersions. */
@@ -168,8 +162,7 @@ function validateSpec(spec: Spec, old: Spec | undefined, errors: FieldError[]): 
   // All versions say the same, which is then said once.
   if (!shared.schema?.openAPIV3Schema)
     own.forEach(({ schema }, index) => {
-      if (!schema?.openAPIV3Schema)
-        errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
+      if (!schema?.openAPIV3Schema) errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
     });
   const schemas = new SchemaValidation(old);
   validateVersions(own, shared, schemas, errors);
@@ -255,9 +248,7 @@ function validateVersion(
   if ((version.selectableFields ?? []).length === 0) return;
   const field = `${path}.selectableFields`;
   if (!schema?.openAPIV3Schema)
-    errors.push(
-      invalid(field, '', 'may only be set when `version.schema.openAPIV3Schema` is not included'),
-    );
+    errors.push(invalid(field, '', 'may only be set when `version.schema.openAPIV3Schema` is not included'));
   else schemas.validateSelectable(version.selectableFields, schema.openAPIV3Schema, path, name, errors);
 }
 
@@ -294,11 +285,15 @@ function validateShared(
   validateColumns(additionalPrinterColumns, 'spec.additionalPrinterColumns', errors);
   if (selectableFields.length === 0) return;
   if (!schema)
-    errors.push(
-      invalid('spec.selectableFields', '', 'may only be set when validations.schema is included'),
-    );
+    errors.push(invalid('spec.selectableFields', '', 'may only be set when validations.schema is included'));
   else
-    schemas.validateSelectable(selectableFields, schema.openAPIV3Schema ?? {}, 'spec', versions[0]?.name ?? '', errors);
+    schemas.validateSelectable(
+      selectableFields,
+      schema.openAPIV3Schema ?? {},
+      'spec',
+      versions[0]?.name ?? '',
+      errors,
+    );
 }
 
 /** Paths of a scale's numbers. Source: ValidateCustomResourceDefinitionSubresources. */
@@ -367,7 +362,8 @@ function validateConversion(
     if (reviews.length > 0) errors.push(forbidden(`${path}.conversionReviewVersions`, detail));
     return;
   }
-  if (!client) errors.push(required(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'));
+  if (!client)
+    errors.push(required(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'));
   else validateWebhookClient(client, `${path}.webhookClientConfig`, errors);
   validateReviewVersions(reviews, `${path}.conversionReviewVersions`, errors);
 }

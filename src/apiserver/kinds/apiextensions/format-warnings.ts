@@ -26,7 +26,10 @@ const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'];
 function formatsIn(schema: unknown): string[] {
   if (!isJsonObject(schema)) return [];
   const { format, type } = schema;
-  const isUnknown = typeof format === 'string' && format !== '' && !isSupportedFormat(format, typeof type === 'string' ? type : '');
+  const isUnknown =
+    typeof format === 'string' &&
+    format !== '' &&
+    !isSupportedFormat(format, typeof type === 'string' ? type : '');
   return [
     ...(isUnknown ? [format] : []),
     ...ONE.flatMap((field) => [schema[field]].flat().flatMap(formatsIn)),

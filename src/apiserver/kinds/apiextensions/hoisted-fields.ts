@@ -18,7 +18,9 @@ export function hoisted(versions: readonly Version[]): {
 } {
   const [first] = versions;
   if (!first) return { versions, shared: {} };
-  const same = FIELDS.filter((field) => versions.every((version) => semanticEqual(version[field], first[field])));
+  const same = FIELDS.filter((field) =>
+    versions.every((version) => semanticEqual(version[field], first[field])),
+  );
   const without = (version: Version): Version => ({
     ...version,
     ...Object.fromEntries(same.map((field) => [field, undefined])),

@@ -119,9 +119,7 @@ function visitFields(schema: StructuralSchema, place: Place, context: Context, i
   if (additionalProperties !== undefined) {
     const field = `${path}.additionalProperties`;
     if (Object.keys(properties).length > 0 && additionalProperties !== true)
-      context.schemaErrors.push(
-        forbidden(field, 'additionalProperties and properties are mutual exclusive'),
-      );
+      context.schemaErrors.push(forbidden(field, 'additionalProperties and properties are mutual exclusive'));
     // Without a value, what would be pruned is not known.
     const forbidsDefaults = 'inside additionalProperties applying to object metadata';
     if (isSchema(additionalProperties))
@@ -227,7 +225,8 @@ export function unreadable(schema: StructuralSchema): string | undefined {
     ['additionalItems', 'additionalItems'],
     ['definitions', 'definitions'],
   ] as const)
-    if (schema[field] !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
+    if (schema[field] !== undefined && schema[field] !== '')
+      return `OpenAPIV3Schema '${name}' is not supported`;
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
   const items = schema.items as unknown;

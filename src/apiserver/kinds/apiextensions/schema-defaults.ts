@@ -28,7 +28,8 @@ function validateDefault(value: unknown, schema: StructuralSchema, path: string,
   for (const validate of [judgeResources, judgeValue, judgeRules]) {
     const found: FieldError[] = [];
     validate(value, schema, found);
-    for (const error of found) errors.push({ ...error, field: placed(error.field, path, validate !== judgeValue) });
+    for (const error of found)
+      errors.push({ ...error, field: placed(error.field, path, validate !== judgeValue) });
     if (errors.length > before && found.length > 0) return;
   }
 }

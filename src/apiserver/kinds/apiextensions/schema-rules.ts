@@ -48,9 +48,7 @@ function validateFields(
   else if (hasNewlines(expression) && text === '')
     errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'));
   if (messageExpression !== '' && messageExpression.trim() === '')
-    errors.push(
-      required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'),
-    );
+    errors.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
   if (reason !== undefined && !REASONS.includes(reason))
     errors.push(notSupported(`${path}.reason`, reason, REASONS));
   if (fieldPath === '') return;

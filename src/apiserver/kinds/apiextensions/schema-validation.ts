@@ -111,8 +111,7 @@ function validateField(
     errors.push(invalid(at, jsonPath, `is an invalid path: ${found.problem}`));
     return;
   }
-  if (found.root === 'metadata')
-    errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
+  if (found.root === 'metadata') errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
   if (!SELECTABLE_TYPES.has(found.schema?.type ?? ''))
     errors.push(
       invalid(

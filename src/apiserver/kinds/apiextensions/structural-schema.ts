@@ -69,11 +69,7 @@ function validateInvariants(schema: Schema, level: Level, path: string, errors: 
   if (level === 'root' || isResource) validateIdentity(schema, path, errors);
   const metadata = ownField(properties, 'metadata');
   if (level === 'root' && metadata) validateRootMetadata(metadata, `${path}.properties[metadata]`, errors);
-  if (
-    isResource &&
-    !schema['x-kubernetes-preserve-unknown-fields'] &&
-    Object.keys(properties).length === 0
-  )
+  if (isResource && !schema['x-kubernetes-preserve-unknown-fields'] && Object.keys(properties).length === 0)
     errors.push(
       required(
         `${path}.properties`,

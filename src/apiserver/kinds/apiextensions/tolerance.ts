@@ -44,6 +44,14 @@ function finds(
 function someSchema(schema: StructuralSchema, isSo: (schema: StructuralSchema) => boolean): boolean {
   if (isSo(schema)) return true;
   const { not, items, additionalProperties, properties = {}, allOf = [], anyOf = [], oneOf = [] } = schema;
-  const parts = [not, items, additionalProperties, ...Object.values(properties), ...allOf, ...anyOf, ...oneOf];
+  const parts = [
+    not,
+    items,
+    additionalProperties,
+    ...Object.values(properties),
+    ...allOf,
+    ...anyOf,
+    ...oneOf,
+  ];
   return parts.some((part) => isSchema(part) && someSchema(part, isSo));
 }

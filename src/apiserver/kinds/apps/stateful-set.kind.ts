@@ -137,10 +137,7 @@ function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
 function templateProblems({ template = {}, volumeClaimTemplates = [] }: Spec, old?: Spec): FieldError[] {
   const claims = new Set(volumeClaimTemplates.map(({ metadata }) => metadata?.name));
   const volumes: Decoded<Volume>[] = [
-    ...volumeClaimTemplates.map(({ metadata }) => ({
-      name: metadata?.name ?? '',
-      persistentVolumeClaim: { claimName: metadata?.name ?? '' },
-    })),
+    ...[...claims].map((name = '') => ({ name, persistentVolumeClaim: { claimName: name } })),
     ...(template.spec?.volumes ?? []).filter(({ name }) => !claims.has(name)),
   ];
   const whole = { ...template, spec: { ...template.spec, ...(volumes.length > 0 && { volumes }) } };

@@ -25,6 +25,7 @@ import { invalid } from '../validation/field-errors.js';
 import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
+import { deprecationOf } from './deprecated-version.js';
 import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults } from './structural-defaults.js';
 import { ruleTreeOf } from './rules/rule-tree.js';
@@ -103,6 +104,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     finalizerNames: 'any',
     warnings: finalizerWarnings,
     ...(refusesCreation && { refusesCreation }),
+    ...(version.deprecated && { deprecation: deprecationOf(version, spec) }),
     ...customColumns(version.additionalPrinterColumns),
     ...(scale && { scale: customScale(scale) }),
     ...(needsView && { view: storedView(spec, version.name, withDefaults ? structural : undefined) }),
@@ -208,9 +210,7 @@ function validateCustomUpdate(
   errors: FieldError[],
 ): void {
   if (subresource === 'status') {
-    const status = structural.properties?.['status'];
-    if (status && object.status !== undefined)
-      validateStructural(object.status, status, 'status', errors, old.status);
+    validateStatus(object, old, structural, errors);
   } else {
     validateStructural(described(object), structural, '', errors, described(old));
     if (scale) validateScaleSpec(object, scale, errors);
@@ -221,6 +221,21 @@ function validateCustomUpdate(
   const before: FieldError[] = [];
   validateUnique(old, structural, '', before);
   if (before.length === 0) validateUnique(object, structural, '', errors);
+}
+
+/** Texts name places in the status without it. */
+function validateStatus(
+  object: Readonly<UnstructuredObject>,
+  old: Readonly<UnstructuredObject>,
+  structural: StructuralSchema,
+  errors: FieldError[],
+): void {
+  const status = structural.properties?.['status'];
+  if (!status || object.status === undefined) return;
+  const found: FieldError[] = [];
+  validateStructural(object.status, status, '', found, old.status);
+  for (const error of found)
+    errors.push({ ...error, field: error.field === '<nil>' ? 'status' : `status.${error.field}` });
 }
 
 /** What has no type, or is too long or not supported, cannot be judged by rules. Source: hasBlockingErr in apiextensions-apiserver/pkg/registry/customresource. */

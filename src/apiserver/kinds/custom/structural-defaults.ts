@@ -29,9 +29,13 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
       (isSchema(additionalProperties) ? additionalProperties : undefined);
     if (!described) continue;
     if (value[name] === null && !described.nullable) {
-      if (described.default === undefined) delete value[name];
-      else setField(value, name, cloneJson(described.default));
-    } else applyStructuralDefaults(value[name], described);
+      if (described.default === undefined) {
+        delete value[name];
+        continue;
+      }
+      setField(value, name, cloneJson(described.default));
+    }
+    applyStructuralDefaults(value[name], described);
   }
 }
 

@@ -80,9 +80,7 @@ const CASES: readonly Case[] = [
     name: 'a text that does not match',
     schema: { type: 'string', pattern: '^a+$', minLength: 3 },
     value: 'b',
-    complaints: [
-      'spec: Invalid value: "b": spec in body should be at least 3 chars long',
-    ],
+    complaints: ['spec: Invalid value: "b": spec in body should be at least 3 chars long'],
   },
   {
     name: 'a text without its format',

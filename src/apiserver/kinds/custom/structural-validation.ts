@@ -79,7 +79,11 @@ function formatOf({ format = '', type = '' }: StructuralSchema): string {
 }
 
 function judgeType(value: unknown, schema: StructuralSchema, { path }: Place, found: Findings): void {
-  const types = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
+  const types = schema['x-kubernetes-int-or-string']
+    ? ['integer', 'string']
+    : schema.type
+      ? [schema.type]
+      : [];
   const format = formatOf(schema);
   if (types.length === 0 && format === '') return;
   const isNull = value === null || value === undefined;
@@ -98,7 +102,7 @@ function judgeType(value: unknown, schema: StructuralSchema, { path }: Place, fo
   const fits =
     types.includes(type) ||
     (type === 'integer' && types.includes('number')) ||
-    (type === 'number' && types.includes('integer') && Number.isInteger(value));
+    (type === 'number' && types.includes('integer') && Number.isSafeInteger(value));
   const valueFormat = type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '';
   if (!isListOrText && format !== '' && !fits && valueFormat !== format) complain(format, valueFormat);
   else if (isListOrText && format !== '' && !types.includes('number') && !types.includes('integer'))
@@ -113,7 +117,9 @@ function isNumber(value: unknown): value is number | bigint {
 
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return 'integer';
+  if (Number.isSafeInteger(value)) return 'integer';
+  // What does not fit an int64 is a float64 in Go.
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? 'integer' : 'number';
   return typeof value;
 }
 
@@ -124,7 +130,8 @@ function named(path: string): string {
 
 function judgeEnum(value: unknown, schema: StructuralSchema, { path }: Place, found: Findings): void {
   const allowed = schema.enum as readonly unknown[] | undefined;
-  if (!allowed || allowed.length === 0 || allowed.some((word) => word !== null && sameJson(word, value))) return;
+  if (!allowed || allowed.length === 0 || allowed.some((word) => word !== null && sameJson(word, value)))
+    return;
   const words = allowed.map((word) => (typeof word === 'string' ? word : stringifyJson(word)));
   found.add(notSupported(path || '<nil>', value, words));
 }
@@ -148,7 +155,12 @@ function judgeText(value: string, schema: StructuralSchema, { path }: Place, fou
   found.add({ ...invalid(at, value, message), type: 'FieldValueTypeInvalid' });
 }
 
-function judgeNumber(value: number | bigint, schema: StructuralSchema, { path }: Place, found: Findings): void {
+function judgeNumber(
+  value: number | bigint,
+  schema: StructuralSchema,
+  { path }: Place,
+  found: Findings,
+): void {
   const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = schema;
   const complain = (problem: string): void =>
     void found.add(invalid(path || '<nil>', value, `${named(path)} should be ${problem}`));
@@ -166,7 +178,11 @@ function judgeNumber(value: number | bigint, schema: StructuralSchema, { path }:
     const factor = bound(multipleOf, 'MultipleOf');
     if (factor <= 0)
       found.add(
-        invalid(path || '<nil>', factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`),
+        invalid(
+          path || '<nil>',
+          factor,
+          `factor MultipleOf declared for ${path} must be positive: ${factor}`,
+        ),
       );
     else if (!Number.isInteger(factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor))
       complain(`a multiple of ${factor}`);

@@ -50,7 +50,7 @@ export function validateContainers(
   containers.forEach((container, index) => {
     const at = `${path}.containers[${index}]`;
     validateContainer(container, context, at, errors);
-    validateLifecycle(container, at, errors);
+    validateLifecycle(container, graceOf(spec), at, errors);
     validateContainerProbes(container, at, errors);
     const policy = container.restartPolicy;
     if (policy !== undefined && !RESTART_POLICIES.includes(policy))
@@ -61,6 +61,12 @@ export function validateContainers(
     validateInitContainer(container, context, `${path}.initContainers[${index}]`, errors),
   );
   validateEphemeralContainers(context, path, errors);
+}
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+function graceOf({ terminationGracePeriodSeconds: seconds }: Decoded<PodSpec>): number {
+  return Number(seconds ?? DEFAULT_GRACE_SECONDS);
 }
 
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
@@ -76,7 +82,7 @@ function validateInitContainer(
   if (policy !== undefined && !RESTART_POLICIES.includes(policy))
     errors.push(notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES));
   if (policy === 'Always') {
-    validateLifecycle(container, path, errors);
+    validateLifecycle(container, graceOf(context.spec), path, errors);
     validateContainerProbes(container, path, errors);
     return;
   }
@@ -128,7 +134,7 @@ function validateContainer(
   validateEnv(container, path, errors);
   if (container.volumeMounts) validateVolumeMounts(container, volumes, path, errors);
   if (container.volumeDevices) validateVolumeDevices(container, volumes, path, errors);
-  validateResources(container.resources, `${path}.resources`, errors, claims);
+  validateResources(container.resources, `${path}.resources`, errors, { claims });
   if (container.resizePolicy) validateResizePolicy(container.resizePolicy, `${path}.resizePolicy`, errors);
   if (container.securityContext)
     validateContainerSecurityContext(

@@ -1,4 +1,4 @@
-import { checkDns1123Subdomain } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Subdomain, checkSubdomainWithUnderscores } from '@rollkeeper/machinery/kubernetes';
 import type { PodDNSConfig } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
@@ -64,6 +64,6 @@ function validateConfig(
 /** A domain, with its final dot or without, whose labels may begin with an underscore; or the root alone. */
 function validateSearch(search: string, field: string, errors: FieldError[]): void {
   if (search === '.') return;
-  const plain = search.replace(/\.$/, '').replaceAll('_', 'a');
-  for (const problem of checkDns1123Subdomain(plain)) errors.push(invalid(field, search, problem));
+  const name = search.replace(/\.$/, '');
+  for (const problem of checkSubdomainWithUnderscores(name)) errors.push(invalid(field, search, problem));
 }

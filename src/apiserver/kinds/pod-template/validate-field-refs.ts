@@ -3,7 +3,6 @@ import { canonicalQuantity, checkQualifiedName, ownField } from '@rollkeeper/mac
 import type { ObjectFieldSelector, ResourceFieldSelector } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateSyntax } from '../validation/words.js';
 
 /** Where a value is used decides which fields it may come from. */
 export type FieldRefUse = 'env' | 'volume';
@@ -69,8 +68,19 @@ const RESOURCES = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [
   `limits.${name}`,
   `requests.${name}`,
 ]);
-const BINARY_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
-const DIVISORS: Readonly<Record<string, readonly string[]>> = { cpu: ['1m', '1'] };
+const BINARY_DIVISORS = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei';
+
+interface Divisors {
+  readonly divisors: string;
+  readonly name: string;
+}
+
+const DIVISORS: Readonly<Record<string, Divisors>> = {
+  cpu: { divisors: '1m and 1', name: 'cpu' },
+  memory: { divisors: BINARY_DIVISORS, name: 'memory' },
+  'ephemeral-storage': { divisors: BINARY_DIVISORS, name: 'local ephemeral storage' },
+};
+const DIVISORS_OF_HUGE_PAGES: Divisors = { divisors: BINARY_DIVISORS, name: 'hugepages' };
 
 /** Source: validateContainerResourceFieldSelector. */
 export function validateResourceFieldRef(
@@ -79,7 +89,10 @@ export function validateResourceFieldRef(
   path: string,
   errors: FieldError[],
 ): void {
-  if (use === 'volume' && !containerName) errors.push(required(`${path}.containerName`));
+  if (use === 'volume' && !containerName) {
+    errors.push(required(`${path}.containerName`));
+    return;
+  }
   if (!resource) {
     errors.push(required(`${path}.resource`));
     return;
@@ -90,12 +103,15 @@ export function validateResourceFieldRef(
     return;
   }
   const amount = canonicalQuantity(String(divisor ?? '0')) ?? '';
-  const supported = ownField(DIVISORS, resource.slice(resource.indexOf('.') + 1)) ?? BINARY_DIVISORS;
-  if (amount !== '0' && !supported.includes(amount))
-    validateSyntax(
-      amount,
-      () => [`only divisor's values ${supported.join(', ')} are supported with the resource`],
-      `${path}.divisor`,
-      errors,
+  const { divisors, name } =
+    ownField(DIVISORS, resource.slice(resource.indexOf('.') + 1)) ?? DIVISORS_OF_HUGE_PAGES;
+  // It is the resource that is shown.
+  if (amount !== '0' && !divisors.split(/, | and /).includes(amount))
+    errors.push(
+      invalid(
+        `${path}.divisor`,
+        resource,
+        `only divisor's values ${divisors} are supported with the ${name} resource`,
+      ),
     );
 }

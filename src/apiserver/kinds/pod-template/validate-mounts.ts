@@ -1,14 +1,7 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Container, Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import {
-  duplicate,
-  forbidden,
-  invalid,
-  notFound,
-  notSupported,
-  required,
-} from '../validation/field-errors.js';
+import { forbidden, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
 import { validateLocalPath, validateNoBacksteps } from '../validation/paths.js';
 
 /** The volumes of a pod by name, as far as containers may mount them. */
@@ -45,7 +38,7 @@ export function validateVolumeMounts(
         );
       validateLocalPath(subPathExpr, `${at}.subPathExpr`, errors);
     }
-    if (mountPropagation !== undefined) validatePropagation(mountPropagation, container, at, errors);
+    if (mountPropagation !== undefined) validatePropagation(mountPropagation, container, path, errors);
     if (recursiveReadOnly !== undefined && !RECURSIVE_READ_ONLY.includes(recursiveReadOnly))
       errors.push(
         notSupported(`${path}.volumeMounts.recursiveReadOnly`, recursiveReadOnly, RECURSIVE_READ_ONLY),
@@ -61,7 +54,8 @@ function validatePropagation(
   path: string,
   errors: FieldError[],
 ): void {
-  const field = `${path}.mountPropagation`;
+  // In messages there is no index.
+  const field = `${path}.volumeMounts.mountPropagation`;
   if (!PROPAGATION.includes(propagation)) errors.push(notSupported(field, propagation, PROPAGATION));
   if (propagation === 'Bidirectional' && !securityContext?.privileged)
     errors.push(
@@ -94,7 +88,7 @@ export function validateVolumeDevices(
     if (!volume) errors.push(notFound(`${at}.name`, name));
     if (!devicePath) errors.push(required(`${at}.devicePath`));
     else validateNoBacksteps(devicePath, `${at}.devicePath`, errors);
-    if (places.has(devicePath)) errors.push(duplicate(`${at}.devicePath`, devicePath));
+    if (places.has(devicePath)) errors.push(invalid(`${at}.devicePath`, devicePath, 'must be unique'));
     names.add(name);
     places.add(devicePath);
   });

@@ -42,12 +42,14 @@ describe('the resources that a pod says of itself', () => {
   });
 
   it('have whole huge pages', () => {
-    expect(errorsOf({ limits: { 'hugepages-2Mi': '5' }, requests: { 'hugepages-2Mi': '5' } })).toEqual([
+    expect(
+      errorsOf({ limits: { cpu: '1', 'hugepages-2Mi': '5' }, requests: { 'hugepages-2Mi': '5' } }),
+    ).toEqual([
       'spec.resources.limits[hugepages-2Mi]: Invalid value: "5": 5 is not positive integer multiple of hugepages-2Mi',
       'spec.resources.requests[hugepages-2Mi]: Invalid value: "5": 5 is not positive integer multiple of hugepages-2Mi',
     ]);
-    expect(errorsOf({ limits: { 'hugepages-2Mi': '4Mi' }, requests: { 'hugepages-2Mi': '4Mi' } })).toEqual(
-      [],
-    );
+    expect(
+      errorsOf({ limits: { cpu: '1', 'hugepages-2Mi': '4Mi' }, requests: { 'hugepages-2Mi': '4Mi' } }),
+    ).toEqual([]);
   });
 });

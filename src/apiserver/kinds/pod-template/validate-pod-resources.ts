@@ -3,6 +3,7 @@ import { containerAmounts, isPodLevelResource, nanosOf, ownField } from '@rollke
 import type { ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported } from '../validation/field-errors.js';
+import { validateQualifiedResourceName } from '../validation/resource-names.js';
 import { validateResources } from './validate-resources.js';
 
 const SUPPORTED = ['cpu', 'hugepages-', 'memory'];
@@ -17,11 +18,16 @@ export function validatePodResources(spec: Decoded<PodSpec>, path: string, error
   const { claims, ...amounts } = resources;
   if (claims !== undefined && claims.length > 0)
     errors.push(forbidden(`${path}.claims`, 'claims may not be set for Resources at pod-level'));
-  for (const part of ['limits', 'requests'] as const)
-    for (const name in amounts[part])
-      if (!isPodLevelResource(name)) errors.push(notSupported(`${path}.${part}[${name}]`, name, SUPPORTED));
-  validateResources(amounts, path, errors);
+  validateResources(amounts, path, errors, { validateName: validatePodResourceName });
   validateConsistency(spec, amounts, path, errors);
+}
+
+/** Source: validatePodResourceName. */
+function validatePodResourceName(name: string, field: string, errors: FieldError[]): void {
+  const { length } = errors;
+  validateQualifiedResourceName(name, field, errors);
+  if (errors.length === length && !isPodLevelResource(name))
+    errors.push(notSupported(field, name, SUPPORTED));
 }
 
 function validateConsistency(

@@ -47,9 +47,23 @@ const NAMES = [
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Source: ValidatePodSpec in pkg/apis/core/validation/validation.go. */
-export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
-  const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors);
+export interface PodContext {
+  /** Of a pod; a template has none. */
+  readonly podName?: string;
+  /** What the pod was before. */
+  readonly old?: Decoded<PodSpec>;
+}
+
+/**
+ * Source: ValidatePodSpec in pkg/apis/core/validation/validation.go.
+ */
+export function validatePodSpec(
+  spec: Decoded<PodSpec>,
+  path: string,
+  errors: FieldError[],
+  { podName, old }: PodContext = {},
+): void {
+  const volumes = validateVolumes(spec.volumes, `${path}.volumes`, errors, podName);
   if (spec.resourceClaims) validateClaims(spec, path, errors);
   validateContainers(spec, volumes, path, errors);
   validatePodResources(spec, `${path}.resources`, errors);
@@ -61,7 +75,7 @@ export function validatePodSpec(spec: Decoded<PodSpec>, path: string, errors: Fi
   }
   validateSeconds(spec, path, errors);
   if (spec.securityContext)
-    validatePodSecurityContext(spec.securityContext, spec, `${path}.securityContext`, errors);
+    validatePodSecurityContext(spec.securityContext, { spec, old }, `${path}.securityContext`, errors);
   validateHostUsers(spec, path, errors);
   if (spec.affinity) validateAffinity(spec.affinity, `${path}.affinity`, errors);
   validateDns(spec, path, errors);

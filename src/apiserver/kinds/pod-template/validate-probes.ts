@@ -50,10 +50,39 @@ export function validateContainerProbes(
   }
 }
 
-export function validateLifecycle(container: Decoded<Container>, path: string, errors: FieldError[]): void {
+/** @param graceSeconds how long the pod has to stop; below zero: that is wrong itself */
+export function validateLifecycle(
+  container: Decoded<Container>,
+  graceSeconds: number,
+  path: string,
+  errors: FieldError[],
+): void {
   const { postStart, preStop } = container.lifecycle ?? {};
-  if (postStart) validateHandler(postStart, `${path}.lifecycle.postStart`, errors);
-  if (preStop) validateHandler(preStop, `${path}.lifecycle.preStop`, errors);
+  for (const [name, handler] of Object.entries({ postStart, preStop })) {
+    if (!handler) continue;
+    const at = `${path}.lifecycle.${name}`;
+    validateHandler(handler, at, errors);
+    const isOnly = !handler.exec && !handler.httpGet && !handler.tcpSocket;
+    if (handler.sleep && isOnly)
+      validateSleep(handler.sleep.seconds ?? 0, graceSeconds, `${at}.sleep`, errors);
+  }
+}
+
+/** Source: validateSleepAction. */
+function validateSleep(
+  seconds: number | bigint,
+  graceSeconds: number,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (graceSeconds >= 0 && (seconds < 0 || seconds > graceSeconds))
+    errors.push(
+      invalid(
+        path,
+        seconds,
+        `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`,
+      ),
+    );
 }
 
 function validateProbe(probe: Decoded<Probe>, path: string, errors: FieldError[]): void {
@@ -81,7 +110,7 @@ function validateHandler(handler: Handler, path: string, errors: FieldError[]): 
 }
 
 function validateAction(
-  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  { exec, httpGet, tcpSocket, grpc }: Handler,
   path: string,
   errors: FieldError[],
 ): void {
@@ -105,10 +134,6 @@ function validateAction(
     }
   } else if (tcpSocket) validatePort(tcpSocket.port, `${path}.port`, errors);
   else if (grpc) validatePort(grpc.port, `${path}.port`, errors);
-  else if (sleep && (sleep.seconds ?? 0) < 0)
-    errors.push(
-      invalid(path, sleep.seconds, 'must be non-negative and less than terminationGracePeriodSeconds'),
-    );
 }
 
 function validatePort(port: string | number | undefined, field: string, errors: FieldError[]): void {

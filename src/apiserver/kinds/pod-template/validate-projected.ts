@@ -18,22 +18,20 @@ export function validateProjected(
   const files = new Set<string>();
   sources?.forEach((source, index) => {
     const at = `${path}.sources[${index}]`;
-    Object.entries(source)
-      .slice(1)
-      .forEach(([name]) =>
-        errors.push(forbidden(`${at}.${name}`, 'may not specify more than 1 volume type per source')),
-      );
-    validateSource(source, at, errors);
-    for (const file of filesOf(source)) {
-      if (file !== '' && files.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'));
+    validateSource(source, at, path, errors);
+    for (const [file, shown] of filesOf(source)) {
+      if (file !== '' && files.has(file)) errors.push(invalid(path, shown, 'conflicting duplicate paths'));
       files.add(file);
     }
+    if (Object.keys(source).length > 1)
+      errors.push(forbidden(at, 'may not specify more than 1 volume type per source'));
   });
 }
 
 function validateSource(
   { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle }: Decoded<VolumeProjection>,
   path: string,
+  volume: string,
   errors: FieldError[],
 ): void {
   for (const [field, source] of Object.entries({ secret, configMap })) {
@@ -61,15 +59,22 @@ function validateSource(
           'may not specify a duration larger than 2^32 seconds',
         ),
       );
-    if (!file) errors.push(required(`${at}.path`));
-    else validateLocalFile(file, `${at}.path`, errors);
+    // The path is the one of the volume in messages.
+    if (!file) errors.push(required(`${volume}.path`));
+    else validateLocalFile(file, `${volume}.path`, errors);
   }
   if (clusterTrustBundle && !clusterTrustBundle.path)
     errors.push(required(`${path}.clusterTrustBundle.path`));
 }
 
-function filesOf({ secret, configMap, downwardAPI }: Decoded<VolumeProjection>): string[] {
-  return [...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])].map(
-    ({ path }) => path ?? '',
+/** The files, and what messages show of one that is there twice: the name of what it is from. */
+function filesOf({
+  secret,
+  configMap,
+  downwardAPI,
+}: Decoded<VolumeProjection>): (readonly [file: string, shown: string])[] {
+  const named = [secret, configMap].flatMap((source) =>
+    (source?.items ?? []).map(({ path = '' }) => [path, source?.name ?? ''] as const),
   );
+  return [...named, ...(downwardAPI?.items ?? []).map(({ path = '' }) => [path, path] as const)];
 }

@@ -1,30 +1,66 @@
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { ContainerResizePolicy, ResourceRequirements } from '@rollkeeper/machinery/types/core-v1';
-import { checkQualifiedName, nanosOf, NON_NEGATIVE, ownField } from '@rollkeeper/machinery/kubernetes';
+import { nanosOf, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
-import { validateSyntax } from '../validation/words.js';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+} from '../validation/field-errors.js';
+import { validateContainerResourceName, validateResourceAmount } from '../validation/resource-names.js';
 
 const HUGE_PAGES = 'hugepages-';
-const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** Source: ValidateResourceRequirements in pkg/apis/core/validation/validation.go. */
+/** Whether a resource may be named there, and what is said if not. */
+type NameRule = (name: string, field: string, errors: FieldError[]) => void;
+
+export interface ResourceRules {
+  /** Of the pod. @default none */
+  readonly claims?: ReadonlySet<string>;
+  /** @default what a container may have */
+  readonly validateName?: NameRule;
+}
+
+/** Source: validateResourceRequirements in pkg/apis/core/validation/validation.go. */
 export function validateResources(
   resources: Decoded<ResourceRequirements> | undefined,
   path: string,
   errors: FieldError[],
-  claims: ReadonlySet<string> = new Set(),
+  { claims = new Set(), validateName = validateContainerResourceName }: ResourceRules = {},
 ): void {
-  for (const name in resources?.limits) {
-    validateAmount(name, resources.limits[name], `${path}.limits[${name}]`, errors);
+  if (!resources) return;
+  const { limits = {}, requests = {} } = resources;
+  for (const [name, limit] of Object.entries(limits)) {
+    const field = `${path}.limits[${name}]`;
+    validateName(name, field, errors);
+    validateResourceAmount(name, limit, field, errors);
+    validatePages(name, limit, field, errors);
   }
-  for (const name in resources?.requests) {
-    validateAmount(name, resources.requests[name], `${path}.requests[${name}]`, errors);
+  for (const [name, request] of Object.entries(requests)) {
+    const field = `${path}.requests[${name}]`;
+    validateName(name, field, errors);
+    validateResourceAmount(name, request, field, errors);
     validateRequest(name, resources, path, errors);
+    validatePages(name, request, field, errors);
   }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  if (names.some(isPages) && !names.includes('cpu') && !names.includes('memory'))
+    errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  validateClaims(resources.claims, claims, `${path}.claims`, errors);
+}
+
+function validateClaims(
+  used: Decoded<ResourceRequirements>['claims'],
+  claims: ReadonlySet<string>,
+  path: string,
+  errors: FieldError[],
+): void {
   const named = new Set<string>();
-  resources?.claims?.forEach(({ name, request }, index) => {
-    const field = `${path}.claims[${index}]`;
+  used?.forEach(({ name, request }, index) => {
+    const field = `${path}[${index}]`;
     if (!name) errors.push(required(field));
     else {
       const identity = request ? `${name}/${request}` : name;
@@ -50,29 +86,28 @@ export function validateResizePolicy(
 ): void {
   const seen = new Set<string>();
   policies.forEach(({ resourceName = '', restartPolicy = '' }, index) => {
-    if (resourceName !== 'cpu' && resourceName !== 'memory')
-      errors.push(notSupported(path, resourceName, ['cpu', 'memory']));
-    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy, RESTARTS));
     if (seen.has(resourceName)) errors.push(duplicate(`${path}[${index}]`, resourceName));
     seen.add(resourceName);
+    for (const [word, words] of [
+      [resourceName, ['cpu', 'memory']],
+      [restartPolicy, RESTARTS],
+    ] as const)
+      if (word === '') errors.push(required(path));
+      else if (!(words as readonly string[]).includes(word)) errors.push(notSupported(path, word, words));
   });
 }
 
-function validateAmount(
+function isPages(name: string): boolean {
+  return name.startsWith(HUGE_PAGES);
+}
+
+function validatePages(
   name: string,
   amount: string | number | undefined,
   field: string,
   errors: FieldError[],
 ): void {
-  if (!STANDARD.has(name) && !name.startsWith(HUGE_PAGES)) {
-    validateSyntax(name, checkQualifiedName, field, errors);
-    if (!name.includes('/')) {
-      errors.push(invalid(field, name, 'must be a standard resource type or fully qualified'));
-      errors.push(invalid(field, name, 'must be a standard resource for containers'));
-    }
-  }
-  if (nanosOf(amount) < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));
-  if (name.startsWith(HUGE_PAGES) && !isWholePages(name, amount))
+  if (isPages(name) && !isWholePages(name, amount))
     errors.push(invalid(field, String(amount), `${amount} is not positive integer multiple of ${name}`));
 }
 
@@ -90,7 +125,8 @@ function validateRequest(
 ): void {
   const request = ownField(resources.requests, name);
   const limit = ownField(resources.limits, name);
-  const mayOvercommit = STANDARD.has(name);
+  // What Kubernetes counts itself, but for huge pages.
+  const mayOvercommit = (!name.includes('/') || name.includes('kubernetes.io/')) && !isPages(name);
   if (limit === undefined) {
     if (!mayOvercommit) {
       errors.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));

@@ -7,7 +7,15 @@ import type {
 } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateLocalPath } from '../validation/paths.js';
 import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
@@ -15,20 +23,19 @@ import type { WordRule } from '../validation/words.js';
 const MAX_ID = 2 ** 31 - 1;
 const MAX_SYSCTL = 253;
 const SYSCTL_SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-const SYSCTL = `(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}`;
-const SYSCTL_PATTERN = new RegExp(`^${SYSCTL}$`);
+const SYSCTL = `^(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}$`;
+const SYSCTL_PATTERN = new RegExp(SYSCTL);
 
 const POD_WORDS: readonly WordRule[] = [
   { field: 'fsGroupChangePolicy', words: ['Always', 'OnRootMismatch'] },
   { field: 'supplementalGroupsPolicy', words: ['Merge', 'Strict'] },
-  { field: 'seLinuxChangePolicy', words: ['MountOption', 'Recursive'] },
 ];
 const PROC_MOUNT: readonly WordRule[] = [{ field: 'procMount', words: ['Default', 'Unmasked'] }];
 
 /** Source: ValidatePodSecurityContext in pkg/apis/core/validation/validation.go. */
 export function validatePodSecurityContext(
   context: Decoded<PodSecurityContext>,
-  spec: Decoded<PodSpec>,
+  { spec, old }: { readonly spec: Decoded<PodSpec>; readonly old?: Decoded<PodSpec> },
   path: string,
   errors: FieldError[],
 ): void {
@@ -47,6 +54,10 @@ export function validatePodSecurityContext(
     );
   validateSysctls(context.sysctls, spec, `${path}.sysctls`, errors);
   validateWords(context, POD_WORDS, path, errors);
+  // SELinuxMount is off by default in 1.36; what has a policy may have either.
+  const hasPolicy = old?.securityContext?.seLinuxChangePolicy !== undefined;
+  const words = hasPolicy ? ['MountOption', 'Recursive'] : ['Recursive'];
+  validateWords(context, [{ field: 'seLinuxChangePolicy', words }], path, errors);
   validateProfiles(context, path, errors);
 }
 
@@ -80,14 +91,27 @@ export function validateContainerSecurityContext(
     );
 }
 
+const NOT_WITH_OWN_USERS = 'when `hostUsers` is false';
+/** With their names in messages. */
+const NAMESPACES = [
+  ['hostNetwork', 'hostNetwork'],
+  ['hostPID', 'HostPID'],
+  ['hostIPC', 'HostIPC'],
+] as const;
+
 /**
  * A pod with users of its own shares no other namespace with its host.
  * Source: validateHostUsers.
  */
 export function validateHostUsers(spec: Decoded<PodSpec>, path: string, errors: FieldError[]): void {
   if (spec.hostUsers !== false) return;
-  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
-    if (spec[field]) errors.push(forbidden(`${path}.${field}`, 'when `hostUsers` is false'));
+  for (const [field, shown] of NAMESPACES)
+    if (spec[field]) errors.push(forbidden(`${path}.${shown}`, NOT_WITH_OWN_USERS));
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const)
+    spec[list]?.forEach(({ volumeDevices }, index) => {
+      if (volumeDevices?.length)
+        errors.push(forbidden(`${path}.${list}[${index}].volumeDevices`, NOT_WITH_OWN_USERS));
+    });
 }
 
 function validateId(id: number | undefined, field: string, errors: FieldError[]): void {
@@ -99,34 +123,56 @@ function validateProfiles(
   path: string,
   errors: FieldError[],
 ): void {
-  if (seccompProfile) validateProfile(seccompProfile, 'seccomp', `${path}.seccompProfile`, errors);
-  if (appArmorProfile) validateProfile(appArmorProfile, 'AppArmor', `${path}.appArmorProfile`, errors);
+  if (seccompProfile) validateSeccomp(seccompProfile, `${path}.seccompProfile`, errors);
+  if (appArmorProfile) validateAppArmor(appArmorProfile, `${path}.appArmorProfile`, errors);
 }
 
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-function validateProfile(
-  { type, localhostProfile }: Partial<Decoded<SeccompProfile> | Decoded<AppArmorProfile>>,
-  system: 'seccomp' | 'AppArmor',
+/** Source: validateSeccompProfileField. */
+function validateSeccomp(
+  profile: Partial<Decoded<SeccompProfile>>,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { type, localhostProfile } = profile;
+  const field = `${path}.localhostProfile`;
+  if (!type) errors.push(required(`${path}.type`, 'type is required when seccompProfile is set'));
+  else if (!PROFILES.includes(type)) errors.push(notSupported(`${path}.type`, type, PROFILES));
+  if (type === 'Localhost') {
+    if (localhostProfile === undefined)
+      errors.push(required(field, 'must be set when seccomp type is Localhost'));
+    else validateLocalPath(localhostProfile, field, errors);
+  } else if (localhostProfile !== undefined)
+    errors.push(
+      invalid(
+        field,
+        internalForm('core.SeccompProfile', profile),
+        'can only be set when seccomp type is Localhost',
+      ),
+    );
+}
+
+const MAX_PATH = 4095;
+
+/** Source: ValidateAppArmorProfileField. */
+function validateAppArmor(
+  { type, localhostProfile }: Partial<Decoded<AppArmorProfile>>,
   path: string,
   errors: FieldError[],
 ): void {
   const field = `${path}.localhostProfile`;
-  if (!type) {
-    errors.push(
-      required(
-        `${path}.type`,
-        `type is required when ${system === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'} is set`,
-      ),
-    );
-    return;
+  if (!type) errors.push(required(`${path}.type`, 'type is required when appArmorProfile is set'));
+  else if (!PROFILES.includes(type)) errors.push(notSupported(`${path}.type`, type, PROFILES));
+  else if (type !== 'Localhost') {
+    if (localhostProfile !== undefined)
+      errors.push(invalid(field, localhostProfile, 'can only be set when AppArmor type is Localhost'));
+  } else if (!localhostProfile) errors.push(required(field, 'must be set when AppArmor type is Localhost'));
+  else {
+    if (localhostProfile !== localhostProfile.trim())
+      errors.push(invalid(field, localhostProfile, 'must not be padded with whitespace'));
+    if (Buffer.byteLength(localhostProfile) > MAX_PATH) errors.push(tooLong(field, MAX_PATH));
   }
-  if (!PROFILES.includes(type)) errors.push(notSupported(`${path}.type`, type, PROFILES));
-  if (type === 'Localhost') {
-    if (!localhostProfile) errors.push(required(field, `must be set when ${system} type is Localhost`));
-    else if (system === 'seccomp') validateLocalPath(localhostProfile, field, errors);
-  } else if (localhostProfile !== undefined)
-    errors.push(invalid(field, localhostProfile, `can only be set when ${system} type is Localhost`));
 }
 
 function validateSysctls(

@@ -1,22 +1,26 @@
-import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
+import { checkDns1123Label, checkDns1123Subdomain, goQuote } from '@rollkeeper/machinery/kubernetes';
 import type { Decoded } from '@rollkeeper/machinery/kubernetes';
 import type { Volume } from '@rollkeeper/machinery/types/core-v1';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, forbidden, required } from '../validation/field-errors.js';
+import { duplicate, forbidden, invalid, required } from '../validation/field-errors.js';
 import { validateSyntax } from '../validation/words.js';
 import type { KnownVolumes } from './validate-mounts.js';
 import { SOURCE_RULES } from './volume-source-rules.js';
 
-/** @returns the volumes that containers may mount */
+/**
+ * @param podName by which claims are named that are made for the pod; a template has none
+ * @returns the volumes that containers may mount
+ */
 export function validateVolumes(
   volumes: readonly Decoded<Volume>[] | undefined,
   path: string,
   errors: FieldError[],
+  podName = '',
 ): KnownVolumes {
   const known = new Map<string, Decoded<Volume>>();
   volumes?.forEach((volume, index) => {
     const at = `${path}[${index}]`;
-    const isSound = validateSource(volume, at, errors);
+    const isSound = validateSource(volume, at, errors, podName);
     if (!volume.name) errors.push(required(`${at}.name`));
     else if (known.has(volume.name)) errors.push(duplicate(`${at}.name`, volume.name));
     const before = errors.length;
@@ -28,7 +32,12 @@ export function validateVolumes(
 }
 
 /** @returns whether nothing was wrong. Source: validateVolumeSource in pkg/apis/core/validation/validation.go. */
-function validateSource(volume: Decoded<Volume>, path: string, errors: FieldError[]): boolean {
+function validateSource(
+  volume: Decoded<Volume>,
+  path: string,
+  errors: FieldError[],
+  podName: string,
+): boolean {
   const before = errors.length;
   const sources = (Object.keys(volume) as (keyof typeof SOURCE_RULES | 'name')[]).filter(
     (name) => name !== 'name',
@@ -41,6 +50,19 @@ function validateSource(volume: Decoded<Volume>, path: string, errors: FieldErro
     }
     const validate = SOURCE_RULES[source] as (source: unknown, path: string, errors: FieldError[]) => void;
     validate(volume[source] ?? {}, `${path}.${source}`, errors);
+    if (source === 'ephemeral' && podName !== '') validateClaimName(podName, volume.name, path, errors);
   });
   return errors.length === before;
+}
+
+function validateClaimName(
+  podName: string,
+  volume: string | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!volume) return;
+  const claim = `${podName}-${volume}`;
+  for (const problem of checkDns1123Subdomain(claim))
+    errors.push(invalid(`${path}.name`, volume, `PVC name ${goQuote(claim)}: ${problem}`));
 }

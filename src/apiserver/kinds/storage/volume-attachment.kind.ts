@@ -6,6 +6,7 @@ import { defineKind } from '../define-kind.js';
 import { ALL_BUT_STATUS } from '../kind-definition.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from '../validation/field-errors.js';
+import { internalForm } from '../validation/internal-form.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateCsiDriverName } from '../volumes/machine-sources.js';
 import { STORAGE_GROUP } from './classes.kinds.js';
@@ -41,7 +42,10 @@ export const VOLUME_ATTACHMENT_KIND = defineKind<Attachment>({
   validate,
   validateUpdate(object, old, _subresource, errors) {
     validate(object, errors);
-    if (!semanticEqual(object.spec, old.spec)) errors.push(invalid('spec', object.spec, FIELD_IMMUTABLE));
+    if (!semanticEqual(object.spec, old.spec))
+      errors.push(
+        invalid('spec', internalForm('storage.VolumeAttachmentSpec', object.spec), FIELD_IMMUTABLE),
+      );
   },
 });
 

@@ -77,6 +77,11 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
 }
 
+/** Where the value is not shown. */
+export function duplicateOf(field: string): FieldError {
+  return { type: 'FieldValueDuplicate', field, message: 'Duplicate value' };
+}
+
 export function notFound(field: string, value: unknown, detail = ''): FieldError {
   return { type: 'FieldValueNotFound', field, message: withDetail(`Not found: ${show(value)}`, detail) };
 }

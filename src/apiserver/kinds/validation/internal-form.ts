@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseJson } from '@rollkeeper/machinery/kubernetes';
+import { isJsonObject, parseJson } from '@rollkeeper/machinery/kubernetes';
 
 const FILE = new URL('../generated/internal.json', import.meta.url);
 
@@ -31,10 +31,12 @@ const CONVERSIONS: Readonly<Record<string, (value: Fields) => Fields>> = {
       ...{ hostIPC, hostNetwork, hostPID, hostUsers, shareProcessNamespace },
     },
   }),
-  'apiextensions.JSONSchemaPropsOrArray': (value) => (Array.isArray(value) ? { jSONSchemas: value } : { schema: value }),
+  'apiextensions.JSONSchemaPropsOrArray': (value) =>
+    Array.isArray(value) ? { jSONSchemas: value } : { schema: value },
   'apiextensions.JSONSchemaPropsOrBool': (value: Fields | boolean) =>
     typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
-  'apiextensions.JSONSchemaPropsOrStringArray': (value) => (Array.isArray(value) ? { property: value } : { schema: value }),
+  'apiextensions.JSONSchemaPropsOrStringArray': (value) =>
+    Array.isArray(value) ? { property: value } : { schema: value },
 };
 
 /**
@@ -73,7 +75,15 @@ const METADATA = [
 
 function metadataOf({ metadata }: Fields): Fields {
   const given = (metadata ?? {}) as Fields;
-  return Object.fromEntries(METADATA.flatMap((name) => (isEmpty(given[name]) ? [] : [[name, given[name]]])));
+  return Object.fromEntries(
+    METADATA.flatMap((name) => (isEmpty(given[name]) ? [] : [[name, byKey(given[name])]])),
+  );
+}
+
+/** Go writes the keys of a map in their order. */
+function byKey(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function isEmpty(value: unknown): boolean {
@@ -92,9 +102,7 @@ function formOf(held: Held, value: unknown): unknown {
   if ('list' in held) return (value as readonly unknown[]).map((item) => formOf(held.list, item));
   if ('map' in held)
     return Object.fromEntries(
-      Object.entries(value)
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([key, item]) => [key, formOf(held.map, item)]),
+      Object.entries(byKey(value) as Fields).map(([key, item]) => [key, formOf(held.map, item)]),
     );
   return value;
 }

@@ -25,8 +25,8 @@ export function requireFields<T extends object>(
 
 export function validateNfs(nfs: Decoded<NFSVolumeSource>, path: string, errors: FieldError[]): void {
   requireFields(nfs, ['server', 'path'], path, errors);
-  if (nfs.path && !nfs.path.startsWith('/'))
-    errors.push(invalid(`${path}.path`, nfs.path, 'must be an absolute path'));
+  if (!nfs.path?.startsWith('/'))
+    errors.push(invalid(`${path}.path`, nfs.path ?? '', 'must be an absolute path'));
 }
 
 type Iscsi = Pick<Decoded<ISCSIVolumeSource>, 'targetPortal' | 'iqn' | 'lun' | 'initiatorName'> &
@@ -40,12 +40,14 @@ export function validateIscsi(iscsi: Iscsi, path: string, errors: FieldError[]):
   validateByte(iscsi.lun, `${path}.lun`, errors);
   if ((iscsi.chapAuthDiscovery || iscsi.chapAuthSession) && !iscsi.secretRef)
     errors.push(required(`${path}.secretRef`));
-  if (iscsi.initiatorName) validateIqn(iscsi.initiatorName, `${path}.initiatorname`, errors);
+  if (iscsi.initiatorName !== undefined) validateIqn(iscsi.initiatorName, `${path}.initiatorname`, errors);
 }
 
 function validateIqn(name: string, field: string, errors: FieldError[]): void {
   const valid = /^(iqn\.\d{4}-\d{2}\.([\w-]+\.)*[\w-]+(:.*)?|eui\.[0-9a-fA-F]{16}|naa\.[0-9a-fA-F]{16,32})$/;
-  if (!valid.test(name)) errors.push(invalid(field, name, 'must be valid format'));
+  if (!/^(?:iqn|eui|naa)/.test(name))
+    errors.push(invalid(field, name, 'must be valid format starting with iqn, eui, or naa'));
+  else if (!valid.test(name)) errors.push(invalid(field, name, 'must be valid format'));
 }
 
 /** A partition or a unit: 0 to 255. */

@@ -63,11 +63,19 @@ const FIRST_RETRY_MS = 300;
 const LONGEST_RETRY_MS = 4000;
 /** The feed sends twice a second: a longer silence means a dead connection, even if TCP considers it open. */
 const SILENCE_MS = 6000;
+/** On a machine that is too busy to answer it may be alive: then it gets more time, or the list would never be read to its end. */
+const LONGEST_SILENCE_MS = 48_000;
 
 /** Follows the feed forever; `on` gets each event, and our own `connection` events. */
 export async function follow(on) {
+  let silences = 0;
+  const take = (event) => {
+    if (event.type === 'listed') silences = 0;
+    on(event);
+  };
   for (let failures = 0; ; failures++) {
     const silence = new AbortController();
+    const patienceMs = Math.min(SILENCE_MS * 2 ** silences, LONGEST_SILENCE_MS);
     try {
       const response = await fetch('/admin/events', { headers: headers(), signal: silence.signal });
       if (!response.ok) {
@@ -76,11 +84,12 @@ export async function follow(on) {
       }
       failures = 0;
       on({ type: 'connection', connected: true });
-      const gaveWay = await read(response.body, on, silence);
+      const gaveWay = await read(response.body, take, silence, patienceMs);
       on({ type: 'connection', connected: false, failures, gaveWay });
       // An automatic reconnect would evict the page that evicted this one.
       if (gaveWay) await lookedAt();
     } catch (error) {
+      if (silence.signal.aborted) silences++;
       on({
         type: 'connection',
         connected: false,
@@ -117,7 +126,7 @@ async function lookedAt() {
 }
 
 /** Resolves when the stream ends; returns whether another page evicted it. */
-async function read(body, on, silence) {
+async function read(body, on, silence, patienceMs = SILENCE_MS) {
   let gaveWay = false;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -125,7 +134,7 @@ async function read(body, on, silence) {
   try {
     for (;;) {
       clearTimeout(watchdog);
-      watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+      watchdog = setTimeout(() => silence.abort(), patienceMs);
       const { done, value } = await reader.read();
       if (done) return gaveWay;
       text += value;

@@ -27,7 +27,7 @@ describe('a claim with devices that have to be prepared', () => {
     const failed = { type: 'Failed', status: 'True', reason: 'Broken', message: 'no "link"' };
     expect(bindingStateOf(aClaim([failed, { type: 'Ready', status: 'True' }]))).toEqual({
       is: 'failed',
-      why: 'claim c binding failed: reason=Broken, message="no \\"link\\""',
+      why: 'claim=c, reason=Broken, message="no \\"link\\""',
     });
   });
 

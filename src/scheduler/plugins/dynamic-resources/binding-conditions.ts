@@ -21,7 +21,7 @@ export function bindingStateOf(claim: ReadableClaim): BindingState {
       const { message = '', reason = '' } = conditions.find(({ type }) => type === failure) ?? {};
       return {
         is: 'failed',
-        why: `claim ${name} binding failed: reason=${reason}, message=${JSON.stringify(message)}`,
+        why: `claim=${name}, reason=${reason}, message=${JSON.stringify(message)}`,
       };
     }
     if (!(device.bindingConditions ?? []).every(isTrue)) return WAITING;

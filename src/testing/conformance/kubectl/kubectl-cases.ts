@@ -1,6 +1,7 @@
 import { TimeoutError } from '@rollkeeper/machinery/errors';
 import { startTestCluster } from '../../cluster/start-test-cluster.js';
 import type { TestCluster } from '../../cluster/test-cluster.js';
+import { isJsonObject } from '../conformance-format.js';
 import type { ConformanceFormat, JsonObject, RecordedCase } from '../conformance-format.js';
 import { DELIBERATE_DIFFERENCES } from './deliberate-differences.js';
 import type { CommandOutcome } from './kubectl-shell.js';
@@ -28,6 +29,7 @@ export class KubectlCases implements ConformanceFormat {
   readonly name = 'kubectl';
   private cluster: TestCluster | undefined;
   private shell: KubectlShell | undefined;
+  private files: Readonly<Record<string, string>> = RECORDED_FILES;
 
   constructor(private readonly options: KubectlCasesOptions = {}) {}
 
@@ -36,9 +38,12 @@ export class KubectlCases implements ConformanceFormat {
   }
 
   casesOf(lines: readonly JsonObject[]): readonly RecordedCase[] | undefined {
-    if (lines.length === 0 || !lines.every(isRecordedCommand)) return undefined;
+    const files = filesOf(lines[0]);
+    const recorded = files ? lines.slice(1) : lines;
+    if (recorded.length === 0 || !recorded.every(isRecordedCommand)) return undefined;
+    this.files = files ?? RECORDED_FILES;
     const { commands } = this.options;
-    return lines
+    return recorded
       .slice(0, commands)
       .map((line) => ({ ...line, id: line.command as string, section: sectionOf(line.command as string) }));
   }
@@ -54,7 +59,7 @@ export class KubectlCases implements ConformanceFormat {
     // The recorded cluster had no default class.
     await cluster.delete('storageclass/standard');
     const { kubeconfig } = await cluster.user(USER.name);
-    this.shell = await KubectlShell.open(kubeconfig.path, RECORDED_FILES);
+    this.shell = await KubectlShell.open(kubeconfig.path, this.files);
   }
 
   async close(): Promise<void> {
@@ -87,6 +92,13 @@ export class KubectlCases implements ConformanceFormat {
       if (!(error instanceof TimeoutError)) throw error;
     }
   }
+}
+
+/** A first line that is no command holds the files that the commands name: `{"files": {"app.yaml": "…"}}`. */
+function filesOf(line: JsonObject | undefined): Readonly<Record<string, string>> | undefined {
+  return line?.command === undefined && isJsonObject(line?.files)
+    ? (line.files as Record<string, string>)
+    : undefined;
 }
 
 function isRecordedCommand({ command, exchanges, exit, stderr, stdout }: JsonObject): boolean {

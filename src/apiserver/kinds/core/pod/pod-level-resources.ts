@@ -8,13 +8,22 @@ import { containerAmounts, isPodLevelResource, pickAmounts } from '@rollkeeper/m
 export function defaultPodLevelResources(spec: Decoded<PodSpec>): void {
   const { resources } = spec;
   if (!resources) return;
-  const huge = pickAmounts(containerAmounts(spec, 'limits'), (name) => name.startsWith('hugepages-'));
-  const limits: Amounts = { ...huge, ...resources.limits };
-  if (Object.keys(limits).length > 0) resources.limits = { ...limits };
+  const { limits: ownLimits = {}, requests: ownRequests = {} } = resources;
+  if (Object.keys(ownLimits).length + Object.keys(ownRequests).length === 0) return;
+  const huge = pickAmounts(
+    containerAmounts(spec, 'limits'),
+    (name) => name.startsWith('hugepages-') && ownRequests[name] === undefined,
+  );
+  const limits: Amounts = { ...huge, ...ownLimits };
+  if (Object.keys(limits).length === 0) return;
+  resources.limits = { ...limits };
   const requests: Amounts = {
     ...pickAmounts(limits, isPodLevelResource),
-    ...pickAmounts(containerAmounts(spec, 'requests'), isPodLevelResource),
-    ...resources.requests,
+    ...pickAmounts(
+      containerAmounts(spec, 'requests'),
+      (name) => isPodLevelResource(name) && !name.startsWith('hugepages-'),
+    ),
+    ...ownRequests,
   };
   if (Object.keys(requests).length > 0) resources.requests = { ...requests };
 }

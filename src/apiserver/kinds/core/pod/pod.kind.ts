@@ -30,12 +30,16 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     defaultPodSpec(spec);
     defaultPodOnly(spec);
     defaultPodLevelResources(spec);
+    if (object.status) withPlainAddresses(object.status);
   },
   generationOf: ({ spec }) => spec,
   // Programs update pods, and often.
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   prepareForCreate(object) {
     mergeLabelKeys(object);
+    const { spec } = object;
+    // There has to be some time.
+    if (spec && (spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
     object.status = {
       phase: 'Pending',
       qosClass: qosClassOf(object.spec ?? {}),
@@ -81,6 +85,13 @@ export const POD_KIND = defineKind<DecodedObject<Pod>>({
     };
   },
 });
+
+/** The old field and the new one for the same thing; of two that differ, the old one is right. */
+function withPlainAddresses(status: NonNullable<DecodedObject<Pod>['status']>): void {
+  const { podIP, podIPs = [] } = status;
+  if (podIP && podIPs[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
+  else if (podIPs[0]?.ip) status.podIP = podIPs[0].ip;
+}
 
 /** The scheduler takes no notice of a pod that is held back. */
 function gatedCondition(since: string | undefined) {

@@ -3,6 +3,7 @@ import type { Decoded, DecodedObject, Pod, PodSpec } from '@rollkeeper/machinery
 import { isMirrorPod, ownField, semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateAddedContainers } from './ephemeral-containers.validation.js';
+import { validatePodStatus } from './pod-status.validation.js';
 import { resizeObstacleOf, validateResize } from './pod-resize.validation.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { validateDeletionCost } from '../../pod-template/validate-template.js';
@@ -15,7 +16,8 @@ const ONLY_THESE =
 export function validatePod(pod: DecodedObject<Pod>, errors: FieldError[], old?: DecodedObject<Pod>): void {
   const { spec = {} } = pod;
   validateDeletionCost(pod, 'metadata.annotations', errors, old);
-  validatePodSpec(spec, 'spec', errors);
+  validatePodSpec(spec, 'spec', errors, { podName: pod.metadata.name, old: old?.spec });
+  validateTokens(spec, errors);
   spec.containers?.forEach(({ image }, index) => {
     if (image && image !== image.trim()) {
       errors.push(
@@ -23,6 +25,22 @@ export function validatePod(pod: DecodedObject<Pod>, errors: FieldError[], old?:
       );
     }
   });
+}
+
+/** A token is one of a service account. A template gets one later. */
+function validateTokens({ serviceAccountName, volumes }: Decoded<PodSpec>, errors: FieldError[]): void {
+  if (serviceAccountName) return;
+  volumes?.forEach(({ projected }, index) =>
+    projected?.sources?.forEach(({ serviceAccountToken }, at) => {
+      if (serviceAccountToken)
+        errors.push(
+          forbidden(
+            `spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`,
+            'must not be specified when serviceAccountName is not set',
+          ),
+        );
+    }),
+  );
 }
 
 /** Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go. */
@@ -51,9 +69,7 @@ export function validatePodUpdate(
     return;
   }
   if (subresource !== '') {
-    if (pod.spec?.nodeName !== old.spec?.nodeName) {
-      errors.push(forbidden('status.nodeName', 'may not be changed directly'));
-    }
+    validatePodStatus(pod, old, errors);
     return;
   }
   validatePod(pod, errors, old);

@@ -38,7 +38,7 @@ export function fieldAt(
 ): FoundField | PathProblem {
   const tokens = path.match(TOKEN) ?? [];
   let here: FoundField = { shown: '', schema, root: '' };
-  for (let at = 0; at < tokens.length; ) {
+  for (let at = 0; at < tokens.length;) {
     const opening = tokens[at++]!;
     let step: string | undefined;
     if (opening === '.') step = tokens[at++];

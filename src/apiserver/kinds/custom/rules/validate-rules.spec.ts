@@ -36,7 +36,9 @@ function complaintsOf(schema: StructuralSchema, object: unknown, old?: unknown):
 function problemsOf(schema: StructuralSchema): string[] {
   const errors: FieldError[] = [];
   new SchemaValidation(undefined).validate({ openAPIV3Schema: schema }, 'spec', false, 'v1', errors);
-  return errors.map(({ field, message }) => `${field}: ${message}`.replaceAll('spec.openAPIV3Schema', 'schema'));
+  return errors.map(({ field, message }) =>
+    `${field}: ${message}`.replaceAll('spec.openAPIV3Schema', 'schema'),
+  );
 }
 
 describe('rules of a schema', () => {
@@ -44,29 +46,29 @@ describe('rules of a schema', () => {
     const schema = schemaWith(ruled([{ rule: 'self.min <= self.max' }]));
     expect(complaintsOf(schema, { spec: { min: 1, max: 2 } })).toEqual([]);
     expect(complaintsOf(schema, { spec: { min: 3, max: 2 } })).toEqual([
-      'spec: Invalid value: "object": failed rule: self.min <= self.max',
+      'spec: Invalid value: failed rule: self.min <= self.max',
     ]);
     expect(complaintsOf(schema, {})).toEqual([]);
   });
 
   it.each<[string, ValidationRule, string]>([
-    ['its message', { message: 'too small ' }, 'spec: Invalid value: "object": too small'],
+    ['its message', { message: 'too small ' }, 'spec: Invalid value: too small'],
     [
       'a message that is worked out',
       { message: 'no', messageExpression: '"min is " + string(self.min)' },
-      'spec: Invalid value: "object": min is 3',
+      'spec: Invalid value: min is 3',
     ],
     [
       'its message where the expression fails',
       { message: 'plain', messageExpression: '[""][1]' },
-      'spec: Invalid value: "object": plain',
+      'spec: Invalid value: plain',
     ],
     [
       'its reason',
       { message: 'no', reason: 'FieldValueForbidden' },
       'FieldValueForbidden spec: Forbidden: no',
     ],
-    ['the field it names', { message: 'no', fieldPath: '.max' }, 'spec.max: Invalid value: "object": no'],
+    ['the field it names', { message: 'no', fieldPath: '.max' }, 'spec.max: Invalid value: no'],
   ])('complain with %s', (_name, rule, complaint) => {
     const schema = schemaWith(ruled([{ rule: 'self.min <= self.max', ...rule }]));
     expect(complaintsOf(schema, { spec: { min: 3, max: 2 } })).toEqual([complaint]);
@@ -101,7 +103,9 @@ describe('rules of a schema', () => {
   });
 
   it('find the item of before in a list that is a map, wherever it stood', () => {
-    const items = ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }]);
+    const items = ruled([{ rule: 'self.min >= oldSelf.min', message: 'shrunk' }], {
+      required: ['namespace'],
+    });
     const schema = schemaWith({
       type: 'object',
       properties: {
@@ -130,7 +134,7 @@ describe('rules of a schema', () => {
       },
     };
     expect(problemsOf(schema)).toEqual([]);
-    expect(complaintsOf(schema, now, old)).toEqual(['spec.list[0]: Invalid value: "object": shrunk']);
+    expect(complaintsOf(schema, now, old)).toEqual(['spec.list[0]: Invalid value: shrunk']);
   });
 
   it('let stay what broke them before and was not touched', () => {
@@ -175,11 +179,7 @@ describe('rules that cannot be meant', () => {
       'messageExpression must evaluate to a string',
     ],
     ['two lines', { rule: 'true &&\ntrue' }, 'message must be specified if rule contains line breaks'],
-    [
-      'a field that is not there',
-      { rule: 'true', fieldPath: '.nope' },
-      'must be a valid path',
-    ],
+    ['a field that is not there', { rule: 'true', fieldPath: '.nope' }, 'must be a valid path'],
     [
       'an option in vain',
       { rule: 'true', optionalOldSelf: true },

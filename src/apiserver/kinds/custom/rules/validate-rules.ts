@@ -2,7 +2,14 @@ import { ownField, sameJson, isJsonObject } from '@rollkeeper/machinery/kubernet
 import { CostBudget } from '../../../cel/index.js';
 import type { StructuralSchema } from '../../../schema/index.js';
 import type { FieldError } from '../../kind-definition.js';
-import { duplicate, forbidden, invalid, required } from '../../validation/field-errors.js';
+import {
+  duplicate,
+  duplicateOf,
+  forbidden,
+  invalid,
+  invalidFor,
+  required,
+} from '../../validation/field-errors.js';
 import { correlatedItems } from '../correlated-items.js';
 import type { CompiledRule, ValidationRule } from './compile-rule.js';
 import { isRuleProblem } from './compile-rule.js';
@@ -112,7 +119,7 @@ function isUnchanged({ value, old, parent }: Place): boolean {
 function complaint(
   { rule, message }: CompiledRule,
   { schema }: RuleNode,
-  { path }: Place,
+  { path, value }: Place,
   values: Readonly<Record<string, unknown>>,
   budget: CostBudget,
 ): FieldError {
@@ -122,16 +129,17 @@ function complaint(
   const outcome = message?.evaluate(values, budget);
   const said = outcome?.type === 'value' ? usableMessage(outcome.value) : undefined;
   const detail = said ?? (rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`);
-  const type = typeName(schema);
+  // Objects and lists are not shown.
+  const isOmitted = schema.type === 'object' || schema.type === 'array';
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbidden(field, detail);
     case 'FieldValueRequired':
       return required(field, detail);
     case 'FieldValueDuplicate':
-      return duplicate(field, type);
+      return isOmitted ? duplicateOf(field) : duplicate(field, value);
     default:
-      return invalid(field, type, detail);
+      return isOmitted ? invalidFor(field, detail) : invalid(field, value, detail);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileExpression } from './compile-expression.js';
+import { compileExpression } from '../compile-expression.js';
 
 const TERM =
   "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER";
@@ -38,6 +38,6 @@ describe('a text that is no expression', () => {
   });
 
   it('of signs alone is not described without end', () => {
-    expect(problemOf('@'.repeat(1000))?.length).toBeLessThan(60_000);
+    expect(problemOf('@'.repeat(1000))?.split('ERROR').length).toBeLessThan(105);
   });
 });
