@@ -12,6 +12,7 @@ type Definition = Parameters<typeof validateNewDefinition>[0];
 export function definitionProblems(definition: object): readonly string[] {
   const written = parseJson(stringifyJson(definition)) as Definition;
   CUSTOM_RESOURCE_DEFINITION_KIND.applyDefaults(written);
+  CUSTOM_RESOURCE_DEFINITION_KIND.prepareForCreate(written);
   const errors = collectErrors((found) => validateNewDefinition(written, found));
   return errors.map(({ field, message }) => `${field}: ${message}`);
 }

@@ -106,7 +106,8 @@ describe('the minimal operator of packed packages, by a watch over TLS,', () => 
   it('as a bundle: has one SDK of metrics, and no languages but English', () => {
     const files = Object.values(bundle.outputs).flatMap(({ inputs }) => Object.entries(inputs));
     const included = files.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
-    const unused = /zod\/v4\/locales\/(?!(en|index)\.)|node_modules\/.*node_modules\/@opentelemetry\/sdk-metrics\//;
+    const unused =
+      /zod\/v4\/locales\/(?!(en|index)\.)|node_modules\/.*node_modules\/@opentelemetry\/sdk-metrics\//;
     expect(included.filter((file) => unused.test(file))).toEqual([]);
     expect(included.some((file) => file.includes('zod/v4/'))).toBe(true);
   });
