@@ -4,11 +4,12 @@ import { conflict, invalid, unknownPath } from '../errors/index.js';
 import { checkUnmanaged, checkWriteOptions, decodeBody } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { isDefinedByUsers } from '../kinds/index.js';
+import { SHOWN_SCALE, isDefinedByUsers } from '../kinds/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
 import type { ManagedFieldsEntry } from '../managed-fields/index.js';
 import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { presentObject } from '../table.js';
 import { patchTypeOf } from '../patch/index.js';
 import type { PatchType } from '../patch/index.js';
 import { checkAppliedVersion } from './apply.js';
@@ -20,13 +21,7 @@ import { checkName, checkNamespace, checkPatchedIdentity, checkType, isKnownType
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
-const SCALE_TYPE = {
-  group: 'autoscaling',
-  version: 'v1',
-  resource: 'scales',
-  kind: 'Scale',
-  namespaced: true,
-};
+const SCALE_TYPE = SHOWN_SCALE.type;
 const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
 const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 
@@ -34,7 +29,8 @@ const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { scale } = call.kind;
   if (!scale) throw unknownPath();
-  if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
+  if (call.request.method === 'GET')
+    return shown(context, call, (await getState(context, call)).object, scale);
   const { change, options } = await writeOf(context, call, scale);
   const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
     const oldObject = toScale(current, scale);
@@ -54,7 +50,16 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
       admission: { subresource: 'scale', sent: SCALE, of: (object) => toScale(object, scale) },
     },
   );
-  return ok(toScale(updated.object, scale));
+  return shown(context, call, updated.object, scale);
+}
+
+function shown(
+  { clock }: RegistryContext,
+  call: ResourceCall,
+  object: Readonly<UnstructuredObject>,
+  mapping: ScaleMapping,
+): ApiResponse {
+  return ok(presentObject(toScale(object, mapping), SHOWN_SCALE, call, clock.now()));
 }
 
 interface ChangedScale {
