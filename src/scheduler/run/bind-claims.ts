@@ -2,7 +2,7 @@ import { isNotFound } from '@rollkeeper/runtime';
 import type { ApiClient, EventRecorder } from '@rollkeeper/runtime';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import type { KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import type { ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
 import type { ReadablePod } from '../framework/node-info.js';
 import type { FreedClaim, PluginFactory, SchedulerPlugin, SchedulingContext } from '../framework/plugin.js';
@@ -18,6 +18,7 @@ import type { AssumedObjects } from './assumed-objects.js';
 import { awaitDevices } from './await-devices.js';
 import type { ExtendedClaims, ReservedResources } from './bind-extended-claim.js';
 import type { ChangeSignal } from './change-signal.js';
+import { deleteClaim, writeAllocated } from './claim-writes.js';
 
 export interface ClaimParts {
   readonly client: ApiClient;
@@ -44,8 +45,6 @@ interface Taken {
 }
 
 const RESOURCE = 'resource.k8s.io/resourceclaims';
-/** Keeps an allocated claim from going before its devices are free. */
-const PROTECTION = 'resource.kubernetes.io/delete-protection';
 
 /** `DynamicResources` with what it does once a node is chosen: it allocates claims, and reserves them for the pod. */
 export function bindingClaims(base: PluginFactory, parts: ClaimParts): PluginFactory {
@@ -149,32 +148,6 @@ function deallocated(claim: ResourceClaim): ResourceClaim {
   return { ...claim, status };
 }
 
-/** Nothing keeps the claim after that. */
-export async function deleteClaim(
-  client: ApiClient,
-  type: ResourceType,
-  { metadata: { finalizers = [], name, namespace, uid } }: KubernetesObject,
-  signal: AbortSignal,
-): Promise<void> {
-  if (finalizers.includes(PROTECTION)) {
-    const kept = finalizers.filter((each) => each !== PROTECTION);
-    const body = { metadata: { uid, finalizers: kept } };
-    await client.patch(type, { namespace, name }, { type: 'merge', body }, { signal });
-  }
-  await client.delete(type, { namespace, name }, { preconditions: { uid }, signal });
-}
-
-/** Writes allocation and consumers. @returns the claim as it is then */
-export async function writeAllocated(
-  client: ApiClient,
-  type: ResourceType,
-  claim: ResourceClaim,
-  signal: AbortSignal,
-): Promise<ResourceClaim> {
-  const kept = await withProtection(client, type, claim, signal);
-  return client.update<ResourceClaim>(type, kept, { subresource: 'status', signal });
-}
-
 function reserved(
   claim: ReadableClaim,
   allocation: Allocation,
@@ -183,17 +156,4 @@ function reserved(
   const others = (claim.status?.reservedFor ?? []).filter((each) => each.uid !== uid);
   const reservedFor = [...others, { resource: 'pods', name, uid }];
   return { ...claim, status: { ...claim.status, allocation, reservedFor } } as ResourceClaim;
-}
-
-async function withProtection(
-  client: ApiClient,
-  type: ResourceType,
-  claim: ResourceClaim,
-  signal: AbortSignal,
-): Promise<ResourceClaim> {
-  const { finalizers = [] } = claim.metadata;
-  if (finalizers.includes(PROTECTION)) return claim;
-  const metadata = { ...claim.metadata, finalizers: [...finalizers, PROTECTION] };
-  const written = await client.update<ResourceClaim>(type, { ...claim, metadata }, { signal });
-  return { ...written, status: claim.status };
 }

@@ -8,7 +8,7 @@ import type { ReadablePod } from '../framework/node-info.js';
 import type { RequestMapping } from '../plugins/dynamic-resources/extended-claim.js';
 import type { ResourceClaim } from '../plugins/dynamic-resources/resource-api.js';
 import type { AssumedObjects, ExpectedObject } from './assumed-objects.js';
-import { deleteClaim, writeAllocated } from './bind-claims.js';
+import { deleteClaim, writeAllocated } from './claim-writes.js';
 import type { SchedulerMetrics } from './metrics.js';
 
 export interface ExtendedClaimParts {

@@ -4,7 +4,16 @@ import { isSchema } from '../custom/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { internalForm } from '../validation/internal-form.js';
-import type { Tolerance } from './tolerance.js';
+
+/** Rules that came after definitions which break them: such a definition may be updated as it is. */
+export interface Tolerance {
+  /** Types that are none. */
+  readonly types: boolean;
+  /** Sets of objects or lists that are not atomic. */
+  readonly sets: boolean;
+  /** Lists whose items may lack an identity. */
+  readonly keys: boolean;
+}
 
 const LIST_TYPES = ['atomic', 'set', 'map'];
 const MAP_TYPES = ['atomic', 'granular'];

@@ -7,7 +7,7 @@ import { validateListsAndMaps } from './list-and-map-types.js';
 import { repetitionsBelow } from './rule-costs.js';
 import type { RuleCompiler, RulePlace } from './schema-rules.js';
 import { validateRuleFields } from './schema-rules.js';
-import type { Tolerance } from './tolerance.js';
+import type { Tolerance } from './list-and-map-types.js';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const UNSUPPORTED = [

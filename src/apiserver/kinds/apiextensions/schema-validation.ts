@@ -14,7 +14,7 @@ import { validateDefaults } from './schema-defaults.js';
 import { RuleCompiler } from './schema-rules.js';
 import { validateStructuralSchema } from './structural-schema.js';
 import { toleranceOf } from './tolerance.js';
-import type { Tolerance } from './tolerance.js';
+import type { Tolerance } from './list-and-map-types.js';
 
 type Version = Decoded<CustomResourceDefinitionVersion>;
 type Selectable = Version['selectableFields'];

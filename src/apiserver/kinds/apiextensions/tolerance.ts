@@ -2,16 +2,7 @@ import type { StructuralSchema } from '../../schema/index.js';
 import { isSchema } from '../custom/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { validateIdentities, validateSet } from './list-and-map-types.js';
-
-/** Rules that came after definitions which break them: such a definition may be updated as it is. */
-export interface Tolerance {
-  /** Types that are none. */
-  readonly types: boolean;
-  /** Sets of objects or lists that are not atomic. */
-  readonly sets: boolean;
-  /** Lists whose items may lack an identity. */
-  readonly keys: boolean;
-}
+import type { Tolerance } from './list-and-map-types.js';
 
 const STRICT: Tolerance = { types: false, sets: false, keys: false };
 const TYPES = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);

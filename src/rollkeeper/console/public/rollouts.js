@@ -33,8 +33,7 @@ export function visible({ changes, deployments, filter, search }) {
 
 function inOrder(deployments, filter, terms) {
   const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
-  const found = (item) =>
-    terms.length === 0 || fits({ ...item, stateWord: STATES[item.state].word }, terms);
+  const found = (item) => terms.length === 0 || fits({ ...item, stateWord: STATES[item.state].word }, terms);
   return [...deployments.values()]
     .filter((item) => passes(item) && found(item))
     .sort(
