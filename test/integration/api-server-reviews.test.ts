@@ -110,17 +110,17 @@ describe('reviews', () => {
       [
         access({ user: 'eve' }),
         422,
-        'SubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+        '.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
       ],
       [
         access(attributes),
         422,
-        'SubjectAccessReview.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
+        '.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
       ],
       [
         access({ ...attributes, user: 'eve', nonResourceAttributes: { path: '/', verb: 'get' } }),
         422,
-        'SubjectAccessReview.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: cannot be specified in combination with resourceAttributes',
+        '.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"path":"/","verb":"get"}: cannot be specified in combination with resourceAttributes',
       ],
       [
         review(local, 'LocalSubjectAccessReview', {
@@ -128,7 +128,7 @@ describe('reviews', () => {
           resourceAttributes: { namespace: 'other', verb: 'get', resource: 'pods' },
         }),
         422,
-        'LocalSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
+        '.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
       ],
       [
         review(`${AUTHORIZATION}/selfsubjectrulesreviews`, 'SelfSubjectRulesReview', {}),
@@ -138,7 +138,7 @@ describe('reviews', () => {
       [
         review(`${AUTHORIZATION}/subjectaccessreviews`, 'SelfSubjectAccessReview', attributes),
         400,
-        'SelfSubjectAccessReview in version "authorization.k8s.io/v1" cannot be handled as a SubjectAccessReview',
+        'SelfSubjectAccessReview in version "v1" cannot be handled as a SubjectAccessReview: converting (v1.SelfSubjectAccessReview) to (authorization.SubjectAccessReview): unknown conversion',
       ],
     ];
     for (const [refused, code, message] of refusals) {
