@@ -94,10 +94,14 @@ const LIKE_THERE = [
   'target.name: Required value',
 ];
 
+/** What listens at no proxy. */
+const NOBODY_LISTENS = 'nothing runs on the nodes of this server';
+
 /** 501 names what we have not got, 504 a version of the future; every other 5xx is ours. @throws ServerFault */
 export function assertNoFault(request: HostileRequest, answer: Answer): void {
   if (answer.status < 500 || answer.status === 501 || answer.status === 504) return;
   if (answer.status === 500 && LIKE_THERE.some((text) => answer.text.includes(text))) return;
+  if (answer.status === 503 && answer.text.includes(NOBODY_LISTENS)) return;
   throw new ServerFault(request, answer);
 }
 
