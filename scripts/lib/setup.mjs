@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { packagesOf, runWithProgress } from './progress.mjs';
 import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
 import { ROOT } from './workspaces.mjs';
@@ -162,10 +163,52 @@ export async function ensureBuild(node) {
   ];
   const wanted = hashOf(sources);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  say('building from source; usually half a minute, after each change of the sources');
-  for (const [what, ...step] of BUILD_STEPS)
-    if (!(await runWithProgress(what, node, step, { cwd: ROOT }))) fail('the build failed');
-  writeFileSync(stamp, wanted);
+  await takeBuildTurn();
+  try {
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+    say('building from source; usually half a minute, after each change of the sources');
+    for (const [what, ...step] of BUILD_STEPS)
+      if (!(await runWithProgress(what, node, step, { cwd: ROOT }))) fail('the build failed');
+    writeFileSync(stamp, wanted);
+  } finally {
+    rmSync(BUILD_TURN, { force: true });
+  }
+}
+
+const BUILD_TURN = join(ROOT, 'node_modules', '.build-turn');
+
+/** Two builds at once would move each other's folders. The turn of a process that is gone is over. */
+async function takeBuildTurn() {
+  let isSaid = false;
+  for (;;) {
+    try {
+      writeFileSync(BUILD_TURN, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (!isSaid) say('waiting for another build of this folder');
+    isSaid = true;
+    if (!isAlive(holderOfTurn())) rmSync(BUILD_TURN, { force: true });
+    else await setTimeout(200);
+  }
+}
+
+/** 0 for one that has not written its number yet, or has just ended. */
+function holderOfTurn() {
+  try {
+    return Number(readFileSync(BUILD_TURN, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 /** Runs the built program; resolves with its exit code. */
