@@ -35,6 +35,7 @@ const scripts = {
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
+  '--mapped': 'mapped.ts',
   '--memory': 'memory.ts',
   '--operator': 'operator.ts',
   '--replica-cost': 'replica-cost.ts',
