@@ -88,7 +88,7 @@ const LIKE_THERE = [
   'unknown patch type: ',
   'does not contain declared merge key: ',
   '"message":"map: map[',
-  'The order in patch list: ',
+  'The order in patch list:',
   'strconv.ParseUint: parsing ',
   'resourceVersion should not be set on objects to be created',
   'target.name: Required value',
