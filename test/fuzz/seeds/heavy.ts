@@ -17,6 +17,8 @@ import {
   YAML_TYPE,
 } from './seed.js';
 
+const CLAIMS = '/api/v1/namespaces/fuzz/persistentvolumeclaims';
+
 /** Larger than any answer to one small request needs to be, bytes. */
 const MAX_ANSWER = 4 * 1024 * 1024;
 
@@ -201,6 +203,71 @@ export const HEAVY_SEEDS: readonly Seed[] = [
       },
     })),
   ),
+  {
+    name: 'a changed claim of 20 000 labels or 20 000 equal requirements holds nobody up',
+    async run(world) {
+      const count = world.scaled(20_000);
+      const selectors = [
+        { matchLabels: Object.fromEntries(times(count, (index) => [`k${index}`, 'x'])) },
+        { matchExpressions: times(count, () => ({ key: 'a', operator: 'In', values: ['x'] })) },
+      ];
+      for (const selector of selectors) {
+        const claim = (storageClassName: string): string =>
+          JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'PersistentVolumeClaim',
+            metadata: { name: 'wide' },
+            spec: {
+              accessModes: ['ReadWriteOnce'],
+              resources: { requests: { storage: '1Gi' } },
+              selector,
+              storageClassName,
+            },
+          });
+        await world.does(world.write('POST', CLAIMS, JSON_TYPE, claim('one')));
+        const answer = await world.write('PUT', `${CLAIMS}/wide`, JSON_TYPE, claim('other'));
+        if (answer.text.length > MAX_ANSWER) throw new Error(`an answer of ${answer.text.length} bytes`);
+        await world.send({ method: 'DELETE', path: `${CLAIMS}/wide` });
+      }
+    },
+  },
+  {
+    name: 'a million digits in a duration hold nobody up',
+    async run(world) {
+      const group = 'long.example.com';
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/waits.${group}`;
+      const properties = { wait: { type: 'string', format: 'duration' } };
+      const definition = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: `waits.${group}` },
+        spec: {
+          group,
+          scope: 'Namespaced',
+          names: { plural: 'waits', kind: 'Wait' },
+          versions: [
+            {
+              name: 'v1',
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: { type: 'object', properties } },
+            },
+          ],
+        },
+      };
+      await world.does(
+        world.write('PATCH', `${path}?fieldManager=fuzz`, APPLY_PATCH, JSON.stringify(definition)),
+      );
+      const waits = {
+        apiVersion: `${group}/v1`,
+        kind: 'Wait',
+        metadata: { name: 'w' },
+        wait: '1'.repeat(world.scaled(1_000_000)),
+      };
+      await world.write('POST', `/apis/${group}/v1/namespaces/fuzz/waits`, JSON_TYPE, JSON.stringify(waits));
+      await world.does(world.send({ method: 'DELETE', path }));
+    },
+  },
   {
     name: 'taking one toleration from 20 000 holds nobody up',
     async run(world) {

@@ -14,8 +14,9 @@ const HOST_LABEL = new RegExp(`^[${LETTERS}](?:[${LETTERS}-]{0,61}[${LETTERS}])?
 const TOP_LABEL = /^[a-zA-Z\p{L}]{2,63}$/u;
 const DURATION =
   /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)(((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
+/** Numbers are read from their first digit on, so that a long one is read once and not again from each of its digits. */
 const WORDED_DURATION =
-  /\d+\s*(?:ns(?![a-zµ])|nano|(?:us|µs)(?![a-zµ])|micro|ms(?![a-zµ])|milli|s(?![a-zµ])|sec|m(?![a-zµ])|min|h(?![a-zµ])|hr(?![a-zµ])|hour|d(?![a-zµ])|day|wk?(?![a-zµ])|week)/i;
+  /(?<!\d)\d+\s*(?:ns(?![a-zµ])|nano|(?:us|µs)(?![a-zµ])|micro|ms(?![a-zµ])|milli|s(?![a-zµ])|sec|m(?![a-zµ])|min|h(?![a-zµ])|hr(?![a-zµ])|hour|d(?![a-zµ])|day|wk?(?![a-zµ])|week)/i;
 const RGB = /^rgb\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)$/;
 const CARD =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;

@@ -41,3 +41,19 @@ it('shows changes that are far apart in groups of their own, and what goes line 
 it('is nothing where nothing differs', () => {
   expect(diff({}, {})).toBe('');
 });
+
+it('compares no longer texts line by line: all of them is shown as changed', () => {
+  const labels = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`k${index}`, 'x']));
+  const shown = diff({ selector: { matchLabels: labels }, volumeName: 'a' }, { volumeName: 'b' });
+  expect(shown).toMatch(/^@@ -1,20\d\d \+1,\d+ @@\n-\{\n/);
+  expect(shown).toContain('- "VolumeName": "a",\n');
+  expect(shown).toContain('+ "VolumeName": "b",\n');
+  expect(shown).not.toContain('\n {');
+});
+
+it('keeps what is equal in texts of lines that stand in them often', () => {
+  const requirements = Array.from({ length: 40 }, () => ({ key: 'a', operator: 'In', values: ['x'] }));
+  const selector = { matchExpressions: requirements };
+  const shown = diff({ selector, volumeName: 'a' }, { selector, volumeName: 'b' });
+  expect(shown.match(/^[-+] /gm)).toHaveLength(2);
+});

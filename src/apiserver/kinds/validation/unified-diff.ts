@@ -75,7 +75,7 @@ function piecesOf(a: readonly string[], b: readonly string[]): Piece[] {
   const pieces: Piece[] = [];
   let [atA, atB] = [0, 0];
   for (const { a: fromA, b: fromB, length } of [
-    ...matchesOf(a, b, [0, a.length], [0, b.length]),
+    ...matchesOf(a, b),
     { a: a.length, b: b.length, length: 0 },
   ]) {
     if (atA < fromA || atB < fromB) pieces.push({ kind: 'changed', a: [atA, fromA], b: [atB, fromB] });
@@ -93,30 +93,76 @@ interface Match {
 
 type Range = readonly [from: number, to: number];
 
+/** Texts with more lines in all are shown as changed from their first line to their last: to compare them would keep others waiting. */
+const MAX_COMPARED = 2_000;
+/** From so many lines on, those that stand in more than a hundredth of them begin no match, as in difflib. */
+const MANY = 200;
+
+/** Runs of equal lines, in order. */
+function matchesOf(a: readonly string[], b: readonly string[]): Match[] {
+  if (a.length + b.length > MAX_COMPARED) return [];
+  const places = Map.groupBy(b.keys(), (index) => b[index]!);
+  if (b.length >= MANY)
+    for (const [line, { length }] of places) if (length > b.length / 100 + 1) places.delete(line);
+  return joined(matchesIn({ a, b, places }, [0, a.length], [0, b.length]));
+}
+
+/** Matches that touch are one. */
+function joined(matches: readonly Match[]): Match[] {
+  const result: Match[] = [];
+  for (const match of matches) {
+    const last = result.at(-1);
+    if (last && last.a + last.length === match.a && last.b + last.length === match.b)
+      result[result.length - 1] = { ...last, length: last.length + match.length };
+    else result.push(match);
+  }
+  return result;
+}
+
+interface Compared {
+  readonly a: readonly string[];
+  readonly b: readonly string[];
+  /** Where a line stands in `b`. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+}
+
 /** The longest run of equal lines, and those before and behind it. */
-function matchesOf(a: readonly string[], b: readonly string[], inA: Range, inB: Range): Match[] {
-  const match = longestMatch(a, b, inA, inB);
+function matchesIn(compared: Compared, inA: Range, inB: Range): Match[] {
+  const match = longestMatch(compared, inA, inB);
   if (match.length === 0) return [];
   return [
-    ...matchesOf(a, b, [inA[0], match.a], [inB[0], match.b]),
+    ...matchesIn(compared, [inA[0], match.a], [inB[0], match.b]),
     match,
-    ...matchesOf(a, b, [match.a + match.length, inA[1]], [match.b + match.length, inB[1]]),
+    ...matchesIn(compared, [match.a + match.length, inA[1]], [match.b + match.length, inB[1]]),
   ];
 }
 
 /** The first of the longest ones. */
-function longestMatch(a: readonly string[], b: readonly string[], inA: Range, inB: Range): Match {
+function longestMatch({ a, b, places }: Compared, inA: Range, inB: Range): Match {
   let best: Match = { a: inA[0], b: inB[0], length: 0 };
-  let before: readonly number[] = [];
+  let before = new Map<number, number>();
   for (let i = inA[0]; i < inA[1]; i++) {
-    const lengths: number[] = [];
-    for (let j = inB[0]; j < inB[1]; j++) {
-      if (a[i] !== b[j]) continue;
-      const length = (before[j - 1] ?? 0) + 1;
-      lengths[j] = length;
+    const lengths = new Map<number, number>();
+    for (const j of places.get(a[i]!) ?? []) {
+      if (j < inB[0]) continue;
+      if (j >= inB[1]) break;
+      const length = (before.get(j - 1) ?? 0) + 1;
+      lengths.set(j, length);
       if (length > best.length) best = { a: i - length + 1, b: j - length + 1, length };
     }
     before = lengths;
   }
-  return best;
+  return grown(best, a, b, inA, inB);
+}
+
+/** A match with the equal lines on both of its sides, which may have begun none. */
+function grown(match: Match, a: readonly string[], b: readonly string[], inA: Range, inB: Range): Match {
+  let { a: atA, b: atB, length } = match;
+  while (atA > inA[0] && atB > inB[0] && a[atA - 1] === b[atB - 1]) {
+    atA--;
+    atB--;
+    length++;
+  }
+  while (atA + length < inA[1] && atB + length < inB[1] && a[atA + length] === b[atB + length]) length++;
+  return { a: atA, b: atB, length };
 }
