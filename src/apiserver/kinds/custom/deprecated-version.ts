@@ -5,7 +5,7 @@ import type {
 import { compareVersions } from '../common/version-order.js';
 
 /**
- * What a client is told that uses a deprecated version: the author's words, or which newer version to use. Source:
+ * The warning for clients of a deprecated version: the author's own, or one that names a newer version to use. Source:
  * defaultDeprecationWarning in apiextensions-apiserver.
  */
 export function deprecationOf(
