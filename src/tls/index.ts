@@ -11,5 +11,5 @@ export type { KeyPair } from './key-pair.js';
 export { SERVER_PROTOCOLS } from './server-protocols.js';
 export { ServedCertificate } from './served-certificate.js';
 export type { ServedCertificateDependencies } from './served-certificate.js';
-export { WrongCertificateError, isFingerprint, trustedAgent } from './trusted-agent.js';
+export { WrongCertificateError, agentTrusting, isFingerprint, trustedAgent } from './trusted-agent.js';
 export type { ServerTrust } from './trusted-agent.js';

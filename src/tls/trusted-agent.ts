@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -19,6 +20,15 @@ export class WrongCertificateError extends RollkeeperError {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
+
+/** Connections to servers that an authority in this file vouches for; without one, a well-known authority. */
+export function agentTrusting(caFile: string | undefined): Dispatcher {
+  return trustedAgent(
+    caFile === undefined
+      ? { by: 'well-known-authorities' }
+      : { by: 'authority', caPem: readFileSync(caFile, 'utf8') },
+  );
+}
 
 /**
  * Connections to servers trusted this way. Plain HTTP cannot be verified; using such a URL is the caller's decision.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   EVENTS,
@@ -15,46 +15,10 @@ import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
 import { Up, rollkeeper } from '../e2e/support/up.js';
+import { rightsOfShop } from './support/shop-rights.js';
 
-const rbac = (kind: string, resource: string, namespaced: boolean): ResourceType => ({
-  ...{ group: 'rbac.authorization.k8s.io', version: 'v1', kind, resource, namespaced },
-});
 const API_GROUP = 'rbac.authorization.k8s.io';
 const TEAM = { kind: 'ServiceAccount', namespace: 'shop', name: 'team' };
-
-/** All rights in one namespace, and the pages of the admin port. */
-const RIGHTS: readonly (readonly [ResourceType, object])[] = [
-  [
-    rbac('Role', 'roles', true),
-    {
-      metadata: { namespace: 'shop', name: 'team' },
-      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
-    },
-  ],
-  [
-    rbac('RoleBinding', 'rolebindings', true),
-    {
-      metadata: { namespace: 'shop', name: 'team' },
-      roleRef: { apiGroup: API_GROUP, kind: 'Role', name: 'team' },
-      subjects: [TEAM],
-    },
-  ],
-  [
-    rbac('ClusterRole', 'clusterroles', false),
-    {
-      metadata: { name: 'console' },
-      rules: [{ nonResourceURLs: ['/admin/*'], verbs: ['get', 'post'] }],
-    },
-  ],
-  [
-    rbac('ClusterRoleBinding', 'clusterrolebindings', false),
-    {
-      metadata: { name: 'console' },
-      roleRef: { apiGroup: API_GROUP, kind: 'ClusterRole', name: 'console' },
-      subjects: [TEAM],
-    },
-  ],
-];
 
 interface TokenRequest extends KubernetesObject {
   readonly spec: object;
@@ -87,7 +51,7 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
       kind: 'ServiceAccount',
       metadata: { namespace, name },
     });
-    for (const [type, object] of RIGHTS)
+    for (const [type, object] of rightsOfShop(TEAM))
       await client.create(type, {
         apiVersion: `${API_GROUP}/v1`,
         kind: type.kind,

@@ -2,53 +2,17 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
-import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, NAMESPACES } from '../../src/machinery/kubernetes/index.js';
 import { freePort } from '../../src/testing/free-port.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
 import { Up } from '../e2e/support/up.js';
 import { CLIENT_ID, TestIdentityProvider } from '../integration/support/identity-provider.js';
+import { rightsOfShop } from './support/shop-rights.js';
 
 const API_GROUP = 'rbac.authorization.k8s.io';
-const rbac = (kind: string, resource: string, namespaced: boolean): ResourceType => ({
-  ...{ group: API_GROUP, version: 'v1', kind, resource, namespaced },
-});
 const TEAM = { kind: 'Group', name: 'oidc:shop', apiGroup: API_GROUP };
-
-/** All rights in one namespace, and the pages of the admin port, for one group of the provider. */
-const RIGHTS: readonly (readonly [ResourceType, object])[] = [
-  [
-    rbac('Role', 'roles', true),
-    {
-      metadata: { namespace: 'shop', name: 'team' },
-      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
-    },
-  ],
-  [
-    rbac('RoleBinding', 'rolebindings', true),
-    {
-      metadata: { namespace: 'shop', name: 'team' },
-      roleRef: { apiGroup: API_GROUP, kind: 'Role', name: 'team' },
-      subjects: [TEAM],
-    },
-  ],
-  [
-    rbac('ClusterRole', 'clusterroles', false),
-    {
-      metadata: { name: 'console' },
-      rules: [{ nonResourceURLs: ['/admin/*'], verbs: ['get', 'post'] }],
-    },
-  ],
-  [
-    rbac('ClusterRoleBinding', 'clusterrolebindings', false),
-    {
-      metadata: { name: 'console' },
-      roleRef: { apiGroup: API_GROUP, kind: 'ClusterRole', name: 'console' },
-      subjects: [TEAM],
-    },
-  ],
-];
 
 if (!chromiumPath)
   console.warn('\n*** no chromium here: the tests of an identity provider are SKIPPED ***\n');
@@ -81,7 +45,7 @@ describe.skipIf(!chromiumPath)('signing in to the console by an identity provide
       await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       await client.create(DEPLOYMENTS, aDeployment({ namespace, name: `${namespace}-web` }));
     }
-    for (const [type, object] of RIGHTS)
+    for (const [type, object] of rightsOfShop(TEAM))
       await client.create(type, {
         apiVersion: `${API_GROUP}/v1`,
         kind: type.kind,

@@ -19,3 +19,4 @@ export { literalMismatch, toJson } from './to-json.js';
 export type { Authority, AuthorityDecision } from './library/authority.js';
 export { QuantityValue } from './library/quantities.js';
 export { SemverValue } from './library/semvers.js';
+export { shownType } from './type-names.js';

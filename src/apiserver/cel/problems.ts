@@ -1,6 +1,7 @@
 import { OWN_HAS } from './library/macros.js';
 import type { PlacedNode } from './node-places.js';
 import { placeOf, typeNameOf } from './node-places.js';
+import { typesIn } from './type-names.js';
 
 /** What the library says of an error, as far as it is used here. */
 interface LibraryError extends Error {
@@ -93,17 +94,6 @@ function wrongPart(node: PlacedNode, code: string | undefined): PlacedNode {
   if (code !== 'invalid_logical_operand') return node;
   const operands = node.args as readonly PlacedNode[];
   return operands.find((operand) => !['bool', 'dyn'].includes(typeNameOf(operand) ?? '')) ?? node;
-}
-
-const PARAMETERS: Readonly<Record<string, string>> = { list: 'list', map: 'map', optional: 'optional_type' };
-
-/** Types as cel-go writes them: `list(int)`. */
-function typesIn(text: string): string {
-  const next = text.replaceAll(
-    /\b(list|map|optional)<([^<>]*)>/g,
-    (_whole, name: string, inner: string) => `${PARAMETERS[name]!}(${inner})`,
-  );
-  return next === text ? text : typesIn(next);
 }
 
 /** More bytes of a line are not shown. */

@@ -1,4 +1,4 @@
-import { goQuote, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
+import { goQuote, goTypeOf, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
 import { structuralKeyDefaults } from './shape.js';
 
@@ -201,15 +201,4 @@ function shown(value: unknown): string {
 function shownWithType(value: unknown): string {
   const text = typeof value === 'object' ? `${goTypeOf(value)}{…}` : goValue(value);
   return `&value.valueUnstructured{Value:${text}}`;
-}
-
-function goTypeOf(value: unknown): string {
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'bigint') return 'int64';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  return typeof value === 'boolean'
-    ? 'bool'
-    : typeof value === 'string'
-      ? 'string'
-      : 'map[string]interface {}';
 }

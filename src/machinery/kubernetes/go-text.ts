@@ -61,3 +61,16 @@ export function goValue(value: unknown): string {
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([name, field]) => `${name}:${goValue(field)}`).join(' ')}]`;
 }
+
+/** As Go's `%T` names the type of a value that was decoded from JSON. */
+export function goTypeOf(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'int64';
+  if (typeof value === 'number') return 'float64';
+  return typeof value === 'boolean'
+    ? 'bool'
+    : typeof value === 'string'
+      ? 'string'
+      : 'map[string]interface {}';
+}

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Dispatcher } from 'undici';
 import { request } from 'undici';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
-import { trustedAgent } from '@rollkeeper/tls';
+import { agentTrusting } from '@rollkeeper/tls';
 import type { ConsoleCluster } from './console-clusters.js';
 
 /** `well`: a replica there works. `ailing`: one answers, and is not ready. `away`: none answers. */
@@ -123,13 +122,7 @@ export class OtherClusters {
   }
 
   private connections(): Dispatcher {
-    const { caFile } = this.parts;
-    this.agent ??= trustedAgent(
-      caFile === undefined
-        ? { by: 'well-known-authorities' }
-        : { by: 'authority', caPem: readFileSync(caFile, 'utf8') },
-    );
-    return this.agent;
+    return (this.agent ??= agentTrusting(this.parts.caFile));
   }
 }
 

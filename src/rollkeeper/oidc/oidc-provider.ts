@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type * as OpenIdClient from 'openid-client';
 import type { Dispatcher } from 'undici';
 import { SystemClock } from '@rollkeeper/machinery/clock';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { ExpectedError, errorMessage } from '@rollkeeper/machinery/errors';
 import { readNamedSecret } from '@rollkeeper/machinery/files';
-import { trustedAgent } from '@rollkeeper/tls';
+import { agentTrusting } from '@rollkeeper/tls';
 import type { OidcOptions } from './oidc-options.js';
 import type { Claims } from './user-of-claims.js';
 
@@ -213,13 +212,7 @@ export class OpenIdProvider implements IdentityProvider {
   }
 
   private connections(): Dispatcher {
-    const { caFile } = this.options;
-    this.agent ??= trustedAgent(
-      caFile === undefined
-        ? { by: 'well-known-authorities' }
-        : { by: 'authority', caPem: readFileSync(caFile, 'utf8') },
-    );
-    return this.agent;
+    return (this.agent ??= agentTrusting(this.options.caFile));
   }
 }
 

@@ -1,4 +1,4 @@
-import { ANY_VALUE, AUTHORIZER_TYPE, compileExpression, objectOf } from '../../cel/index.js';
+import { ANY_VALUE, AUTHORIZER_TYPE, compileExpression, objectOf, shownType } from '../../cel/index.js';
 import type { CelProgram, CelType } from '../../cel/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
@@ -70,31 +70,8 @@ export function validateExpression(
   if (!program || wanted.length === 0) return;
   const { resultType } = program;
   if (resultType === 'dyn' && KNOWN_ELSEWHERE.some((name) => program.uses(name))) return;
-  const given = goTypeName(resultType);
+  const given = shownType(resultType);
   if (wanted.includes(given)) return;
   const types = wanted.length === 1 ? wanted[0]! : `one of [${wanted.join(' ')}]`;
   errors.push(invalid(path, text, `must evaluate to ${types} but got ${given}`));
-}
-
-const GO_NAMES: Readonly<Record<string, string>> = {
-  duration: 'google.protobuf.Duration',
-  list: 'list(dyn)',
-  map: 'map(dyn, dyn)',
-  null: 'null_type',
-  optional: 'optional_type(dyn)',
-  timestamp: 'google.protobuf.Timestamp',
-};
-
-/** A type as cel-go writes it: `list(string)`. */
-function goTypeName(type: string): string {
-  const known = GO_NAMES[type];
-  if (known !== undefined) return known;
-  const [, outer, inner = ''] = /^(list|map|optional)<(.*)>$/.exec(type) ?? [];
-  if (outer === undefined) return type;
-  if (outer === 'map')
-    return `map(${inner
-      .split(/, (?![^<]*>)/)
-      .map(goTypeName)
-      .join(', ')})`;
-  return `${outer === 'list' ? 'list' : 'optional_type'}(${goTypeName(inner)})`;
 }

@@ -1,5 +1,5 @@
 import type { CustomResourceSubresourceScale } from '@rollkeeper/machinery/types/apiextensions-v1';
-import { isJsonObject, ownField, stringifyJson } from '@rollkeeper/machinery/kubernetes';
+import { goTypeOf, goValue, isJsonObject, ownField } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
 
@@ -49,30 +49,9 @@ function read(
     value = ownField(value, step);
     if (value === undefined) return {};
   }
-  return goType(value) === type ? { value } : { problem: accessorProblem(steps, value, type) };
+  return goTypeOf(value) === type ? { value } : { problem: accessorProblem(steps, value, type) };
 }
 
 function accessorProblem(steps: readonly string[], value: unknown, wanted: string): string {
-  return `.${steps.join('.')} accessor error: ${goText(value)} is of the type ${goType(value)}, expected ${wanted}`;
-}
-
-function goType(value: unknown): string {
-  if (value === null) return '<nil>';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'string') return 'string';
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'bigint' || Number.isInteger(value)) return 'int64';
-  return typeof value === 'number' ? 'float64' : 'map[string]interface {}';
-}
-
-/** As Go's `%v` prints it. */
-function goText(value: unknown): string {
-  if (value === null) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (isJsonObject(value))
-    return `map[${Object.keys(value)
-      .sort()
-      .map((key) => `${key}:${goText(value[key])}`)
-      .join(' ')}]`;
-  return typeof value === 'string' ? value : stringifyJson(value);
+  return `.${steps.join('.')} accessor error: ${goValue(value)} is of the type ${goTypeOf(value)}, expected ${wanted}`;
 }
