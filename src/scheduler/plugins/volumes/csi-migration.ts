@@ -140,8 +140,9 @@ export function mayBeMigrated(volume: PodVolume): boolean {
 /** Of `aws://ZONE/VOLUME`, or the volume alone. */
 function ebsVolume(id: string): string | undefined {
   if (!id.startsWith('aws://')) return id;
-  const [, volume = ''] = /^aws:\/\/[^/]*\/+(.*?)\/*$/.exec(id) ?? [];
-  return /^vol-[^/]*$/.test(volume) ? volume : undefined;
+  const [, ...path] = id.slice('aws://'.length).split('/');
+  const [volume = '', ...more] = path.filter((part) => part !== '');
+  return more.length === 0 && volume.startsWith('vol-') ? volume : undefined;
 }
 
 /** A disk in one zone, or in the region of several. Kubernetes does not know its project. */
