@@ -211,12 +211,14 @@ export const HEAVY_SEEDS: readonly Seed[] = [
         { matchLabels: Object.fromEntries(times(count, (index) => [`k${index}`, 'x'])) },
         { matchExpressions: times(count, () => ({ key: 'a', operator: 'In', values: ['x'] })) },
       ];
-      for (const selector of selectors) {
+      // Each has a name of its own: a claim goes only once its protection lets go of it.
+      for (const [index, selector] of selectors.entries()) {
+        const name = `wide-${index}`;
         const claim = (storageClassName: string): string =>
           JSON.stringify({
             apiVersion: 'v1',
             kind: 'PersistentVolumeClaim',
-            metadata: { name: 'wide' },
+            metadata: { name },
             spec: {
               accessModes: ['ReadWriteOnce'],
               resources: { requests: { storage: '1Gi' } },
@@ -225,9 +227,9 @@ export const HEAVY_SEEDS: readonly Seed[] = [
             },
           });
         await world.does(world.write('POST', CLAIMS, JSON_TYPE, claim('one')));
-        const answer = await world.write('PUT', `${CLAIMS}/wide`, JSON_TYPE, claim('other'));
+        const answer = await world.write('PUT', `${CLAIMS}/${name}`, JSON_TYPE, claim('other'));
         if (answer.text.length > MAX_ANSWER) throw new Error(`an answer of ${answer.text.length} bytes`);
-        await world.send({ method: 'DELETE', path: `${CLAIMS}/wide` });
+        await world.send({ method: 'DELETE', path: `${CLAIMS}/${name}` });
       }
     },
   },
