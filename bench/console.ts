@@ -6,6 +6,7 @@ import type { HttpApiClient } from '../src/client/api-client/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { launchChromium } from '../test/e2e/support/chromium.js';
 import { number, readFlags, text } from '../test/support/flags.js';
+import { memoryOfPage, slopeOf } from '../test/support/page-memory.js';
 import { setImage } from './support/deployments.js';
 import { cpuSeconds, cpuSecondsOfTree, memoryOf } from './support/process-figures.js';
 import { OthersShare } from './support/quiet-time.js';
@@ -198,31 +199,10 @@ async function changeOn(client: HttpApiClient, signal: AbortSignal): Promise<num
   return changes;
 }
 
-async function memoryOfPage(
-  session: CDPSession,
-): Promise<{ readonly heap: number; readonly nodes: number; readonly listeners: number }> {
-  // Twice: what a finalizer frees goes with the second.
-  await session.send('HeapProfiler.collectGarbage');
-  await session.send('HeapProfiler.collectGarbage');
-  const { usedSize } = await session.send('Runtime.getHeapUsage');
-  const { metrics } = await session.send('Performance.getMetrics');
-  const named = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
-  return { heap: usedSize / 2 ** 20, nodes: named('Nodes'), listeners: named('JSEventListeners') };
-}
-
 /** Of the page's main thread. */
 async function processorSeconds(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
-}
-
-/** By least squares, per step. */
-function slopeOf(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const products = values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0);
-  const squares = values.reduce((sum, _value, index) => sum + (index - middle) ** 2, 0);
-  return squares === 0 ? 0 : products / squares;
 }
 
 function print(what: string, figures: readonly number[], digits = 0): void {

@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../src/testing/free-port.js';
+import { ConsoleWatch } from './console-watch.js';
 import { faultKindsOn } from './faults/fault.js';
 import { POLICY_FLAGS } from './policy-world.js';
 import { SeededRandom } from './random.js';
 import { renderReport } from './report.js';
+import { LOAD_NAMESPACE } from './load.js';
 import { ChaosRun } from './run.js';
 import { createSchedule } from './schedule.js';
 import { COORDINATIONS, ChaosSet, REDIS_KINDS } from './set/chaos-set.js';
@@ -28,6 +31,7 @@ const flags = readFlags('npm run chaos --', {
   keep: yes('keep the data, also of a run that went well'),
   stopAtViolation: yes('leave everything running at the first violation'),
   patience: number('times as late is not late yet, on a machine that does other things too', 1),
+  console: yes('keep the console of the first replica open in Chromium'),
   logLevel: text('of the replicas', 'info'),
 });
 
@@ -47,6 +51,8 @@ const random = new SeededRandom(seed ^ 0x5eed);
 const schedule = createSchedule({ seed, kinds, roundMs, rounds, gapMs: [2000, 7000] });
 
 say(`seed ${seed}`);
+// A replica that starts again has its console where it was.
+const adminPorts = await Promise.all(Array.from({ length: flags.replicas }, () => freePort()));
 const set = await ChaosSet.start({
   dist: flags.dist,
   redis,
@@ -54,13 +60,22 @@ const set = await ChaosSet.start({
   replicas: flags.replicas,
   schedulers: flags.schedulers,
   random: () => random.next(),
-  controllerArgs: ['--log-level', flags.logLevel, ...POLICY_FLAGS],
+  controllerArgs: (index) => [
+    ...['--log-level', flags.logLevel, '--admin-port', String(adminPorts[index])],
+    ...POLICY_FLAGS,
+  ],
 });
 say(`data in ${set.dataDir}`);
 const end = (): void => void set.stop().finally(() => process.exit(130));
 process.once('SIGINT', end).once('SIGTERM', end);
 let failed = true;
+let page: ConsoleWatch | undefined;
 try {
+  if (flags.console)
+    page = await ConsoleWatch.open({
+      ...{ client: set.client, namespace: LOAD_NAMESPACE, patience: flags.patience, say },
+      adminUrl: `http://127.0.0.1:${adminPorts[0]}`,
+    });
   const run = new ChaosRun({
     ...{ seed, set, schedule, random, say },
     deployments: flags.deployments,
@@ -68,6 +83,7 @@ try {
     longestMs: minutes * 60_000,
     stopAtViolation: flags.stopAtViolation,
     patience: flags.patience,
+    console: page,
   });
   const record = await run.run();
   const report = renderReport(record);
@@ -79,6 +95,7 @@ try {
     await new Promise(() => setInterval(() => undefined, 60_000));
   }
 } finally {
+  await page?.close();
   await set.stop();
   if (failed || flags.keep)
     say(

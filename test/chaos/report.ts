@@ -20,6 +20,8 @@ export interface RunRecord {
   readonly load: { readonly acknowledged: number; readonly refused: number; readonly unknown: number };
   /** From the end of the last fault and of the load until everything was at rest, round by round. */
   readonly restMs: readonly number[];
+  /** What was seen of the console, in a line. */
+  readonly console?: string;
 }
 
 export function percentile(values: readonly number[], share: number): number {
@@ -49,6 +51,7 @@ export function renderReport(run: RunRecord): string {
     '',
     `At rest after the last fault and change of a round: p50 ${seconds(percentile(restMs, 0.5))} s, ` +
       `max ${seconds(Math.max(...restMs))} s.`,
+    ...(run.console === undefined ? [] : [run.console]),
     ...violations.slice(0, 50).map(({ check, problem, subject }) => `- ${check}: ${subject}: ${problem}`),
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Node } from '../../src/machinery/kubernetes/index.js';
 import { NODES } from '../../src/machinery/kubernetes/index.js';
 import { Checks } from './checks.js';
+import type { ConsoleWatch } from './console-watch.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
 import { History } from './history.js';
@@ -33,6 +34,8 @@ export interface RunOptions {
   readonly stopAtViolation: boolean;
   /** Multiplies what may pass before something counts as too late; no promise but those about time depends on it. */
   readonly patience: number;
+  /** Opened before the run, closed after it. @default none */
+  readonly console?: ConsoleWatch;
 }
 
 const REST_WITHIN_MS = 10_000;
@@ -79,15 +82,24 @@ export class ChaosRun {
       if (stopAtViolation && this.violations.length > 0) break;
     }
     if (!stopAtViolation || this.violations.length === 0) await this.history.stop();
+    const page = this.options.console;
+    const seen = page?.summary();
+    this.add(seen?.violations ?? []);
     return {
       seed,
       ranMs: performance.now() - startedMs,
       rounds,
       faults: this.faults,
-      checks: { ...this.checks.counts(), rest: rounds, resources: this.resources.checks },
+      checks: {
+        ...this.checks.counts(),
+        rest: rounds,
+        resources: this.resources.checks,
+        ...(page && { console: page.checks }),
+      },
       violations: this.violations,
       load: this.load.counts,
       restMs: this.restMs,
+      console: seen?.line,
     };
   }
 
@@ -117,6 +129,7 @@ export class ChaosRun {
     this.add(problems);
     this.traces += writeTraces(set.dataDir, problems, history, journal, this.traces + 1);
     this.add(await this.resources.check(set.replicas));
+    this.add((await this.options.console?.check()) ?? []);
   }
 
   private async comeToRest(): Promise<void> {
