@@ -15,7 +15,7 @@ const wordsOf = ({ steps }: Image, keyword: string): readonly string[] =>
   steps.find((step) => step.keyword === keyword)?.words ?? [];
 
 /** How the image's processes run: its user, its folder, its environment, and nothing of ours. */
-function place(image: Image, env: NodeJS.ProcessEnv) {
+export function placeOf(image: Image, env: NodeJS.ProcessEnv) {
   const { built } = image;
   const [uid, gid] = wordsOf(image, 'USER').join('').split(':').map(Number);
   return {
@@ -41,7 +41,7 @@ export class StartedImage {
   ) {
     const [node, entry] = programOf(wordsOf(image, 'ENTRYPOINT'));
     this.child = spawn(node, [...entry, ...args], {
-      ...place(image, env),
+      ...placeOf(image, env),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr])
@@ -53,7 +53,7 @@ export class StartedImage {
     if (this.child.exitCode !== null) throw new Error(`${this.name} ended: ${this.output}`);
     const [node, args] = programOf(wordsOf(this.image, 'HEALTHCHECK'));
     try {
-      execFileSync(node, [...args, '--url', url], { ...place(this.image, {}), stdio: 'ignore' });
+      execFileSync(node, [...args, '--url', url], { ...placeOf(this.image, {}), stdio: 'ignore' });
       return true;
     } catch {
       return false;

@@ -1,5 +1,14 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -8,8 +17,9 @@ import { freePort } from '../../src/testing/free-port.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { PackedProject, StartedProgram } from '../e2e/support/packed-project.js';
 import type { BuiltStage } from '../image/build-stages.js';
-import { buildStages } from '../image/build-stages.js';
+import { buildStages, canGiveAway } from '../image/build-stages.js';
 import { parseDockerfile, stepsWithBases } from '../image/dockerfile.js';
+import { placeOf } from '../image/started-image.js';
 import { helm, helmEnv } from '../unit/support/helm.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -211,12 +221,12 @@ describe('the image of a new operator', () => {
     built = buildStages(stages, join(project.directory, 'image'), () => undefined, operator);
   });
 
-  it('has the bundle and nothing else, and starts by the command that it names', async () => {
+  it('has the bundle and nothing else, and starts by the command and as the user that it names', async () => {
     const stages = parseDockerfile(readFileSync(join(operator, 'Dockerfile'), 'utf8'));
     const last = stages.at(-1);
     if (!last) throw new Error('the Dockerfile has no stage');
-    const [command = '', ...args] =
-      stepsWithBases(last, stages).find(({ keyword }) => keyword === 'CMD')?.words ?? [];
+    const image = { built, steps: stepsWithBases(last, stages) };
+    const [command = '', ...args] = image.steps.find(({ keyword }) => keyword === 'CMD')?.words ?? [];
     expect(command).toBe('node');
     const files = readdirSync(built.root, { recursive: true, withFileTypes: true }).filter((each) =>
       each.isFile(),
@@ -227,9 +237,16 @@ describe('the image of a new operator', () => {
       manifests: { file: join(operator, 'chart', 'crds') },
     });
     const port = await freePort();
+    const { uid, ...place } = placeOf(image, { ...cluster.env, PORT: String(port) });
+    if (canGiveAway) expect(uid).toBe(1000);
+    // What is mounted into the container is its user's; the temporary folder itself is ours alone.
+    chmodSync(project.directory, 0o755);
+    const kubeconfig = join(project.directory, 'mounted-kubeconfig');
+    copyFileSync(cluster.kubeconfig.path, kubeconfig);
+    if (uid !== undefined && place.gid !== undefined) chownSync(kubeconfig, uid, place.gid);
     const child = spawn(process.execPath, args, {
-      cwd: join(built.root, built.workdir),
-      env: { ...built.env, PATH: process.env['PATH'], ...cluster.env, PORT: String(port) },
+      ...{ ...place, uid },
+      env: { ...place.env, KUBECONFIG: kubeconfig },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const program = new StartedProgram(child);
