@@ -124,13 +124,22 @@ export function endRedis(signal: 'SIGKILL' | 'SIGTERM'): Fault {
     const pid = set.redisServer.pid();
     if (!pid) return;
     began('Redis');
-    process.kill(pid, signal);
+    signalUnlessGone(pid, signal);
     await waitFor(() => set.redisServer.pid() !== pid, {
       timeoutMs: BACK_WITHIN_MS * patience,
       what: 'a new Redis',
     });
     await untilRedisAnswers(context);
   };
+}
+
+/** Another fault may have ended it a moment ago: then it is on its way back already. */
+function signalUnlessGone(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function untilRedisAnswers({ patience, set }: FaultContext): Promise<void> {
