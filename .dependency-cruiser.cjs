@@ -80,16 +80,19 @@ module.exports = {
       to: { path: '^src/(client|runtime)/', pathNot: String.raw`^src/runtime/index\.ts$` },
     },
     {
-      name: 'queues-know-nothing-of-actors',
+      name: 'queues-know-nothing-of-activations',
       severity: 'error',
       from: { path: '^src/(runtime|redis)/work-queue/' },
-      to: { path: '^src/(runtime|redis)/actor' },
+      to: { path: '^src/(runtime|redis)/activation/' },
     },
     {
-      name: 'actors-know-nothing-of-queues',
+      name: 'locks-and-stored-state-know-nothing-of-queues',
       severity: 'error',
-      from: { path: '^src/(runtime|redis)/actor/' },
-      to: { path: '^src/(runtime|redis)/(work-queue|actor-queue)/' },
+      from: {
+        path: '^src/(runtime|redis)/activation/(actor-store|key-lock|bounded-work|memory-actor-runtime|stored-actor-runtime|activation|redis-actor-)',
+        pathNot: 'activations|activation-queue',
+      },
+      to: { path: '^src/(runtime|redis)/work-queue/' },
     },
     {
       name: 'the-kit-loads-no-server-and-no-command-line',

@@ -5,10 +5,10 @@
  */
 import '@rollkeeper/machinery/process/require-node';
 
-export { RedisActorRuntime } from './actor/redis-actor-runtime.js';
-export type { RedisActorRuntimeDependencies } from './actor/redis-actor-runtime.js';
-export { RedisActorQueue } from './actor-queue/redis-actor-queue.js';
-export type { RedisActorQueueDependencies } from './actor-queue/redis-actor-queue.js';
+export { RedisActorRuntime } from './activation/redis-actor-runtime.js';
+export type { RedisActorRuntimeDependencies } from './activation/redis-actor-runtime.js';
+export { RedisActivationQueue } from './activation/redis-activation-queue.js';
+export type { RedisActivationQueueDependencies } from './activation/redis-activation-queue.js';
 export { RedisHolderWitness } from './leader-election/redis-holder-witness.js';
 export type { RedisHolderWitnessOptions } from './leader-election/redis-holder-witness.js';
 export { RedisLeaseLinks } from './leader-election/redis-lease-links.js';

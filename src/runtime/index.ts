@@ -256,14 +256,17 @@ export type {
   WorkQueueOptions,
   WorkQueueTending,
 } from './work-queue/index.js';
-export type { Activation, ActorRuntime, ActorStore } from './actor/index.js';
 export type {
-  ActorQueue,
-  ActorWorkItem,
-  CausedAdds,
+  Activation,
+  ActivationAdds,
+  ActivationOutcome,
+  Activations,
+  ActorRuntime,
+  ActorStore,
   ControllerQueue,
-  QueuePair,
-} from './actor-queue/index.js';
+  TakenKey,
+} from './activation/index.js';
+export { QueuedActivations } from './activation/index.js';
 export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
 export { LeaderElector, LeaseResourceLock } from './leader-election/index.js';
 

@@ -5,7 +5,7 @@ import type {
   ActorOptions,
   ActorRuntime,
   UnansweredWrite,
-} from '@rollkeeper/runtime/actor';
+} from '@rollkeeper/runtime/activation';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import { REPLICA_SETS, newerResourceVersion } from '@rollkeeper/machinery/kubernetes';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { ApiConnectionError, ApiStatusError, delegatingClient } from '@rollkeeper/client/api-client';
-import { MemoryActorRuntime, MemoryActorStore } from '@rollkeeper/runtime/actor';
+import { MemoryActorRuntime, MemoryActorStore, QueuedActivations } from '@rollkeeper/runtime/activation';
 import { Controller, activationClient, runSteps } from '@rollkeeper/runtime/controller';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 import { FakeClock } from '@rollkeeper/machinery/clock';
@@ -161,9 +161,11 @@ export class DeploymentHarness {
     const controller = new Controller({
       name: CONTROLLER,
       sync: (request, access, decide) => runSteps(reconciler, request, { ...access, events }, decide),
-      queue,
-      consumer: new MemoryWorkQueueConsumer(queue),
-      actors: new MemoryActorRuntime({ clock, store: this.store }),
+      activations: new QueuedActivations({
+        ...{ queue, clock, logger: silentLogger },
+        consumer: new MemoryWorkQueueConsumer(queue),
+        actors: new MemoryActorRuntime({ clock, store: this.store }),
+      }),
       clientFor: (activation) => activationClient(client, activation, clock),
       informerOf: (resource) => {
         const found = caches.find(([type]) => qualifiedResource(type) === resource);

@@ -6,7 +6,7 @@
 import '@rollkeeper/machinery/process/require-node';
 
 export { FakeClock, SeededRandom } from '@rollkeeper/machinery/clock';
-export { MemoryActorStore, StoredActorRuntime } from '@rollkeeper/runtime/actor';
+export { MemoryActorStore, StoredActorRuntime } from '@rollkeeper/runtime/activation';
 export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '@rollkeeper/runtime/work-queue';
 export { checkConversionRoundTrips } from './conversion-round-trips.js';
 export type { ObjectGenerator, RoundTripOptions } from './conversion-round-trips.js';

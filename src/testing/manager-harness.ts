@@ -1,6 +1,6 @@
 import { aborted } from '@rollkeeper/machinery/cancellation';
 import { trace } from '@opentelemetry/api';
-import { MemoryActorRuntime } from '@rollkeeper/runtime/actor';
+import { MemoryActorRuntime, QueuedActivations } from '@rollkeeper/runtime/activation';
 import { FakeClock } from '@rollkeeper/machinery/clock';
 import type { BuiltController, SyncKey } from '@rollkeeper/runtime/controller';
 import { Controller } from '@rollkeeper/runtime/controller';
@@ -91,7 +91,6 @@ export class ManagerHarness {
       ...options,
       elector: this.elector,
       controllers: this.controllers.map(({ managed }) => managed),
-      actors: this.actors,
       background: [],
       clock: this.clock,
     });
@@ -115,15 +114,18 @@ export class ManagerHarness {
     const { actors, clock } = this;
     const queue = new MemoryWorkQueue({ name, clock, options: { spreadAfterMs } });
     const reconciled: string[] = [];
+    const activations = new QueuedActivations({
+      ...{ queue, actors, clock, logger: silentLogger },
+      consumer: new MemoryWorkQueueConsumer(queue),
+      ...(waitsIn === 'local' && { dropKeys: () => queue.clear() }),
+    });
     const controller = new Controller({
       name,
       sync: (request, access, decide) => {
         reconciled.push(request.key);
         return reconcile(request, access, decide);
       },
-      queue,
-      consumer: new MemoryWorkQueueConsumer(queue),
-      actors,
+      activations,
       clientFor: () => new FakeCluster(clock),
       informerOf: () => undefined,
       clock,
@@ -134,8 +136,7 @@ export class ManagerHarness {
       replica: 'test',
     });
     const parts = { sync: reconcile, watch: () => () => undefined, ...built };
-    const dropKeys = waitsIn === 'local' ? (): void => queue.clear() : undefined;
-    const managed = { controller, queue, built: parts, needs, worksOn, ...(dropKeys && { dropKeys }) };
+    const managed = { controller, activations, queue, built: parts, needs, worksOn };
     return { managed, controller, queue, reconciled };
   }
 }

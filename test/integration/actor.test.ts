@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { ActorOptions, ActorRuntime } from '../../src/runtime/actor/index.js';
+import type { ActorOptions, ActorRuntime } from '../../src/runtime/activation/index.js';
 import { RedisActorRuntime } from '../../src/redis/index.js';
-import { RedisActorSteps } from '../../src/redis/actor-queue/redis-actor-queue.js';
+import { RedisActorSteps } from '../../src/redis/activation/redis-activation-queue.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';
 import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';

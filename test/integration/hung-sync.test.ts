@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorQueue, RedisActorRuntime } from '../../src/redis/index.js';
+import { QueuedActivations } from '../../src/runtime/activation/index.js';
+import { RedisActivationQueue, RedisActorRuntime } from '../../src/redis/index.js';
 import { withWriteGuard } from '../../src/client/api-client/index.js';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import type { SyncAccess } from '../../src/runtime/controller/index.js';
@@ -48,8 +49,8 @@ describe('a sync without end on one of two replicas', () => {
     for (const close of closings.reverse()) await close();
   });
 
-  function startReplica(replica: string): RedisActorQueue {
-    const queue = new RedisActorQueue({ name: 'test', redisUrl, keyPrefix, clock });
+  function startReplica(replica: string): RedisActivationQueue {
+    const queue = new RedisActivationQueue({ name: 'test', redisUrl, keyPrefix, clock });
     const actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
     const controller = new Controller({
       name: 'test',
@@ -58,9 +59,10 @@ describe('a sync without end on one of two replicas', () => {
         if (syncs.length === 1) await forever.passed;
         return {};
       },
-      queue,
-      consumer: new BullMqWorkQueueConsumer({ queue }),
-      actors,
+      activations: new QueuedActivations({
+        ...{ queue, actors, clock, logger: silentLogger },
+        consumer: new BullMqWorkQueueConsumer({ queue }),
+      }),
       clientFor: (activation) => withWriteGuard(cluster, activation.signal, () => activation.assertHeld()),
       informerOf: () => undefined,
       clock,

@@ -5,7 +5,7 @@ import { assertUsableRedis, createRedisConnection, describeRedis } from '../../s
 import { RedisStorage } from '../../src/apiserver/storage/index.js';
 import {
   BullMqWorkQueueConsumer,
-  RedisActorQueue,
+  RedisActivationQueue,
   RedisActorRuntime,
   RedisResourceLock,
 } from '../../src/redis/index.js';
@@ -43,7 +43,7 @@ describe.each(topologies)('on $name', ({ start }) => {
   });
 
   it('a key is added with its causes, and run with its lock: scripts with includes, together where they may be', async () => {
-    const queue = new RedisActorQueue({ name: 'test', redisUrl: redis.url, keyPrefix, clock });
+    const queue = new RedisActivationQueue({ name: 'test', redisUrl: redis.url, keyPrefix, clock });
     const actors = new RedisActorRuntime({ redisUrl: redis.url, keyPrefix, clock });
     const stop = new AbortController();
     const seen: unknown[] = [];

@@ -5,7 +5,7 @@ import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import { MovedTime } from '../support/moved-time.js';
 import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
 import type { BullMqWorkQueueDependencies } from '../../src/redis/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActorQueue } from '../../src/redis/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActivationQueue } from '../../src/redis/index.js';
 
 /**
  * BullMQ renews locks by the machine's clock. So long, no pause of that is taken for the death of a worker; a replica may not have it.
@@ -18,7 +18,7 @@ type QueueClass = new (dependencies: BullMqWorkQueueDependencies) => BullMqWorkQ
 
 describe.each([
   { name: 'BullMqWorkQueue', Queue: BullMqWorkQueue },
-  { name: 'RedisActorQueue, which takes the locks of actors as well', Queue: RedisActorQueue },
+  { name: 'RedisActivationQueue, which takes the locks of actors as well', Queue: RedisActivationQueue },
 ])('$name', ({ name, Queue }) => {
   runWorkQueueContract(name, makeHarness(Queue), {
     ...propertyRuns({ gate: 5, nightly: 30 }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ActorOptions } from '../../src/runtime/actor/index.js';
+import type { ActorOptions } from '../../src/runtime/activation/index.js';
 import { RedisActorRuntime } from '../../src/redis/index.js';
 import { RedisStorage } from '../../src/apiserver/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/machinery/clock/index.js';

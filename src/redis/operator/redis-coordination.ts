@@ -1,7 +1,7 @@
-import { RedisActorRuntime } from '../actor/redis-actor-runtime.js';
-import type { QueuePair } from '@rollkeeper/runtime/actor-queue';
-import type { QueueTuning } from '@rollkeeper/runtime/work-queue';
-import { RedisActorQueue } from '../actor-queue/redis-actor-queue.js';
+import { RedisActorRuntime } from '../activation/redis-actor-runtime.js';
+import type { Activations, StartedLock } from '@rollkeeper/runtime/activation';
+import { QueuedActivations } from '@rollkeeper/runtime/activation';
+import { RedisActivationQueue } from '../activation/redis-activation-queue.js';
 import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
 import type { RedisLeaseLinksOptions } from '../leader-election/redis-lease-links.js';
 import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
@@ -9,7 +9,9 @@ import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
 import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../connection/index.js';
+import { localActivations } from '@rollkeeper/runtime/operator/local-activations';
 import type {
+  ActivationsOptions,
   Coordination,
   CoordinationFactory,
   CoordinationParts,
@@ -31,7 +33,7 @@ export function redisCoordination(redisUrl: string, option = 'redisUrl'): Coordi
 
 class RedisCoordination implements Coordination {
   readonly name = 'redis';
-  readonly actors: RedisActorRuntime;
+  private readonly actors: RedisActorRuntime;
   readonly claims: RedisClusterClaims;
   /** Shared by the lease and the witness. */
   private readonly lease: RedisLeaseLinksOptions;
@@ -56,19 +58,22 @@ class RedisCoordination implements Coordination {
     );
   }
 
-  queueOf(controller: string, tuning?: QueueTuning): QueuePair {
+  activationsOf(controller: string, { tuning, waitsIn }: ActivationsOptions = {}): Activations {
     const { redisUrl } = this;
+    if (waitsIn === 'local') return localActivations(controller, this.actors, this.parts, tuning);
     const { clock, drainTimeoutMs, keyPrefix, logger, metrics, spreadAfterMs } = this.parts;
     const options = { ...tuning, drainTimeoutMs, spreadAfterMs };
     const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
-    if (this.isOneServer) return this.pairOf(new RedisActorQueue(dependencies));
+    if (this.isOneServer) return this.activationsOn(new RedisActivationQueue(dependencies));
     // In a Cluster, queue and actor may be on different servers and cannot share a script.
-    return this.pairOf(new BullMqWorkQueue(dependencies));
+    return this.activationsOn(new BullMqWorkQueue(dependencies));
   }
 
-  private pairOf<Started extends object>(queue: BullMqWorkQueue<Started>) {
+  private activationsOn<Started extends StartedLock>(queue: BullMqWorkQueue<Started>): Activations {
+    const { clock, logger, queueView = (each) => each } = this.parts;
     this.closings.push(() => queue.close());
-    return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger: this.parts.logger }) };
+    const consumer = new BullMqWorkQueueConsumer({ queue, logger });
+    return new QueuedActivations({ queue: queueView(queue), consumer, actors: this.actors, clock, logger });
   }
 
   lockOf(identity: string): RedisResourceLock {

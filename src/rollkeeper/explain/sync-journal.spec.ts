@@ -4,7 +4,7 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { ShutdownError } from '../../machinery/errors/index.js';
 import type { KubernetesObject } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
-import { MemoryActorRuntime } from '../../runtime/actor/index.js';
+import { MemoryActorRuntime, QueuedActivations } from '../../runtime/activation/index.js';
 import type { DecideStep, Decision, SyncKey } from '../../runtime/controller/index.js';
 import { Controller } from '../../runtime/controller/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../../runtime/work-queue/index.js';
@@ -38,9 +38,11 @@ async function journaled(sync: SyncKey, uidOf: () => string | undefined = () => 
     sync,
     observers: [new SyncJournal({ replica: 'r0', log, running, clock })],
     objectOf: () => ({ metadata: { name: 'web', uid: uidOf() } }) as KubernetesObject,
-    queue,
-    consumer: new MemoryWorkQueueConsumer(queue),
-    actors: new MemoryActorRuntime({ clock }),
+    activations: new QueuedActivations({
+      ...{ queue, clock, logger: silentLogger },
+      consumer: new MemoryWorkQueueConsumer(queue),
+      actors: new MemoryActorRuntime({ clock }),
+    }),
     clientFor: () => new FakeCluster(clock),
     informerOf: () => undefined,
     clock,

@@ -1,4 +1,4 @@
-import type { Activation, UnansweredWrite } from '../actor/index.js';
+import type { Activation, UnansweredWrite } from '../activation/index.js';
 import type { ApiClient, ApiWrite, WriteAnswer } from '@rollkeeper/client/api-client';
 import { withOwnWrites, withWriteGuard } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime } from '../actor/index.js';
+import { MemoryActorRuntime, QueuedActivations } from '../activation/index.js';
 import { withWriteGuard } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { PODS } from '../../machinery/kubernetes/index.js';
@@ -35,9 +35,10 @@ function aController({ listens }: { listens: boolean }) {
       context.signal.throwIfAborted();
       return {};
     },
-    queue,
-    consumer: new MemoryWorkQueueConsumer(queue),
-    actors,
+    activations: new QueuedActivations({
+      ...{ queue, actors, clock, logger: silentLogger },
+      consumer: new MemoryWorkQueueConsumer(queue),
+    }),
     clientFor: (activation) => withWriteGuard(cluster, activation.signal, () => activation.assertHeld()),
     informerOf: () => undefined,
     clock,

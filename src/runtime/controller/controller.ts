@@ -1,24 +1,21 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
-import type { Activation, ActorRuntime } from '../actor/actor.js';
-import type { ActorWorkItem } from '../actor-queue/index.js';
+import type { Activation } from '../activation/activation.js';
+import type { ActivationOutcome, Activations, TakeOptions, TakenKey } from '../activation/activations.js';
 import type { ApiClient } from '@rollkeeper/client/api-client/api-client';
-import { LinkedAbort, onAbort } from '@rollkeeper/machinery/cancellation';
+import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock } from '@rollkeeper/machinery/clock';
-import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 import { errorMessage, hasCode } from '@rollkeeper/machinery/errors';
 import type { EventRecorder } from '@rollkeeper/client/events/event-recorder';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import { parseKey, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { activeTraceparent } from '@rollkeeper/machinery/trace-context';
-import type { Precedence } from '../work-queue/precedence.js';
-import type { WorkHandler, WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
+import type { WorkItem } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
 import { waitUntilCaughtUp } from './caught-up.js';
 import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
 import { noControllerMetrics } from './controller-metrics.js';
-import type { Outcome, SyncEnd } from './decide-outcome.js';
+import type { SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import { parkedNote } from './classify-failure.js';
 import type { ReconcileRequest, ReconcileResult, SyncAccess, SyncKey } from './reconciler.js';
@@ -36,9 +33,8 @@ export interface ControllerOptions {
   readonly name: string;
   /** The work on one key. */
   readonly sync: SyncKey;
-  readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'addRateLimited' | 'forget' | 'park'>;
-  readonly consumer: WorkQueueConsumer<ActorWorkItem>;
-  readonly actors: ActorRuntime;
+  /** Where its keys come from, and where they go back to. */
+  readonly activations: Pick<Activations, 'isConsuming' | 'run'>;
   readonly clientFor: ActivationClient;
   readonly informerOf: InformerByResource;
   readonly clock: Clock;
@@ -67,7 +63,7 @@ export interface ControllerOptions {
   readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
 }
 
-const OUTCOME_LABELS: Readonly<Record<Outcome['action'], ReconcileOutcomeLabel>> = {
+const OUTCOME_LABELS: Readonly<Record<ActivationOutcome['action'], ReconcileOutcomeLabel>> = {
   done: 'success',
   'requeue-after': 'requeue_after',
   'come-back': 'put_off',
@@ -75,12 +71,9 @@ const OUTCOME_LABELS: Readonly<Record<Outcome['action'], ReconcileOutcomeLabel>>
   park: 'terminal_error',
 };
 
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 1000;
-
 /**
- * One controller on one replica: takes keys from the queue, runs an activation of the key's actor, calls the reconciler
- * once the caches have caught up, and reports the outcome to the queue. Runs on every replica.
+ * One controller on one replica: takes keys as activations, calls the reconciler once the caches have caught up, and
+ * gives each key back with its outcome. Runs on every replica.
  */
 export class Controller {
   private readonly metrics: ControllerMetrics;
@@ -103,52 +96,40 @@ export class Controller {
   }
 
   get isConsuming(): boolean {
-    return this.options.consumer.isConsuming;
+    return this.options.activations.isConsuming;
   }
 
-  /**
-   * Runs until aborted, then finishes syncs in progress. May be run again after that.
-   * @param options.endNow aborted: syncs in progress are cancelled, and their keys are handed over
-   * @param options.precedence see {@link ConsumeOptions}
-   */
-  run(
-    signal: AbortSignal,
-    { endNow, precedence }: { readonly endNow?: AbortSignal; readonly precedence?: Precedence } = {},
-  ): Promise<void> {
-    const { consumer, workers } = this.options;
-    const work: WorkHandler<ActorWorkItem> = (item, itemSignal) => this.process(item, itemSignal);
-    return consumer.run(
-      endNow ? endingNow(work, endNow) : work,
-      { concurrency: workers, precedence },
-      signal,
-    );
+  /** Runs until aborted, then finishes syncs in progress. May be run again after that. */
+  run(signal: AbortSignal, options: Omit<TakeOptions, 'concurrency'> = {}): Promise<void> {
+    const { activations, workers } = this.options;
+    return activations.run((taken) => this.process(taken), { ...options, concurrency: workers }, signal);
   }
 
-  private async process(item: ActorWorkItem, signal: AbortSignal): Promise<void> {
+  private async process(taken: TakenKey): Promise<void> {
     const { clock, name } = this.options;
+    const { item } = taken;
     await this.spans.run(item, async (span) => {
       const startedMs = clock.monotonicNow();
       this.metrics.activeWorkers(name, 1);
       try {
-        const end = await this.sync(item, signal, span);
+        const end = await this.sync(taken, span);
         const outcome = decideOutcome(end, item.retries);
         this.note(item, outcome, span, clock.monotonicNow() - startedMs);
-        await this.giveBack(item, outcome, signal);
+        const { parked } = await taken.complete(outcome);
+        if (parked && 'error' in outcome) this.tellParked(item.key, outcome.error);
       } finally {
         this.metrics.activeWorkers(name, -1);
       }
     });
   }
 
-  private async sync(item: ActorWorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
-    const { actors, name } = this.options;
-    const { early, key } = item;
-    const timed: TimedSync = this.overruns.time(key);
+  private async sync(taken: TakenKey, span: Span): Promise<SyncEnd> {
+    const { item } = taken;
+    const timed: TimedSync = this.overruns.time(item.key);
     try {
       const work = (activation: Activation): Promise<ReconcileResult> =>
         timed.run(() => this.reconcile(item, activation, span));
-      const result = await actors.activate(name, key, signal, work, { early, limit: timed.limit });
-      return { ended: 'ok', result };
+      return { ended: 'ok', result: await taken.activate(work, timed.limit) };
     } catch (error) {
       return { ended: 'failed', error };
     } finally {
@@ -238,7 +219,7 @@ export class Controller {
     }
   }
 
-  private note(item: WorkItem, outcome: Outcome, span: Span, elapsedMs: number): void {
+  private note(item: WorkItem, outcome: ActivationOutcome, span: Span, elapsedMs: number): void {
     const { logger, name } = this.options;
     const fields = { controller: name, key: item.key, elapsedMs: Math.round(elapsedMs) };
     if (span.isRecording()) span.setAttributes(outcomeAttributes(outcome));
@@ -254,57 +235,6 @@ export class Controller {
     }
   }
 
-  /** Reports the outcome to the queue, retrying while it cannot be reached: a lost outcome would be a lost key. */
-  private async giveBack(item: WorkItem, outcome: Outcome, signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.options;
-    for (let failures = 0; ; failures++) {
-      try {
-        await this.tellQueue(item, outcome);
-        return;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        logger.warn('could not hand a key back to the queue; trying again', { key: item.key, error });
-        await clock.sleep(
-          doublingDelayMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_BACKOFF_MS }),
-          signal,
-        );
-      }
-    }
-  }
-
-  private async tellQueue(item: WorkItem, outcome: Outcome): Promise<void> {
-    const { queue } = this.options;
-    const trace = { traceparent: activeTraceparent() ?? item.traceparent };
-    switch (outcome.action) {
-      case 'done':
-        if (item.retries > 0 || item.comesBack) await queue.forget(item.key);
-        return;
-      case 'requeue-after':
-        if (item.retries > 0) await queue.forget(item.key);
-        await queue.addAfter(item.key, outcome.delayMs, { reason: 'requeue', ...trace });
-        return;
-      case 'come-back':
-        await (outcome.delayMs > 0
-          ? queue.addAfter(item.key, outcome.delayMs, {
-              reason: item.reason,
-              priority: item.priority,
-              ...trace,
-            })
-          : queue.add(item.key, { reason: item.reason, priority: item.priority, ...trace }));
-        return;
-      case 'retry': {
-        const { error, leastDelayMs } = outcome;
-        const options = { reason: 'retry', leastDelayMs, ...trace } as const;
-        const { parked } = await queue.addRateLimited(item.key, error, options);
-        if (parked) this.tellParked(item.key, error);
-        return;
-      }
-      case 'park':
-        await queue.park(item.key, outcome.error, trace);
-        this.tellParked(item.key, outcome.error);
-    }
-  }
-
   /** Records an Event so users see it on the object. */
   private tellParked(key: string, error: unknown): void {
     const { events, logger, name, objectOf } = this.options;
@@ -316,18 +246,6 @@ export class Controller {
     const object = objectOf?.(key);
     if (object) events?.record(object, parkedNote(name, key, error));
   }
-}
-
-/** Wraps `work` so that its signal also aborts with `endNow`. */
-function endingNow<Item extends WorkItem>(work: WorkHandler<Item>, endNow: AbortSignal): WorkHandler<Item> {
-  return async (item, itemSignal) => {
-    const either = new LinkedAbort(itemSignal, endNow);
-    try {
-      await work(item, either.signal);
-    } finally {
-      either.close();
-    }
-  };
 }
 
 /** What Go would call a panic: a bug rather than an expected failure. */

@@ -1,3 +1,4 @@
+import type { ActivationOutcome } from '../activation/activations.js';
 import { errorMessage, hasCode, isCancellation } from '@rollkeeper/machinery/errors';
 import { classifyFailure } from './classify-failure.js';
 import type { ReconcileResult } from './reconciler.js';
@@ -7,17 +8,6 @@ import { doublingDelayMs } from '@rollkeeper/machinery/clock';
 export type SyncEnd =
   | { readonly ended: 'ok'; readonly result: ReconcileResult }
   | { readonly ended: 'failed'; readonly error: unknown };
-
-/** The next queue operation of the key. */
-export type Outcome =
-  | { readonly action: 'done' }
-  | { readonly action: 'requeue-after'; readonly delayMs: number }
-  /** Not the key's fault: come back without counting a failure. */
-  | { readonly action: 'come-back'; readonly delayMs: number; readonly why: string }
-  /** With backoff, at least `leastDelayMs`. */
-  | { readonly action: 'retry'; readonly error: unknown; readonly leastDelayMs: number }
-  /** No retry resolves it. */
-  | { readonly action: 'park'; readonly error: unknown };
 
 /** Delay for a key whose lock is held by another activation, if its expiry is unknown. */
 const LOCK_HELD_DELAY_MS = 100;
@@ -42,7 +32,7 @@ const CALM_BACKOFF_MS = { first: 1000, longest: 600_000 } as const;
  * old cache, or a policy that was being changed.
  * @param retries consecutive failures before this sync
  */
-export function decideOutcome(end: SyncEnd, retries: number): Outcome {
+export function decideOutcome(end: SyncEnd, retries: number): ActivationOutcome {
   if (end.ended === 'ok') {
     const { requeueAfterMs } = end.result;
     return requeueAfterMs === undefined
@@ -72,7 +62,7 @@ export function decideOutcome(end: SyncEnd, retries: number): Outcome {
   return decideFailure(error, retries);
 }
 
-function decideFailure(error: unknown, retries: number): Outcome {
+function decideFailure(error: unknown, retries: number): ActivationOutcome {
   const { first, longest } = CALM_BACKOFF_MS;
   const calmly = {
     action: 'retry',

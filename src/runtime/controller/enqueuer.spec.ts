@@ -39,12 +39,13 @@ describe('the enqueuer', () => {
     };
     enqueuer = new Enqueuer({
       controller: 'deployment',
-      queue: {
+      adds: {
         add: (key, options) => call(`add ${key} ${options?.priority ?? 'normal'}`),
-      },
-      actors: {
-        recordCauses: (_controller, key, causes) =>
-          call(`cause ${key} ${Object.entries(causes).flat().join(' ')}`),
+        addWithCauses: async (key, { assertLeads, versions }, options) => {
+          await call(`cause ${key} ${Object.entries(versions).flat().join(' ')}`);
+          assertLeads?.();
+          await call(`add ${key} ${options?.priority ?? 'normal'}`);
+        },
       },
       deletionsSeen: () => deletions,
       mayEnqueue: () => leads,
@@ -206,8 +207,10 @@ describe('the enqueuer', () => {
     const adds: AddOptions[] = [];
     const traced = new Enqueuer({
       controller: 'deployment',
-      queue: { add: (_key, options = {}) => Promise.resolve(void adds.push(options)) },
-      actors: { recordCauses: () => Promise.resolve() },
+      adds: {
+        add: (_key, options = {}) => Promise.resolve(void adds.push(options)),
+        addWithCauses: () => Promise.resolve(),
+      },
       clock,
       logger: silentLogger,
       tracer: provider.getTracer('test'),
@@ -228,9 +231,9 @@ describe('the enqueuer', () => {
   it('ends the span of what it lets go', () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-    const never = { add: () => Promise.resolve(), recordCauses: () => Promise.resolve() };
+    const never = { add: () => Promise.resolve(), addWithCauses: () => Promise.resolve() };
     const traced = new Enqueuer({
-      ...{ controller: 'deployment', queue: never, actors: never, clock, logger: silentLogger },
+      ...{ controller: 'deployment', adds: never, clock, logger: silentLogger },
       tracer: provider.getTracer('test'),
     });
     const leading = new AbortController();

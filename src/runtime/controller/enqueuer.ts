@@ -1,5 +1,4 @@
 import type { Tracer } from '@opentelemetry/api';
-import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { LeaseLostError, hasCode } from '@rollkeeper/machinery/errors';
@@ -7,7 +6,7 @@ import type { VersionScope } from '@rollkeeper/client/informer/informer';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { keyOf, newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { CausedAdds } from '../actor-queue/index.js';
+import type { ActivationAdds } from '../activation/index.js';
 import type { AddOptions } from '../work-queue/index.js';
 import { mergeAdds, rankOf } from '../work-queue/index.js';
 import { ChangeSpan } from './change-span.js';
@@ -34,8 +33,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 export interface EnqueuerOptions {
   readonly controller: string;
   /** Of our term. */
-  readonly queue: CausedAdds;
-  readonly actors: Pick<ActorRuntime, 'recordCauses'>;
+  readonly adds: ActivationAdds;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -188,13 +186,10 @@ export class Enqueuer {
   }
 
   private async write(key: string, add: HeldAdd): Promise<void> {
-    const { actors, controller, queue } = this.options;
-    const { causes, options } = add;
-    if (Object.keys(causes).length === 0) return queue.add(key, options);
-    if (queue.addWithCauses) return queue.addWithCauses(key, causes, options);
-    await actors.recordCauses(controller, key, causes);
-    this.assertLeading();
-    return queue.add(key, options);
+    const { adds } = this.options;
+    const { causes: versions, options } = add;
+    if (Object.keys(versions).length === 0) return adds.add(key, options);
+    return adds.addWithCauses(key, { versions, assertLeads: () => this.assertLeading() }, options);
   }
 }
 

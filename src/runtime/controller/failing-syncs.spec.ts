@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime } from '../actor/index.js';
+import { MemoryActorRuntime, QueuedActivations } from '../activation/index.js';
 import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { ShutdownError, TerminalError } from '../../machinery/errors/index.js';
@@ -27,9 +27,11 @@ async function failing(failure: unknown) {
       syncsAtMs.push(clock.monotonicNow());
       throw failure;
     },
-    queue,
-    consumer: new MemoryWorkQueueConsumer(queue),
-    actors: new MemoryActorRuntime({ clock }),
+    activations: new QueuedActivations({
+      ...{ queue, clock, logger: silentLogger },
+      consumer: new MemoryWorkQueueConsumer(queue),
+      actors: new MemoryActorRuntime({ clock }),
+    }),
     clientFor: () => new FakeCluster(clock),
     informerOf: () => undefined,
     events: recorder,

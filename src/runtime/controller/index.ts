@@ -20,7 +20,7 @@ export type { ActivationClient, ControllerOptions } from './controller.js';
 export { classifyFailure } from './classify-failure.js';
 export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
-export type { Outcome, SyncEnd } from './decide-outcome.js';
+export type { SyncEnd } from './decide-outcome.js';
 export { CONSTRUCT, RIGHTS, buildController, dueObjects } from './controller-definition.js';
 export { ABANDON_AFTER_MS } from './sync-overruns.js';
 export { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';

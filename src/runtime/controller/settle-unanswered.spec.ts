@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UnansweredWrite } from '../actor/index.js';
+import type { UnansweredWrite } from '../activation/index.js';
 import { ApiStatusError } from '../../client/api-client/index.js';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { REPLICA_SETS } from '../../machinery/kubernetes/index.js';

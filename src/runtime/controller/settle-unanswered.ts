@@ -1,4 +1,4 @@
-import type { Activation, UnansweredWrite } from '../actor/index.js';
+import type { Activation, UnansweredWrite } from '../activation/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isForbidden, isNotFound } from '@rollkeeper/client/api-client';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';

@@ -1,4 +1,4 @@
-import type { WorkLimit } from '../actor/actor.js';
+import type { WorkLimit } from '../activation/activation.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { DEFAULT_SYNC_TIMEOUT_MS } from '../defaults.js';

@@ -5,7 +5,7 @@ import { errorMessage } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { contextOfTraceparent, linksTo } from '@rollkeeper/machinery/trace-context';
 import type { WorkItem } from '../work-queue/work-queue.js';
-import type { Outcome } from './decide-outcome.js';
+import type { ActivationOutcome } from '../activation/activations.js';
 import type { Decision } from './reconciler.js';
 import { noteDecision, noteFailedDecision } from './sync-span-events.js';
 
@@ -115,7 +115,7 @@ function waitAttributes({ priority, retries }: WorkItem, { sinceMs, untilMs }: W
 }
 
 /** When the key comes back, and why. */
-export function outcomeAttributes(outcome: Outcome): Attributes {
+export function outcomeAttributes(outcome: ActivationOutcome): Attributes {
   const attributes: Attributes = { 'rollkeeper.outcome': outcome.action };
   if ('delayMs' in outcome) attributes['rollkeeper.delay_ms'] = outcome.delayMs;
   if ('why' in outcome) attributes['rollkeeper.why'] = outcome.why;

@@ -1,14 +1,13 @@
 import { abortable, aborted, onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Tracer } from '@opentelemetry/api';
-import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { BuiltController, Controller } from '../controller/index.js';
 import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { CausedAdds, ControllerQueue } from '../actor-queue/index.js';
-import { beginTerm, tellingOfRefusal } from '../actor-queue/index.js';
+import type { ActivationAdds, Activations, ControllerQueue } from '../activation/index.js';
+import { beginTerm, tellingOfRefusal } from '../activation/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
 import { LeaderPrecedence } from '../work-queue/index.js';
 import type { NeededInformer } from './needs.js';
@@ -47,7 +46,9 @@ export interface LeaderRunnable {
 /** A controller with its two halves: the workers on every replica, and the watches on the leader. */
 export interface ManagedController {
   readonly controller: Controller;
-  /** The leader begins its terms in it; people inspect and manage it. */
+  /** The leader begins its terms in them. */
+  readonly activations: Activations;
+  /** Theirs: people inspect and manage it. */
   readonly queue: ControllerQueue;
   readonly built: BuiltController;
   /** Whether a key has an object, as far as the caches know. @default unknown */
@@ -58,8 +59,6 @@ export interface ManagedController {
   readonly needs?: readonly NeededInformer[];
   /** See {@link ControllerDefinition.worksOn}. @default 'all' */
   readonly worksOn?: 'all' | 'leader';
-  /** See `QueuePair.dropKeys`; called after each term. @default keys stay */
-  readonly dropKeys?: () => void;
 }
 
 /** See `Coordination`, which has the same methods. */
@@ -80,7 +79,6 @@ export interface ManagerOptions {
   readonly informers: InformerGroup;
   readonly elector: Elector;
   readonly controllers: readonly ManagedController[];
-  readonly actors: ActorRuntime;
   /** Run from before the informers until after everything else: the event recorder, monitors. */
   readonly background: readonly Runnable[];
   /**
@@ -249,7 +247,7 @@ export class Manager {
     } finally {
       await Promise.allSettled(work);
       unsubscribe();
-      managed.dropKeys?.();
+      managed.activations.dropKeys?.();
       over.abort(until.reason);
       await leading;
     }
@@ -263,10 +261,10 @@ export class Manager {
     managed: ManagedController,
     term: LeaderTerm,
     signal: AbortSignal,
-  ): Promise<CausedAdds | undefined> {
+  ): Promise<ActivationAdds | undefined> {
     const { clock, logger } = this.options;
     try {
-      const adds = await beginTerm(managed.queue, term, { clock, logger, signal });
+      const adds = await beginTerm(managed.activations, term, { clock, logger, signal });
       if (signal.aborted) return undefined;
       await this.untilFilled(managed, signal);
       await managed.built.leading?.waitUntilReady(signal);
@@ -277,12 +275,11 @@ export class Manager {
     }
   }
 
-  private enqueuerOf({ built, controller }: ManagedController, queue: CausedAdds): Enqueuer {
-    const { actors, clock, elector, informers, logger, tracer } = this.options;
+  private enqueuerOf({ built, controller }: ManagedController, adds: ActivationAdds): Enqueuer {
+    const { clock, elector, informers, logger, tracer } = this.options;
     return new Enqueuer({
       controller: controller.name,
-      queue,
-      actors,
+      adds,
       clock,
       logger,
       tracer,

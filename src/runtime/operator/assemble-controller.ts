@@ -1,11 +1,8 @@
 import type { Tracer } from '@opentelemetry/api';
-import type { ActorRuntime } from '../actor/index.js';
-import type { QueuePair } from '../actor-queue/index.js';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { withSpans, withTraceAnnotations } from '@rollkeeper/client/api-client';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { InformerFactory } from '@rollkeeper/client/informer';
-import type { QueueTuning } from '../work-queue/index.js';
 import type { LabelMatcher } from '@rollkeeper/machinery/kubernetes';
 import { qualifiedResource } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
@@ -19,6 +16,7 @@ import { Controller, UnqueuedSweep, activationClient, buildController } from '..
 import type { EventRecorder } from '@rollkeeper/client/events';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
+import type { Coordination } from './coordination.js';
 
 /** What the controllers of a replica share. */
 export interface SharedParts {
@@ -27,10 +25,7 @@ export interface SharedParts {
   /** The API as a controller sees it. */
   readonly clientOf: (definition: ControllerDefinition) => ApiClient;
   readonly informers: InformerFactory;
-  readonly queueOf: (controller: string, tuning?: QueueTuning) => QueuePair;
-  /** The queue of a controller whose keys wait in this process; see `ControllerDefinition.queue`. */
-  readonly localQueueOf: (controller: string, tuning?: QueueTuning) => QueuePair;
-  readonly actors: ActorRuntime;
+  readonly activationsOf: Coordination['activationsOf'];
   /** See `ControllerDependencies.rootCa`. */
   readonly rootCa?: string;
   /** Selects objects by their labels. @default all */
@@ -56,9 +51,9 @@ export interface SharedParts {
   readonly assertLeads?: () => void;
 }
 
-/** Assembles one controller: its queue and workers, the activations' client, the sweep. Starts nothing. */
+/** Assembles one controller: its activations and their client, its workers, the sweep. Starts nothing. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
-  const { actors, clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
+  const { clock, identity, informers, logger, metrics, observers, random, selects, tracer } = parts;
   const { defaultWorkers, name, queue: waitsIn = 'shared', queueing, syncTimeoutMs, type } = definition;
   const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
   const isLeadersAlone = worksOn === 'leader' || parts.reconcileOn === 'leader';
@@ -78,15 +73,14 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     rootCa: parts.rootCa,
     selects,
   });
-  const pair = waitsIn === 'local' ? parts.localQueueOf(name, queueing) : parts.queueOf(name, queueing);
+  const activations = parts.activationsOf(name, { tuning: queueing, waitsIn });
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
   const { hasObject, objectOf } = objectLookup(built, () => cacheOf(qualifiedResource(type)));
   const controller = new Controller({
     name,
     sync: built.sync,
     observers,
-    ...pair,
-    actors,
+    activations,
     clientFor: (activation) => activationClient(traced, activation, clock, assertMayWork),
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
@@ -102,15 +96,15 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   });
   const due = built.due?.bind(built);
   const sweep =
-    due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
+    due && new UnqueuedSweep({ controller: name, queue: activations.queue, due, clock, logger, metrics });
   return {
     built,
     controller,
     hasObject,
-    queue: pair.queue,
+    activations,
+    queue: activations.queue,
     needs: noted.needs,
     worksOn,
-    ...(pair.dropKeys && { dropKeys: pair.dropKeys }),
     ...(sweep ? { sweep } : {}),
   };
 }

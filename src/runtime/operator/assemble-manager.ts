@@ -32,7 +32,6 @@ import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
 import type { ManagerExtension } from './manager-extension.js';
-import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
 /** The parts of a manager. */
@@ -85,7 +84,6 @@ export function assembleManager(
   const shared: SharedParts = {
     ...sharedParts(definitions, parts, coordination),
     informers,
-    localQueueOf: (controller, tuning) => localQueue(controller, queueParts, tuning),
     eventsOf: (component) => events.as(component),
     assertLeads: () => {
       if (!election.isLeader) throw new LeaseLostError('this replica does not lead any more');
@@ -103,7 +101,6 @@ export function assembleManager(
     informers,
     elector: election,
     controllers,
-    actors: coordination.actors,
     handover: coordination,
     background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
     ...{ reconcileOn, clock, logger, tracer },
@@ -143,8 +140,7 @@ function sharedParts(
   const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
   return {
     clientOf: parts.clientOf ?? (() => client),
-    queueOf: coordination.queueOf.bind(coordination),
-    actors: coordination.actors,
+    activationsOf: coordination.activationsOf.bind(coordination),
     rootCa: parts.rootCa,
     selects: parts.selects,
     ...{ caughtUpTimeoutMs, clock, identity, logger, random, reconcileOn },

@@ -1,5 +1,4 @@
-import type { ActorRuntime } from '../actor/index.js';
-import type { QueuePair } from '../actor-queue/index.js';
+import type { Activations, ControllerQueue } from '../activation/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
@@ -18,16 +17,20 @@ export interface ClusterClaims {
   replace(former: string, cluster: string, signal: AbortSignal): Promise<string>;
 }
 
-/** What the replicas of one installation share: queues, the actors' locks and state, the leader's lease. */
+/** Of {@link Coordination.activationsOf}. */
+export interface ActivationsOptions {
+  /** How failures come back; the same on all replicas. @default the defaults of a queue */
+  readonly tuning?: QueueTuning;
+  /** `local`: the keys wait in this process; see `ControllerDefinition.queue`. @default 'shared' */
+  readonly waitsIn?: 'shared' | 'local';
+}
+
+/** What the replicas of one installation share: the activations of their controllers, and the leader's lease. */
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
   readonly name: string;
-  /**
-   * Opens nothing before its first use.
-   * @param tuning how failures come back; the same on all replicas. @default the defaults of a queue
-   */
-  queueOf(controller: string, tuning?: QueueTuning): QueuePair;
-  readonly actors: ActorRuntime;
+  /** Opens nothing before its first use. */
+  activationsOf(controller: string, options?: ActivationsOptions): Activations;
   /** @param identity of this life of this replica, never reused */
   lockOf(identity: string): ResourceLock;
   /**
@@ -68,6 +71,8 @@ export interface CoordinationParts {
   readonly drainTimeoutMs: number;
   /** See `WorkQueueOptions`. @default 0 */
   readonly spreadAfterMs?: number;
+  /** Wraps the queue of each controller, to see or change when keys come back. @default left as it is */
+  readonly queueView?: (queue: ControllerQueue) => ControllerQueue;
 }
 
 /** Creates it once the manager knows its parts. */

@@ -6,7 +6,7 @@ import { CONFIG_MAPS, REPLICA_SETS } from '../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { runActorContract } from '../../testing/actor-contract.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
-import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import { MemoryActorStore, StoredActorRuntime } from '../activation/index.js';
 import { IntentLedger } from './intent-ledger.js';
 import { LedgerActorStore } from './ledger-actor-store.js';
 

@@ -5,7 +5,7 @@ import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { isForbidden } from '@rollkeeper/client/api-client';
-import type { ActorId, UnansweredWrite } from '../actor/index.js';
+import type { ActorId, UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 import type { LedgerClient } from './intent-shard.js';
 import { IntentShard, withSeen } from './intent-shard.js';

@@ -10,7 +10,7 @@ import {
 } from '@rollkeeper/machinery/kubernetes';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import { isAlreadyExists, isConflict, isNotFound, unlessGone } from '@rollkeeper/client/api-client';
-import type { UnansweredWrite } from '../actor/index.js';
+import type { UnansweredWrite } from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 
 export type LedgerClient = Pick<ApiClient, 'get' | 'create' | 'update'>;

@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { IllegalStateError } from '@rollkeeper/machinery/errors';
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
-import type { LeaderTerm, QueueTuning } from '../work-queue/index.js';
-import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
+import type { Activations } from '../activation/index.js';
+import { MemoryActorStore, StoredActorRuntime } from '../activation/index.js';
+import type { LeaderTerm } from '../work-queue/index.js';
+import type {
+  ActivationsOptions,
+  Coordination,
+  CoordinationFactory,
+  CoordinationParts,
+} from './coordination.js';
 import { IntentLedger } from './intent-ledger.js';
 import { LedgerActorStore } from './ledger-actor-store.js';
-import { localQueue } from './local-queue.js';
+import { localActivations } from './local-activations.js';
 
 export interface LeaseCoordinationOptions {
   readonly client: ApiClient;
@@ -28,7 +34,7 @@ export function leaseCoordination(options: LeaseCoordinationOptions): Coordinati
 
 class LeaseCoordination implements Coordination {
   readonly name = 'leases';
-  readonly actors: StoredActorRuntime;
+  private readonly actors: StoredActorRuntime;
   private readonly store: LedgerActorStore;
 
   constructor(
@@ -42,8 +48,8 @@ class LeaseCoordination implements Coordination {
     this.actors = new StoredActorRuntime({ store: this.store, newOwner: randomUUID, clock, logger });
   }
 
-  queueOf(controller: string, tuning?: QueueTuning) {
-    return localQueue(controller, this.parts, tuning);
+  activationsOf(controller: string, { tuning }: ActivationsOptions = {}): Activations {
+    return localActivations(controller, this.actors, this.parts, tuning);
   }
 
   lockOf(): never {

@@ -9,7 +9,7 @@ import type {
   LockProof,
   MemoryActorStore,
   UnansweredWrite,
-} from '../actor/index.js';
+} from '../activation/index.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 import type { IntentLedger } from './intent-ledger.js';
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { SystemClock } from '@rollkeeper/machinery/clock';
-import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import { MemoryActorStore, QueuedActivations, StoredActorRuntime } from '../activation/index.js';
 import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+import { localActivations } from './local-activations.js';
 import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 
 /**
@@ -17,23 +18,33 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
   const claims = new MemoryClusterClaims();
-  const make = ({ drainTimeoutMs, logger, metrics, spreadAfterMs }: CoordinationParts): Coordination => ({
-    name: 'memory',
-    claims,
-    actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
-    lockOf: (identity) => new MemoryResourceLock(lease, identity),
-    queueOf: (name, tuning) => {
-      const queue =
-        queues.get(name) ??
-        new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs, spreadAfterMs } });
-      queues.set(name, queue);
-      return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
-    },
-    waitUntilUsable: () => Promise.resolve(),
-    ping: () => Promise.resolve(),
-    // Other managers may continue to use it.
-    close: () => Promise.resolve(),
-  });
+  const make = (parts: CoordinationParts): Coordination => {
+    const { drainTimeoutMs, logger, metrics, queueView = (queue) => queue, spreadAfterMs } = parts;
+    const actors = new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger });
+    return {
+      name: 'memory',
+      claims,
+      lockOf: (identity) => new MemoryResourceLock(lease, identity),
+      activationsOf: (name, { tuning, waitsIn } = {}) => {
+        if (waitsIn === 'local') return localActivations(name, actors, { ...parts, clock }, tuning);
+        const queue =
+          queues.get(name) ??
+          new MemoryWorkQueue({
+            name,
+            clock,
+            metrics,
+            options: { ...tuning, drainTimeoutMs, spreadAfterMs },
+          });
+        queues.set(name, queue);
+        const consumer = new MemoryWorkQueueConsumer(queue, logger);
+        return new QueuedActivations({ queue: queueView(queue), consumer, actors, clock, logger });
+      },
+      waitUntilUsable: () => Promise.resolve(),
+      ping: () => Promise.resolve(),
+      // Other managers may continue to use it.
+      close: () => Promise.resolve(),
+    };
+  };
   return Object.assign(make, { reach: 'process' as const });
 }
 

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ControllerQueue, QueuePair } from '@rollkeeper/runtime/actor-queue';
+import type { ControllerQueue } from '@rollkeeper/runtime/activation';
 import type { ApiClient } from '@rollkeeper/client/api-client';
 import type { ControllerDefinition } from '@rollkeeper/runtime/controller';
 import { noControllerMetrics } from '@rollkeeper/runtime/controller';
@@ -12,18 +12,14 @@ import { Manager, missingOf } from '@rollkeeper/runtime/manager';
 import type { SharedParts } from '@rollkeeper/runtime/operator/assemble-controller';
 import { assembleController } from '@rollkeeper/runtime/operator/assemble-controller';
 import type { Coordination } from '@rollkeeper/runtime/operator/coordination';
-import { localQueue } from '@rollkeeper/runtime/operator/local-queue';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
-import { requeueOnClock } from './requeue-on-clock.js';
 
 export interface ControllersDependencies {
   readonly client: ApiClient;
   readonly coordination: Coordination;
   /** The clock that controllers compare times with, and the pauses of everything around them. */
   readonly clock: Clock;
-  /** The clock of `requeueAfterMs`, if it differs. */
-  readonly requeueClock?: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
   /** The CA of the API server, PEM. */
@@ -58,11 +54,8 @@ export class Controllers {
       identity: IDENTITY,
       clientOf: () => client,
       informers: this.factory,
-      queueOf: (controller, tuning) => this.onClock(coordination.queueOf(controller, tuning)),
-      localQueueOf: (controller, tuning) =>
-        this.onClock(localQueue(controller, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS }, tuning)),
+      activationsOf: coordination.activationsOf.bind(coordination),
       rootCa,
-      actors: coordination.actors,
       eventsOf: (component) => events.as(component),
       ...{ clock, random, logger },
       tracer: trace.getTracer('rollkeeper'),
@@ -75,7 +68,6 @@ export class Controllers {
       informers: this.factory,
       elector: soleElector,
       controllers: this.controllers,
-      actors: coordination.actors,
       background: [events],
       clock,
       logger,
@@ -112,12 +104,6 @@ export class Controllers {
     await this.factory.waitUntilSettled(signal);
     const able = this.controllers.filter(({ needs = [] }) => missingOf(needs).length === 0);
     await Promise.all(able.flatMap((managed) => this.watching.get(managed) ?? []));
-  }
-
-  private onClock(pair: QueuePair): QueuePair {
-    const { logger, requeueClock } = this.dependencies;
-    if (!requeueClock) return pair;
-    return { ...pair, queue: requeueOnClock(pair.queue, requeueClock, logger) };
   }
 
   /** Wraps `managed` to notice when its changes are watched: that is when the manager starts the sweep. */

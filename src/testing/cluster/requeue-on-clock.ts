@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { ControllerQueue } from '@rollkeeper/runtime/actor-queue';
+import type { ControllerQueue } from '@rollkeeper/runtime/activation';
 import type { AddOptions, DelayedKey, KeyView } from '@rollkeeper/runtime/work-queue';
 
 interface Requeue {

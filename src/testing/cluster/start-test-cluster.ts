@@ -25,6 +25,7 @@ import { ControlPlane } from './control-plane.js';
 import type { ClusterAccess } from './cluster-access.js';
 import { Controllers, DRAIN_TIMEOUT_MS } from './controllers.js';
 import { observedStorage } from './observed-storage.js';
+import { requeueOnClock } from './requeue-on-clock.js';
 import type { RedisPlace } from './redis-coordination.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 import { assertSnapshot, restoreSnapshot, takeSnapshot } from './snapshot.js';
@@ -281,14 +282,14 @@ class RunningTestCluster implements TestCluster {
       logger,
       metrics: noWorkQueueMetrics,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
+      queueView: (queue) => (clock.isManual ? requeueOnClock(queue, clock.clock, logger) : queue),
     });
-    const requeueClock = clock.isManual ? clock.clock : undefined;
     const controllers =
       definitions.length === 0
         ? undefined
         : new Controllers(withSigningAuthority(definitions, this.signing()), {
             ...shared,
-            ...{ clock: working, requeueClock, coordination, rootCa: this.access.ca },
+            ...{ clock: working, coordination, rootCa: this.access.ca },
           });
     const nodes =
       nodeOptions &&

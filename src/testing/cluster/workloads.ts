@@ -1,6 +1,6 @@
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { ShutdownError } from '@rollkeeper/machinery/errors';
-import type { ControllerQueue } from '@rollkeeper/runtime/actor-queue';
+import type { ControllerQueue } from '@rollkeeper/runtime/activation';
 import type { SimulatedNodes } from '@rollkeeper/simulator';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';

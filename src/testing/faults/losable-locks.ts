@@ -1,8 +1,17 @@
 import { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import { KeyLockLostError } from '@rollkeeper/machinery/errors';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
-import type { ActivateOptions, Activation, ActorRuntime } from '@rollkeeper/runtime/actor';
-import type { CoordinationFactory } from '@rollkeeper/runtime/operator/coordination';
+import type {
+  Activation,
+  ActivationAdds,
+  Activations,
+  ControllerQueue,
+  TakeOptions,
+  TakenKey,
+  WorkLimit,
+} from '@rollkeeper/runtime/activation';
+import type { Coordination, CoordinationFactory } from '@rollkeeper/runtime/operator/coordination';
+import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
 
 /** Which syncs. */
 export interface LockMatch {
@@ -26,9 +35,10 @@ export class LosableLocks {
   around(inner: CoordinationFactory): CoordinationFactory {
     const make: CoordinationFactory = (parts) => {
       const coordination = inner(parts);
-      const actors = new LosableActors(coordination.actors, this.running);
+      const activationsOf: Coordination['activationsOf'] = (...args) =>
+        new LosableActivations(coordination.activationsOf(...args), this.running);
       // A prototype keeps the methods of classes, too.
-      return Object.create(coordination, { actors: { value: actors } }) as typeof coordination;
+      return Object.create(coordination, { activationsOf: { value: activationsOf } }) as typeof coordination;
     };
     return Object.assign(make, { reach: inner.reach });
   }
@@ -43,20 +53,49 @@ export class LosableLocks {
   }
 }
 
-class LosableActors implements ActorRuntime {
-  constructor(
-    private readonly inner: ActorRuntime,
-    private readonly running: Set<Running>,
-  ) {}
+class LosableActivations implements Activations {
+  readonly name: string;
+  readonly queue: ControllerQueue;
+  readonly dropKeys?: () => void;
 
-  async activate<R>(
-    controller: string,
-    key: string,
-    signal: AbortSignal,
+  constructor(
+    private readonly inner: Activations,
+    private readonly running: Set<Running>,
+  ) {
+    this.name = inner.name;
+    this.queue = inner.queue;
+    if (inner.dropKeys) this.dropKeys = () => inner.dropKeys?.();
+  }
+
+  get isConsuming(): boolean {
+    return this.inner.isConsuming;
+  }
+
+  beginTerm(term: LeaderTerm): Promise<ActivationAdds> {
+    return this.inner.beginTerm(term);
+  }
+
+  run(handle: (taken: TakenKey) => Promise<void>, options: TakeOptions, signal: AbortSignal): Promise<void> {
+    return this.inner.run((taken) => handle(this.losable(taken)), options, signal);
+  }
+
+  private losable(taken: TakenKey): TakenKey {
+    return {
+      item: taken.item,
+      signal: taken.signal,
+      activate: (work, limit) => this.activate(taken, work, limit),
+      complete: (outcome) => taken.complete(outcome),
+    };
+  }
+
+  private async activate<R>(
+    taken: TakenKey,
     work: (activation: Activation) => Promise<R>,
-    options?: ActivateOptions,
+    limit?: WorkLimit,
   ): Promise<R> {
     const lost = new AbortController();
+    const { name: controller } = this;
+    const { key } = taken.item;
     const running: Running = {
       controller,
       key,
@@ -72,20 +111,12 @@ class LosableActors implements ActorRuntime {
       }
     };
     try {
-      const result = await this.inner.activate(controller, key, signal, losable, options);
+      const result = await taken.activate(losable, limit);
       lost.signal.throwIfAborted();
       return result;
     } finally {
       this.running.delete(running);
     }
-  }
-
-  recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void> {
-    return this.inner.recordCauses(controller, key, causes);
-  }
-
-  forget(controller: string, key: string): Promise<void> {
-    return this.inner.forget(controller, key);
   }
 }
 

@@ -53,7 +53,7 @@ registerHooks({
 });
 
 const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
-  load('runtime/actor/stored-actor-runtime.js'),
+  load('runtime/activation/stored-actor-runtime.js', 'runtime/actor/stored-actor-runtime.js'),
   load('client/api-client/http-transport.js'),
   load('runtime/manager/manager.js'),
   load('runtime/controller/enqueuer.js'),

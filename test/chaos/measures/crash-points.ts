@@ -109,6 +109,6 @@ function watchApi(
 }
 
 function shaOf(script: string): string {
-  const file = new URL(`../../../src/redis/actor/lua/${script}-1.lua`, import.meta.url);
+  const file = new URL(`../../../src/redis/activation/lua/${script}-1.lua`, import.meta.url);
   return new LuaScript(file).sha;
 }

@@ -2,7 +2,7 @@ import type { LinkedAbort } from '@rollkeeper/machinery/cancellation';
 import { onAbort } from '@rollkeeper/machinery/cancellation';
 import type { Clock, TimerHandle } from '@rollkeeper/machinery/clock';
 import { SyncTimeoutError } from '@rollkeeper/machinery/errors';
-import type { WorkLimit } from './actor.js';
+import type { WorkLimit } from './activation.js';
 
 export interface WorkBounds {
   readonly clock: Clock;

@@ -7,8 +7,8 @@ import type {
   ActorStore,
   FinalState,
   LockProof,
-} from '@rollkeeper/runtime/actor/actor-store';
-import type { UnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
+} from '@rollkeeper/runtime/activation/actor-store';
+import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
 
 /** Actors in Redis: one hash per actor, with its own hash tag, and one script per operation. */

@@ -6,7 +6,7 @@ import { newestOfEach, qualifiedResource } from '@rollkeeper/machinery/kubernete
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
-import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './actor.js';
+import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './activation.js';
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
 import type { UnansweredWrite } from './unanswered-write.js';

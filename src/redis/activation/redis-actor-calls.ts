@@ -2,10 +2,10 @@ import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newerResourceVersion, parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
 import { LuaScript } from '../connection/index.js';
-import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/actor/actor-store';
-import type { ActorState } from '@rollkeeper/runtime/actor/actor';
-import type { UnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
-import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/actor/unanswered-write';
+import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/activation/actor-store';
+import type { ActorState } from '@rollkeeper/runtime/activation/activation';
+import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
+import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 
 const scripts = {
   acquire: new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url)),

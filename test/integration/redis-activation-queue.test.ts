@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SystemClock } from '../../src/machinery/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { ActorWorkItem, CausedAdds } from '../../src/runtime/actor-queue/index.js';
-import { BullMqWorkQueueConsumer, RedisActorQueue, RedisActorRuntime } from '../../src/redis/index.js';
+import type { WorkItem } from '../../src/runtime/work-queue/index.js';
+import type { OneStepAdds, StartedLock } from '../../src/runtime/activation/index.js';
+import { BullMqWorkQueueConsumer, RedisActivationQueue, RedisActorRuntime } from '../../src/redis/index.js';
 
 const clock = new SystemClock();
 const KEY = 'ns/a';
@@ -13,8 +14,8 @@ describe('a queue and actors on one server', () => {
   const redisUrl = inject('redisUrl');
   let keyPrefix: string;
   let redis: Redis;
-  let queue: RedisActorQueue;
-  let adds: CausedAdds;
+  let queue: RedisActivationQueue;
+  let adds: Required<OneStepAdds>;
   let runtime: RedisActorRuntime;
   let stop: AbortController;
   let consuming: Promise<void>;
@@ -22,7 +23,7 @@ describe('a queue and actors on one server', () => {
   beforeEach(async () => {
     keyPrefix = randomUUID();
     redis = new Redis(redisUrl);
-    queue = new RedisActorQueue({ name: 'test', redisUrl, keyPrefix, clock });
+    queue = new RedisActivationQueue({ name: 'test', redisUrl, keyPrefix, clock });
     adds = await queue.beginTerm({ epoch: 1, holder: 'a' });
     runtime = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
     stop = new AbortController();
@@ -36,7 +37,7 @@ describe('a queue and actors on one server', () => {
     redis.disconnect();
   });
 
-  function consume(handler: (item: ActorWorkItem, signal: AbortSignal) => Promise<void>): void {
+  function consume(handler: (item: WorkItem & StartedLock, signal: AbortSignal) => Promise<void>): void {
     const consumer = new BullMqWorkQueueConsumer({ queue });
     consuming = consumer.run(handler, { concurrency: 1 }, stop.signal);
   }
@@ -45,8 +46,8 @@ describe('a queue and actors on one server', () => {
     (await redis.hexists(`{${keyPrefix}:actor:test:${KEY}}`, 'owner')) === 1;
 
   it('a run must have seen what was added with its key, the newest of each resource', async () => {
-    await adds.addWithCauses?.(KEY, { pods: '7', 'replicasets.apps': '3' });
-    await adds.addWithCauses?.(KEY, { pods: '6', 'deployments.apps': '9' });
+    await adds.addWithCauses(KEY, { pods: '7', 'replicasets.apps': '3' });
+    await adds.addWithCauses(KEY, { pods: '6', 'deployments.apps': '9' });
     const seen: unknown[] = [];
     consume((item, signal) =>
       runtime.activate('test', item.key, signal, async ({ mustHaveSeen }) => void seen.push(mustHaveSeen), {
@@ -99,9 +100,9 @@ describe('a queue and actors on one server', () => {
   });
 
   it('scripts of both are sent again to a server that has forgotten them', async () => {
-    await adds.addWithCauses?.(KEY, { pods: '1' });
+    await adds.addWithCauses(KEY, { pods: '1' });
     await redis.script('FLUSH');
-    await adds.addWithCauses?.(KEY, { pods: '2' });
+    await adds.addWithCauses(KEY, { pods: '2' });
     expect(await redis.hget(`{${keyPrefix}:actor:test:${KEY}}`, 'cause:pods')).toBe('2');
   });
 
@@ -112,7 +113,7 @@ describe('a queue and actors on one server', () => {
     const monitor = await redis.duplicate().monitor();
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
-    await adds.addWithCauses?.(KEY, { pods: '1' });
+    await adds.addWithCauses(KEY, { pods: '1' });
     const recorded = (): number => commands.findIndex((command) => /^hset .* cause:pods 1$/i.test(command));
     const runnable = (): number =>
       commands.findIndex((command) => /^zadd \S*:prioritized /i.test(command) && command.includes(keyPrefix));
@@ -124,19 +125,19 @@ describe('a queue and actors on one server', () => {
   it('refuses an add with causes once another term has begun, and nobody gets the key', async () => {
     await queue.beginTerm({ epoch: 2, holder: 'b' });
     const refused = { code: 'SUPERSEDED', epoch: 2 };
-    await expect(adds.addWithCauses?.(KEY, { pods: '7' })).rejects.toMatchObject(refused);
+    await expect(adds.addWithCauses(KEY, { pods: '7' })).rejects.toMatchObject(refused);
     expect(await queue.inspectKey(KEY)).toEqual({ failures: 0, hasJob: false });
     expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
   });
 
   it('an add with causes under a term is one command, which the term stands in front of', async () => {
-    await adds.addWithCauses?.('ns/other', { pods: '1' });
+    await adds.addWithCauses('ns/other', { pods: '1' });
     const monitor = await redis.duplicate().monitor();
     const commands: { name: string; text: string; source: string }[] = [];
     monitor.on('monitor', (_time: string, args: string[], source: string) =>
       commands.push({ name: args[0] ?? '', text: args.join(' '), source }),
     );
-    await adds.addWithCauses?.(KEY, { pods: '1' });
+    await adds.addWithCauses(KEY, { pods: '1' });
     await redis.get(`${keyPrefix}:end`);
     const isEnd = ({ text }: { text: string }): boolean => text === `get ${keyPrefix}:end`;
     await waitFor(() => commands.some(isEnd), { what: 'the end to be seen' });

@@ -3,8 +3,8 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { RedisConnection } from '../connection/index.js';
 import { createRedisConnection } from '../connection/index.js';
-import type { ActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
-import { compileActorOptions, StoredActorRuntime } from '@rollkeeper/runtime/actor/stored-actor-runtime';
+import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import { compileActorOptions, StoredActorRuntime } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import { RedisActorStore } from './redis-actor-store.js';
 
 /** Of {@link RedisActorRuntime}. */

@@ -12,7 +12,19 @@ export type {
   ActorState,
   EarlyAcquisition,
   WorkLimit,
-} from './actor.js';
+} from './activation.js';
+export type {
+  ActivationAdds,
+  ActivationOutcome,
+  Activations,
+  AddCauses,
+  ControllerQueue,
+  TakeOptions,
+  TakenKey,
+} from './activations.js';
+export { beginTerm, tellingOfRefusal } from './leader-term.js';
+export { QueuedActivations } from './queued-activations.js';
+export type { OneStepAdds, QueuedActivationsParts, StartedLock } from './queued-activations.js';
 export type { UnansweredWrite } from './unanswered-write.js';
 export { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
 export type { MemoryActorRuntimeDependencies } from './memory-actor-runtime.js';

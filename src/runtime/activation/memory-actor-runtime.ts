@@ -5,7 +5,7 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 import type { ActorOptions } from './stored-actor-runtime.js';
 import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
-import type { ActorState } from './actor.js';
+import type { ActorState } from './activation.js';
 import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 

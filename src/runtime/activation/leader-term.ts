@@ -2,7 +2,7 @@ import type { Clock } from '@rollkeeper/machinery/clock';
 import { doublingDelayMs, pause } from '@rollkeeper/machinery/clock';
 import { hasCode } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import type { CausedAdds } from './actor-queue.js';
+import type { ActivationAdds } from './activations.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 
 export interface BeginTermOptions {
@@ -46,11 +46,8 @@ export async function beginTerm<Begun>(
   return undefined;
 }
 
-/** The same adds; the first one refused because of its term triggers the callback. */
-export function tellingOfRefusal(
-  { add, addWithCauses }: CausedAdds,
-  tell: (error: unknown) => void,
-): CausedAdds {
+/** The same adds; each that is refused because of its term triggers the callback. */
+export function tellingOfRefusal(adds: ActivationAdds, tell: (error: unknown) => void): ActivationAdds {
   const watched = async (adding: Promise<void>): Promise<void> => {
     try {
       await adding;
@@ -60,9 +57,7 @@ export function tellingOfRefusal(
     }
   };
   return {
-    add: (key, options) => watched(add(key, options)),
-    ...(addWithCauses && {
-      addWithCauses: (key, causes, options) => watched(addWithCauses(key, causes, options)),
-    }),
+    add: (key, options) => watched(adds.add(key, options)),
+    addWithCauses: (key, causes, options) => watched(adds.addWithCauses(key, causes, options)),
   };
 }

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
-import type { ActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
-import { compileActorOptions } from '@rollkeeper/runtime/actor/stored-actor-runtime';
-import type { EarlyAcquisition } from '@rollkeeper/runtime/actor/actor';
-import { RedisActorCalls, parseAcquired } from '../actor/redis-actor-calls.js';
+import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import { compileActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import { RedisActorCalls, parseAcquired } from '../activation/redis-actor-calls.js';
 import type { BullMqWorkQueueDependencies, StepAtStart } from '../work-queue/bullmq-work-queue.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
-import type { ActorQueue, CausedAdds } from '@rollkeeper/runtime/actor-queue/actor-queue';
+import type { OneStepAdds, StartedLock } from '@rollkeeper/runtime/activation';
 
-/** Of {@link RedisActorQueue}. */
-export interface RedisActorQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
+/** Of {@link RedisActivationQueue}. */
+export interface RedisActivationQueueDependencies extends Omit<BullMqWorkQueueDependencies, 'atStart'> {
   /** Options of the RedisActorRuntime. */
   actorOptions?: ActorOptions;
 }
@@ -22,17 +21,17 @@ export interface RedisActorQueueDependencies extends Omit<BullMqWorkQueueDepende
  * the start of a run acquires the actor's lock. That saves two commands per run and leaves no gap between them. For one
  * Redis server, not for a Cluster.
  */
-export class RedisActorQueue extends BullMqWorkQueue<{ early: EarlyAcquisition }> implements ActorQueue {
+export class RedisActivationQueue extends BullMqWorkQueue<StartedLock> {
   private readonly steps: RedisActorSteps;
 
-  constructor(dependencies: RedisActorQueueDependencies) {
+  constructor(dependencies: RedisActivationQueueDependencies) {
     const { actorOptions, clock, keyPrefix, name } = dependencies;
     const steps = new RedisActorSteps({ controller: name, keyPrefix, clock, options: actorOptions });
     super({ ...dependencies, atStart: (key) => steps.acquire(key) });
     this.steps = steps;
   }
 
-  override async beginTerm(term: LeaderTerm): Promise<CausedAdds> {
+  override async beginTerm(term: LeaderTerm): Promise<Required<OneStepAdds>> {
     const { add } = await super.beginTerm(term);
     return {
       add: (key, options) => add(key, options),
@@ -67,8 +66,8 @@ export class RedisActorSteps {
     return this.calls.recordCauses({ controller: this.dependencies.controller, key }, causes);
   }
 
-  /** Sent with the start of a run; pass the parsed reply to `ActorRuntime.activate`. */
-  acquire(key: string): StepAtStart<{ early: EarlyAcquisition }> {
+  /** Sent with the start of a run; its parsed reply goes to `ActorRuntime.activate`. */
+  acquire(key: string): StepAtStart<StartedLock> {
     const { clock, controller } = this.dependencies;
     const owner = randomUUID();
     const sentAtMs = clock.monotonicNow();

@@ -1,2 +1,0 @@
-export type { ActorQueue, ActorWorkItem, CausedAdds, ControllerQueue, QueuePair } from './actor-queue.js';
-export { beginTerm, tellingOfRefusal } from './leader-term.js';
