@@ -4,6 +4,7 @@ import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
 import type { ActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
 import { compileActorOptions } from '@rollkeeper/runtime/activation/stored-actor-runtime';
+import type { AcquiredReply } from './redis-actor-calls.js';
 import { RedisActorCalls, parseAcquired } from '../activation/redis-actor-calls.js';
 import type { BullMqWorkQueueDependencies, StepAtStart } from '../work-queue/bullmq-work-queue.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
@@ -73,7 +74,7 @@ export class RedisActorSteps {
     const sentAtMs = clock.monotonicNow();
     return {
       call: this.calls.acquire({ controller, key }, owner, this.lockDurationMs),
-      read: (reply) => ({ early: { owner, sentAtMs, outcome: parseAcquired(reply) } }),
+      read: (reply) => ({ early: { owner, sentAtMs, outcome: parseAcquired(reply as AcquiredReply) } }),
     };
   }
 }

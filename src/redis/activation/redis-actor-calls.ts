@@ -1,14 +1,20 @@
 import type { ResourceVersions } from '@rollkeeper/machinery/kubernetes';
 import { newerResourceVersion, parseJson } from '@rollkeeper/machinery/kubernetes';
 import type { LuaCall } from '../connection/index.js';
-import { LuaScript } from '../connection/index.js';
+import { LuaScript, pairsOf } from '../connection/index.js';
 import type { AcquireOutcome, ActorId } from '@rollkeeper/runtime/activation/actor-store';
 import type { ActorState } from '@rollkeeper/runtime/activation/activation';
 import type { UnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 import { encodeUnansweredWrite, parseUnansweredWrite } from '@rollkeeper/runtime/activation/unanswered-write';
 
+/** Of the script that acquires a lock: with the token, and the actor's state as fields and values. */
+export type AcquiredReply =
+  | ['acquired', token: string, state: string[]]
+  | ['held', retryAfterMs: number]
+  | ['unknown-version', version: number];
+
 const scripts = {
-  acquire: new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url)),
+  acquire: new LuaScript<AcquiredReply>(new URL('./lua/acquire-1.lua', import.meta.url)),
   renew: new LuaScript(new URL('./lua/renew-1.lua', import.meta.url)),
   release: new LuaScript(new URL('./lua/release-1.lua', import.meta.url)),
   storeIntents: new LuaScript(new URL('./lua/store-intents-1.lua', import.meta.url)),
@@ -28,16 +34,24 @@ export class RedisActorCalls {
     readonly idleTtlMs: number,
   ) {}
 
-  acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall {
-    return this.of('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
+  acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall<AcquiredReply> {
+    return scripts.acquire.call([this.keyOf(id)], [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
   }
 
   recordCauses(id: ActorId, causes: ResourceVersions, unanswered: readonly UnansweredWrite[] = []): LuaCall {
     return this.of('recordCause', id, [this.idleTtlMs, ...encoded(unanswered), ...pairs(causes)]);
   }
 
-  of(name: keyof typeof scripts, id: ActorId, args: readonly (string | number)[]): LuaCall {
-    return scripts[name].call([`{${this.keyPrefix}:actor:${id.controller}:${id.key}}`], args);
+  of(
+    name: Exclude<keyof typeof scripts, 'acquire'>,
+    id: ActorId,
+    args: readonly (string | number)[],
+  ): LuaCall {
+    return scripts[name].call([this.keyOf(id)], args);
+  }
+
+  private keyOf({ controller, key }: ActorId): string {
+    return `{${this.keyPrefix}:actor:${controller}:${key}}`;
   }
 }
 
@@ -51,8 +65,7 @@ export function encoded(writes: readonly UnansweredWrite[]): (string | number)[]
 }
 
 /** Reads the reply to {@link RedisActorCalls.acquire}. */
-export function parseAcquired(reply: unknown): AcquireOutcome {
-  const answer = reply as ['acquired', string, string[]] | ['held', number] | ['unknown-version', number];
+export function parseAcquired(answer: AcquiredReply): AcquireOutcome {
   if (answer[0] === 'held') return { kind: 'held', retryAfterMs: answer[1] };
   if (answer[0] === 'unknown-version') return { kind: 'unknown-version', version: answer[1] };
   return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
@@ -64,9 +77,7 @@ function parseState(
   const mustHaveSeen: Record<string, string> = {};
   const unanswered: UnansweredWrite[] = [];
   let intents: unknown;
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const field = fields[index] as string;
-    const value = fields[index + 1] as string;
+  for (const [field, value] of pairsOf(fields)) {
     const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
     if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
     else if (field === 'intents') intents = parseJson(value);

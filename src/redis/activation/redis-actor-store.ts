@@ -76,7 +76,7 @@ export class RedisActorStore implements ActorStore {
     return this.send(this.calls.of(name, id, args));
   }
 
-  private send({ args, keys, script }: LuaCall): Promise<unknown> {
+  private send<Reply>({ args, keys, script }: LuaCall<Reply>): Promise<Reply> {
     return script.run(this.redis, keys, args);
   }
 }

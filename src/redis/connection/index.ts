@@ -4,6 +4,7 @@ export { LuaScript } from './lua-script.js';
 export type { LuaArgument, LuaCall } from './lua-script.js';
 export { literalPattern, removeMatchingKeys } from './matching-keys.js';
 export { hashTagOf, runInOneStep } from './one-step.js';
+export { pairsOf } from './pairs-of.js';
 export { decideRedisFitness, parseRedisFacts } from './decide-redis-fitness.js';
 export type { RedisFacts } from './decide-redis-fitness.js';
 export { createRedisConnection } from './redis-connection.js';

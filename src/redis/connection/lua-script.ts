@@ -7,8 +7,10 @@ import { StoredScript } from './stored-script.js';
  * A script from `lua/<verb>-<number of keys>.lua` (`n` for any number) beside the adapter that owns it, or one that a
  * library brings. As in BullMQ's scripts, a line `--- @include "includes/NAME"` includes that file, without its `.lua`,
  * from the same folder.
+ * @typeParam Reply what the script returns, as its file says: an integer is a number, nil and false are null. Nothing
+ *   checks it at run time.
  */
-export class LuaScript {
+export class LuaScript<Reply = unknown> {
   readonly source: string;
   readonly sha: string;
   private readonly script: StoredScript;
@@ -29,28 +31,28 @@ export class LuaScript {
   }
 
   /** The call that {@link run} would send, for `runInOneStep`. */
-  call(keys: readonly string[], args: readonly LuaArgument[] = []): LuaCall {
+  call(keys: readonly string[], args: readonly LuaArgument[] = []): LuaCall<Reply> {
     if (this.numberOfKeys !== undefined && keys.length !== this.numberOfKeys)
       throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
     return { script: this, keys, args };
   }
 
-  run(
+  async run(
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly LuaArgument[] = [],
     options: RunScriptOptions = {},
-  ): Promise<unknown> {
+  ): Promise<Reply> {
     const call = this.call(keys, args);
-    return this.script.run(redis, call.keys, call.args, options);
+    return (await this.script.run(redis, call.keys, call.args, options)) as Reply;
   }
 }
 
 export type LuaArgument = string | number | Buffer;
 
 /** A script with its keys and arguments. */
-export interface LuaCall {
-  readonly script: LuaScript;
+export interface LuaCall<Reply = unknown> {
+  readonly script: LuaScript<Reply>;
   readonly keys: readonly string[];
   readonly args: readonly LuaArgument[];
 }

@@ -2,6 +2,11 @@ import type { LuaArgument, LuaCall, LuaScript } from './lua-script.js';
 import type { RedisConnection } from './redis-connection.js';
 import { StoredScript } from './stored-script.js';
 
+/** The replies to calls, in order. */
+export type RepliesOf<Calls extends readonly LuaCall[]> = {
+  -readonly [Index in keyof Calls]: Calls[Index] extends LuaCall<infer Reply> ? Reply : never;
+};
+
 /** Connections to servers that refuse keys of different hash tags in one command. */
 const refused = new WeakSet<RedisConnection>();
 /** By the hashes of the scripts; there are only a few combinations. */
@@ -15,7 +20,15 @@ const joined = new Map<string, StoredScript>();
  * (CROSSSLOT), neighbouring scripts of the same tag are sent as one step each, one step after the other, from then on.
  * @returns the replies, `null` for nil and false
  */
-export async function runInOneStep(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
+export async function runInOneStep<const Calls extends readonly LuaCall[]>(
+  redis: RedisConnection,
+  calls: Calls,
+): Promise<RepliesOf<Calls>> {
+  // Each script's replies are its own, in the order of the calls.
+  return (await runTogether(redis, calls)) as RepliesOf<Calls>;
+}
+
+async function runTogether(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
   if (refused.has(redis)) return runByTag(redis, calls);
   try {
     return await runJoined(redis, calls);

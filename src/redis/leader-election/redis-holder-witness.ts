@@ -8,7 +8,9 @@ import type { HolderWitness, Sighting } from '@rollkeeper/runtime/leader-electio
 import type { RedisLeaseLinks } from './redis-lease-links.js';
 import { WakeableSleep } from '@rollkeeper/runtime/leader-election/wakeable-sleep';
 
-const lookScript = new LuaScript(new URL('./lua/look-1.lua', import.meta.url));
+const lookScript = new LuaScript<[subscribers: number, runId: string]>(
+  new URL('./lua/look-1.lua', import.meta.url),
+);
 
 /** Of {@link RedisHolderWitness}. */
 export interface RedisHolderWitnessOptions {
@@ -118,7 +120,7 @@ export class RedisHolderWitness implements HolderWitness {
   ): Promise<{ subscribers: number; runId: string }> {
     const { links } = this.options;
     const asked = lookScript.run(links.commands, [links.key], [links.aliveChannel(identity)]);
-    const [subscribers, runId] = (await abortable(asked, signal)) as [number, string];
+    const [subscribers, runId] = await abortable(asked, signal);
     return { subscribers, runId };
   }
 

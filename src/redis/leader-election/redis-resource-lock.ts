@@ -11,7 +11,18 @@ import type {
   ResourceLock,
 } from '@rollkeeper/runtime/leader-election/resource-lock';
 
-const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url));
+type AcquireReply = [
+  outcome: LeaseAttempt['outcome'],
+  holder: string,
+  epoch: number,
+  durationMs: number,
+  acquiredUs: string,
+  renewedUs: string,
+  remainingMs: number,
+  seenAt: string,
+];
+
+const acquireScript = new LuaScript<AcquireReply>(new URL('./lua/acquire-1.lua', import.meta.url));
 const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
 
 /** Of {@link RedisResourceLock}. */
@@ -68,16 +79,7 @@ export class RedisResourceLock implements ResourceLock {
     signal?.throwIfAborted();
     const gone = [deposing?.holderIdentity ?? '', deposing?.leaderTransitions ?? 0, deposing?.witness ?? ''];
     const args = [this.identity, leaseDurationMs, epochAbove, witness, ...gone];
-    const reply = (await abortable(this.run(acquireScript, args), signal)) as [
-      LeaseAttempt['outcome'],
-      string,
-      number,
-      number,
-      string,
-      string,
-      number,
-      string,
-    ];
+    const reply = await abortable(this.run(acquireScript, args), signal);
     const [outcome, holder, epoch, durationMs, acquiredUs, renewedUs, remainingMs, seenAt] = reply;
     const record = toRecord({ holder, epoch, durationMs, acquiredUs, renewedUs, witness: seenAt });
     return outcome === 'held' ? { outcome, record, remainingMs } : { outcome, record };
@@ -113,7 +115,7 @@ export class RedisResourceLock implements ResourceLock {
     listener.subscribe(releasedChannel).catch(() => undefined);
   }
 
-  private run(script: LuaScript, args: readonly (string | number)[]): Promise<unknown> {
+  private run<Reply>(script: LuaScript<Reply>, args: readonly (string | number)[]): Promise<Reply> {
     return script.run(this.links.commands, [this.links.key], args);
   }
 }

@@ -1,6 +1,6 @@
 import { SupersededError, errorMessage } from '@rollkeeper/machinery/errors';
 import type { LuaCall, RedisConnection } from '../connection/index.js';
-import { LuaScript, runInOneStep } from '../connection/index.js';
+import { LuaScript, pairsOf, runInOneStep } from '../connection/index.js';
 import { traceTextOf } from '@rollkeeper/runtime/work-queue/merge-traces';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, parsePending } from '@rollkeeper/runtime/work-queue/pending-add';
@@ -19,6 +19,16 @@ export interface DueTimer {
   readonly add: AddOptions;
 }
 
+/** The add that a run starts with. */
+export interface TakenAdd<Reply> {
+  /** Undefined if a worker took it before and died. */
+  readonly pending: PendingAdd | undefined;
+  readonly failures: number;
+  readonly comesBack: boolean;
+  /** To the call that ran afterwards. */
+  readonly reply: Reply | undefined;
+}
+
 /**
  * The state of a queue in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
  * started, consecutive failures, the token bucket, parked keys, timers (the earliest per key), the leader's term, and
@@ -26,13 +36,23 @@ export interface DueTimer {
  * Its size depends on how many keys wait, fail or are parked, not on the age of the queue.
  */
 export class RedisQueueState {
-  private readonly merge = new LuaScript(new URL('./lua/merge-pending-4.lua', import.meta.url));
-  private readonly take = new LuaScript(new URL('./lua/take-pending-4.lua', import.meta.url));
-  private readonly timerSet = new LuaScript(new URL('./lua/set-timer-2.lua', import.meta.url));
-  private readonly timerRead = new LuaScript(new URL('./lua/read-timer-2.lua', import.meta.url));
+  private readonly merge = new LuaScript<[rank: number]>(
+    new URL('./lua/merge-pending-4.lua', import.meta.url),
+  );
+  private readonly take = new LuaScript<[add: string | null, failures: number, comesBack: number]>(
+    new URL('./lua/take-pending-4.lua', import.meta.url),
+  );
+  private readonly timerSet = new LuaScript<string | null>(new URL('./lua/set-timer-2.lua', import.meta.url));
+  private readonly timerRead = new LuaScript<[leftMs: number, due: string, add: string | null] | null>(
+    new URL('./lua/read-timer-2.lua', import.meta.url),
+  );
   private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-2.lua', import.meta.url));
-  private readonly timersOverdue = new LuaScript(new URL('./lua/overdue-timers-1.lua', import.meta.url));
-  private readonly limit = new LuaScript(new URL('./lua/rate-limit-3.lua', import.meta.url));
+  private readonly timersOverdue = new LuaScript<string[]>(
+    new URL('./lua/overdue-timers-1.lua', import.meta.url),
+  );
+  private readonly limit = new LuaScript<[isParked: number, delayMs: string]>(
+    new URL('./lua/rate-limit-3.lua', import.meta.url),
+  );
   private readonly forgetKey = new LuaScript(new URL('./lua/forget-3.lua', import.meta.url));
   private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
   private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
@@ -71,16 +91,16 @@ export class RedisQueueState {
   }
 
   /** The call of {@link mergePending}; parse its reply with {@link readMerged}. */
-  merging(key: string, add: PendingAdd): LuaCall {
+  merging(key: string, add: PendingAdd): LuaCall<[rank: number]> {
     const { pending, parked, failures, fair } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
     return this.merge.call([pending, parked, failures, fair], args);
   }
 
-  /** The rank of the key's next run. */
+  /** The rank of the key's next run, by the reply to {@link merging}. */
   readMerged(reply: unknown): number {
-    const [rank] = reply as number[];
-    return rank ?? PRIORITY_RANK.normal;
+    const rank: unknown = Array.isArray(reply) ? reply[0] : undefined;
+    return typeof rank === 'number' ? rank : PRIORITY_RANK.normal;
   }
 
   async mergePending(key: string, add: PendingAdd): Promise<void> {
@@ -88,19 +108,16 @@ export class RedisQueueState {
   }
 
   /**
-   * Starts a run. `pending` is undefined if a worker took it before and died.
-   * @param after runs afterwards in the same step; its reply is returned as `reply`
+   * Starts a run.
+   * @param after runs afterwards in the same step
    */
-  async takePending(
-    key: string,
-    after?: LuaCall,
-  ): Promise<{ pending: PendingAdd | undefined; failures: number; comesBack: boolean; reply: unknown }> {
+  async takePending<Reply>(key: string, after?: LuaCall<Reply>): Promise<TakenAdd<Reply>> {
     const { fair, failures: failuresKey, pending: pendingKey, timerData } = this.keys;
     const call = this.take.call([pendingKey, failuresKey, timerData, fair], [key]);
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
-    const [json, failures, comesBack] = answer as [string | null, number, number];
+    const [json, failures, comesBack] = answer;
     const pending = json === null ? undefined : parsePending(json);
     return { pending, failures, comesBack: comesBack === 1, reply };
   }
@@ -117,9 +134,9 @@ export class RedisQueueState {
     do {
       const [next, entries] = await this.redis.hscan(this.keys.pending, cursor, 'COUNT', 500);
       cursor = next;
-      for (let index = 0; index + 1 < entries.length; index += 2) {
-        const add = parsePending(entries[index + 1] as string);
-        if (add.readySinceMs < beforeMs) yield { key: entries[index] as string, add };
+      for (const [key, json] of pairsOf(entries)) {
+        const add = parsePending(json);
+        if (add.readySinceMs < beforeMs) yield { key, add };
       }
     } while (cursor !== '0');
   }
@@ -128,13 +145,13 @@ export class RedisQueueState {
   async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
     const { timers, timerData } = this.keys;
     const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
-    return (due as string | null) ?? undefined;
+    return due ?? undefined;
   }
 
   async readTimer(key: string): Promise<DueTimer | undefined> {
     const answer = await this.timerRead.run(this.redis, [this.keys.timers, this.keys.timerData], [key]);
     if (!answer) return undefined;
-    const [leftMs, due, data] = answer as [number, string, string | null];
+    const [leftMs, due, data] = answer;
     return { leftMs, due, add: JSON.parse(data ?? '{}') as AddOptions };
   }
 
@@ -143,7 +160,7 @@ export class RedisQueueState {
   }
 
   async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
-    return (await this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit])) as string[];
+    return this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit]);
   }
 
   /** Counts a failure. */
@@ -154,12 +171,11 @@ export class RedisQueueState {
   ): Promise<{ parked: boolean; delayMs: number }> {
     const { failures, bucket, parked } = this.keys;
     const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
-    const answer = await this.limit.run(
+    const [isParked, delay] = await this.limit.run(
       this.redis,
       [failures, bucket, parked],
       [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
     );
-    const [isParked, delay] = answer as [number, string];
     return { parked: isParked === 1, delayMs: Number(delay) };
   }
 
@@ -184,7 +200,7 @@ export class RedisQueueState {
     return { delayed, parked };
   }
 
-  private run({ args, keys, script }: LuaCall): Promise<unknown> {
+  private run<Reply>({ args, keys, script }: LuaCall<Reply>): Promise<Reply> {
     return script.run(this.redis, keys, args);
   }
 }

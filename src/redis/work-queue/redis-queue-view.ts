@@ -1,4 +1,5 @@
 import type { RedisConnection } from '../connection/index.js';
+import { pairsOf } from '../connection/index.js';
 import { parsePending, waitingKeyOf } from '@rollkeeper/runtime/work-queue/pending-add';
 import type {
   DelayedKey,
@@ -34,7 +35,7 @@ export class RedisQueueView {
       .sort((a, b) => a.parkedAtMs - b.parkedAtMs)
       .slice(0, limit);
     const isParked = new Set(parked.map(([key]) => key));
-    const delayed = pairs(timers).filter(([key]) => !isParked.has(key));
+    const delayed = pairsOf(timers).filter(([key]) => !isParked.has(key));
     return {
       waiting: waiting
         .map(([key, json]) => waitingKeyOf(key, parsePending(json)))
@@ -103,14 +104,10 @@ export class RedisQueueView {
     do {
       const [next, entries] = await this.redis.hscan(hash, cursor, 'COUNT', 500);
       cursor = next;
-      for (const [key, value] of pairs(entries)) found.set(key, value);
+      for (const [key, value] of pairsOf(entries)) found.set(key, value);
     } while (cursor !== '0' && found.size < LOOK_AT_MOST);
     return [...found];
   }
-}
-
-function pairs(flat: readonly string[]): (readonly [string, string])[] {
-  return flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? ''] as const] : []));
 }
 
 function withNextTry(parked: ParkedKey, due: string | null): ParkedKey {
