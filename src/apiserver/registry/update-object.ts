@@ -202,7 +202,7 @@ function completeUpdate(
   }
   meta.resourceVersion = old.resourceVersion;
   if (old.generateName !== undefined) meta.generateName = old.generateName;
-  delete (meta as { selfLink?: string }).selfLink;
+  Reflect.deleteProperty(meta, 'selfLink');
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
   kind.applyDefaults(candidate);
 }

@@ -66,7 +66,7 @@ export { goJsonEscapes, goQuote, goQuoteChar, goTypeOf, goValue, isPrintable } f
 export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type { Decoded, DecodedObject } from './decoded.js';
-export { objectOfKind, unstructured } from './objects.js';
+export { objectOfKind, uncheckedObject, unstructured } from './objects.js';
 export type {
   DeepReadonly,
   Deployment,

@@ -63,6 +63,11 @@ export function objectOfKind<T extends KubernetesObject>(object: KubernetesObjec
   return object as T;
 }
 
+/** JSON that should be an object. Whether it is one has still to be checked: a field may be missing, or hold anything. */
+export function uncheckedObject(json: unknown): UnstructuredObject {
+  return json as UnstructuredObject;
+}
+
 /** The same object with untyped fields: what any kind has beyond the metadata. */
 export function unstructured(object: KubernetesObject): UnstructuredObject {
   return object as UnstructuredObject;

@@ -97,7 +97,7 @@ function validateWebhook(hook: Decoded<MutatingWebhook>, path: string, errors: F
   ] as const;
   for (const [field, supported] of words) {
     const value = hook[field];
-    if (value !== undefined && !(supported as readonly string[]).includes(value))
+    if (value !== undefined && !supported.some((word) => word === value))
       errors.push(notSupported(`${path}.${field}`, value, supported));
   }
   if (hook.sideEffects === undefined)

@@ -101,7 +101,7 @@ function validateSpec(spec: Decoded<ResourceQuotaSpec>, errors: FieldError[]): v
       ['BestEffort', 'NotBestEffort'],
       ['Terminating', 'NotTerminating'],
     ])
-      if (pair.every((scope) => (all as readonly string[]).includes(scope)))
+      if (pair.every((scope) => all.some((one) => one === scope)))
         errors.push(invalid(field, all, 'conflicting scopes'));
 }
 

@@ -93,7 +93,7 @@ export function validateResizePolicy(
       [restartPolicy, RESTARTS],
     ] as const)
       if (word === '') errors.push(required(path));
-      else if (!(words as readonly string[]).includes(word)) errors.push(notSupported(path, word, words));
+      else if (!words.some((one) => one === word)) errors.push(notSupported(path, word, words));
   });
 }
 
