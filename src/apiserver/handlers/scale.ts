@@ -173,7 +173,7 @@ function scaled(
   { managedFields, scale }: ChangedScale,
 ): UnstructuredObject {
   checkPreconditions(scale, current, call);
-  const { replicas = 0 } = objectOfKind<DecodedObject<Scale>>(scale).spec ?? {};
+  const replicas = objectOfKind<DecodedObject<Scale>>(scale).spec?.replicas ?? 0;
   // A custom object is judged with its new number.
   if (replicas < 0 && !isDefinedByUsers(call.kind))
     throw invalid(SCALE_TYPE, call.name, [invalidField('spec.replicas', replicas, NON_NEGATIVE)]);
