@@ -89,7 +89,7 @@ export class ProtobufAnswers {
     const items = kind.endsWith('List') ? this.itemSchemaOf(apiVersion, kind) : undefined;
     if (items === undefined || !this.encoder.knows(items)) return undefined;
     const all = (fields['items'] ?? []) as readonly Body[];
-    const metadata = this.encoder.message((fields['metadata'] ?? {}) as Body, LIST_META);
+    const metadata = this.encoder.message(fieldsOf(fields['metadata'] ?? {}), LIST_META);
     return listMessage(
       metadata,
       all.map((item) => this.encoder.message(item, items)),

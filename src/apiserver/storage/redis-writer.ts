@@ -76,7 +76,7 @@ export class RedisWriter {
       if (!isOutOfMemory(error)) throw error;
       const outcomes = deletions.length === 0 ? [] : await this.send(beyondMemoryScript, deletions);
       const removed = outcomes.values();
-      return writes.map(({ type }) => (type === 'deleted' ? removed.next().value! : (error as Error)));
+      return writes.map(({ type }) => (type === 'deleted' ? removed.next().value! : error));
     }
   }
 

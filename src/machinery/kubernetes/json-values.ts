@@ -23,7 +23,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As `Array.isArray`, for which the items could be used as anything. */
+/** As `Array.isArray`, with items of which nothing is known: those that it gives could be used as anything. */
 export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
